@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.codec;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.Payload;
+import io.smqtt.message.PublishProperties;
+import io.smqtt.message.QoS;
+import io.smqtt.topic.TopicName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A PUBLISH as the decoder sees it (MQTT 5.0, section 3.3): one instance per decoder, filled anew for each packet, so
+ * that decoding creates nothing. Valid only during {@link PacketHandler#onPublish}.
+ */
+public final class PublishPacket {
+
+    QoS qos = QoS.AT_MOST_ONCE;
+    boolean duplicate;
+    boolean retain;
+    int packetId;
+    @Nullable TopicName topic;
+    int topicAlias;
+    long expiryIntervalSeconds = ApplicationMessage.NEVER;
+    PublishProperties properties = PublishProperties.EMPTY;
+    ByteBuf source = Unpooled.EMPTY_BUFFER;
+    int payloadIndex;
+    int payloadSize;
+
+    PublishPacket() {}
+
+    /**
+     * The quality of service.
+     *
+     * @return the level
+     */
+    public QoS qos() {
+        return qos;
+    }
+
+    /**
+     * The DUP flag.
+     *
+     * @return true for a resent packet
+     */
+    public boolean duplicate() {
+        return duplicate;
+    }
+
+    /**
+     * The retain flag.
+     *
+     * @return true if the message is to be stored
+     */
+    public boolean retain() {
+        return retain;
+    }
+
+    /**
+     * The packet identifier.
+     *
+     * @return 1 to 65,535; 0 at QoS 0
+     */
+    public int packetId() {
+        return packetId;
+    }
+
+    /**
+     * The topic name.
+     *
+     * @return null if only a topic alias was sent
+     */
+    public @Nullable TopicName topic() {
+        return topic;
+    }
+
+    /**
+     * The topic alias.
+     *
+     * @return 1 to 65,535; 0 for none
+     */
+    public int topicAlias() {
+        return topicAlias;
+    }
+
+    /**
+     * The message expiry interval.
+     *
+     * @return seconds, or {@link ApplicationMessage#NEVER}
+     */
+    public long expiryIntervalSeconds() {
+        return expiryIntervalSeconds;
+    }
+
+    /**
+     * The properties that travel on to subscribers.
+     *
+     * @return maybe none
+     */
+    public PublishProperties properties() {
+        return properties;
+    }
+
+    /**
+     * The length of the payload.
+     *
+     * @return bytes
+     */
+    public int payloadSize() {
+        return payloadSize;
+    }
+
+    /**
+     * Copies the payload out of the network buffer.
+     *
+     * @return a new payload
+     */
+    public Payload payload() {
+        return Payload.copyOf(source, payloadIndex, payloadSize);
+    }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.message;
+
+import io.smqtt.topic.TopicName;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an application sends: topic, payload, quality of service, retain flag and properties (MQTT 5.0, section 1.2).
+ * Immutable; one instance serves all its subscribers on all threads.
+ */
+public final class ApplicationMessage {
+
+    /** {@link #expiryIntervalSeconds()} of a message that does not expire. */
+    public static final long NEVER = -1;
+
+    private final TopicName topic;
+    private final Payload payload;
+    private final QoS qos;
+    private final boolean retain;
+    private final PublishProperties properties;
+    private final long expiryIntervalSeconds;
+    private final long acceptedAtNanos;
+    private final @Nullable String publisherId;
+
+    /**
+     * Creates a message as the broker has accepted it. Applications use {@link #builder(String)}.
+     *
+     * @param topic where it goes
+     * @param payload what it carries
+     * @param qos the publisher's quality of service
+     * @param retain the publisher's retain flag
+     * @param properties what travels along
+     * @param expiryIntervalSeconds message expiry interval, or {@link #NEVER}
+     * @param acceptedAtNanos when the broker accepted it, by the broker's own monotonic clock
+     * @param publisherId the client identifier of the publisher; null for the broker itself
+     */
+    public ApplicationMessage(
+            TopicName topic,
+            Payload payload,
+            QoS qos,
+            boolean retain,
+            PublishProperties properties,
+            long expiryIntervalSeconds,
+            long acceptedAtNanos,
+            @Nullable String publisherId) {
+        this.topic = topic;
+        this.payload = payload;
+        this.qos = qos;
+        this.retain = retain;
+        this.properties = properties;
+        this.expiryIntervalSeconds = expiryIntervalSeconds;
+        this.acceptedAtNanos = acceptedAtNanos;
+        this.publisherId = publisherId;
+    }
+
+    /**
+     * Starts a message.
+     *
+     * @param topic a topic name
+     * @return a builder
+     * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic name
+     */
+    public static Builder builder(String topic) {
+        return new Builder(TopicName.of(topic));
+    }
+
+    /**
+     * Where the message goes.
+     *
+     * @return the topic name
+     */
+    public TopicName topic() {
+        return topic;
+    }
+
+    /**
+     * What the message carries.
+     *
+     * @return the payload, maybe empty
+     */
+    public Payload payload() {
+        return payload;
+    }
+
+    /**
+     * The publisher's quality of service.
+     *
+     * @return the level
+     */
+    public QoS qos() {
+        return qos;
+    }
+
+    /**
+     * The publisher's retain flag.
+     *
+     * @return true if the message is to be stored for later subscribers
+     */
+    public boolean retain() {
+        return retain;
+    }
+
+    /**
+     * What travels along with the payload.
+     *
+     * @return the properties, maybe none
+     */
+    public PublishProperties properties() {
+        return properties;
+    }
+
+    /**
+     * The message expiry interval that the publisher gave (MQTT 5.0, section 3.3.2.3.3).
+     *
+     * @return seconds, or {@link #NEVER}
+     */
+    public long expiryIntervalSeconds() {
+        return expiryIntervalSeconds;
+    }
+
+    /**
+     * When the broker accepted the message.
+     *
+     * @return nanoseconds of the broker's own monotonic clock
+     */
+    public long acceptedAtNanos() {
+        return acceptedAtNanos;
+    }
+
+    /**
+     * Who published the message.
+     *
+     * @return a client identifier, or null for the broker itself
+     */
+    public @Nullable String publisherId() {
+        return publisherId;
+    }
+
+    /**
+     * Tells whether the message has expired.
+     *
+     * @param nowNanos the broker's monotonic clock
+     * @return true once the interval has passed
+     */
+    public boolean isExpired(long nowNanos) {
+        return expiryIntervalSeconds != NEVER
+                && nowNanos - acceptedAtNanos >= TimeUnit.SECONDS.toNanos(expiryIntervalSeconds);
+    }
+
+    /**
+     * What is left of the expiry interval, as it is sent on [MQTT-3.3.2-6].
+     *
+     * @param nowNanos the broker's monotonic clock
+     * @return seconds, or {@link #NEVER}
+     */
+    public long remainingExpirySeconds(long nowNanos) {
+        if (expiryIntervalSeconds == NEVER) {
+            return NEVER;
+        }
+        long waitedSeconds = TimeUnit.NANOSECONDS.toSeconds(nowNanos - acceptedAtNanos);
+        return Math.max(0, expiryIntervalSeconds - waitedSeconds);
+    }
+
+    /**
+     * Roughly what the message holds on to, for limits in bytes.
+     *
+     * @return bytes of payload, topic and properties plus a fixed overhead
+     */
+    public int footprintBytes() {
+        return 96 + payload.size() + topic.utf8().length + properties.encodedBytes();
+    }
+
+    @Override
+    public String toString() {
+        return "ApplicationMessage[" + topic + ", " + qos + (retain ? ", retain, " : ", ") + payload + ']';
+    }
+
+    /** Collects the parts of a message. Not thread-safe. */
+    public static final class Builder {
+
+        private final TopicName topic;
+        private Payload payload = Payload.EMPTY;
+        private QoS qos = QoS.AT_MOST_ONCE;
+        private boolean retain;
+        private PublishProperties properties = PublishProperties.EMPTY;
+        private long expiryIntervalSeconds = NEVER;
+
+        private Builder(TopicName topic) {
+            this.topic = topic;
+        }
+
+        /**
+         * Sets the payload; default empty.
+         *
+         * @param payload the payload
+         * @return this builder
+         */
+        public Builder payload(Payload payload) {
+            this.payload = payload;
+            return this;
+        }
+
+        /**
+         * Sets the payload to a text.
+         *
+         * @param text the payload, as UTF-8
+         * @return this builder
+         */
+        public Builder payload(String text) {
+            return payload(Payload.of(text));
+        }
+
+        /**
+         * Sets the quality of service; default QoS 0.
+         *
+         * @param qos the level
+         * @return this builder
+         */
+        public Builder qos(QoS qos) {
+            this.qos = qos;
+            return this;
+        }
+
+        /**
+         * Sets the retain flag; default false.
+         *
+         * @param retain true to store the message for later subscribers
+         * @return this builder
+         */
+        public Builder retain(boolean retain) {
+            this.retain = retain;
+            return this;
+        }
+
+        /**
+         * Sets the properties; default none.
+         *
+         * @param properties what travels along
+         * @return this builder
+         */
+        public Builder properties(PublishProperties properties) {
+            this.properties = properties;
+            return this;
+        }
+
+        /**
+         * Sets the message expiry interval; default never.
+         *
+         * @param interval rounded down to seconds, 0 to 4,294,967,295
+         * @return this builder
+         * @throws IllegalArgumentException if the interval is out of range
+         */
+        public Builder expiryInterval(Duration interval) {
+            long seconds = interval.toSeconds();
+            if (seconds < 0 || seconds > 0xFFFF_FFFFL) {
+                throw new IllegalArgumentException("a message expiry interval is 0 to 4,294,967,295 seconds");
+            }
+            expiryIntervalSeconds = seconds;
+            return this;
+        }
+
+        /**
+         * Ends the message.
+         *
+         * @return the message, not yet accepted by a broker
+         */
+        public ApplicationMessage build() {
+            return new ApplicationMessage(topic, payload, qos, retain, properties, expiryIntervalSeconds, 0, null);
+        }
+    }
+
+    /**
+     * The same message as the broker accepts it.
+     *
+     * @param nowNanos the broker's monotonic clock
+     * @param publisher who published it; null for the broker itself
+     * @return a new message
+     */
+    public ApplicationMessage accepted(long nowNanos, @Nullable String publisher) {
+        return new ApplicationMessage(
+                topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisher);
+    }
+}

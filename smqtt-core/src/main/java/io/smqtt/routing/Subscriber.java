@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.routing;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.smqtt.message.ApplicationMessage;
+import org.jspecify.annotations.Nullable;
+
+/** Whoever takes messages: a session, a peer node, an in-process consumer, a rule. The router knows no other word. */
+public interface Subscriber {
+
+    /**
+     * Who this is, unique among the subscribers of a broker.
+     *
+     * @return the client identifier of a session
+     */
+    String id();
+
+    /**
+     * The event loop that owns this subscriber at the moment.
+     *
+     * @return null if {@link #deliver} may be called on any event loop
+     */
+    @Nullable EventExecutor owner();
+
+    /**
+     * Takes a message. Called on the owner's event loop, or on the publisher's if there is no owner.
+     *
+     * @param message the message
+     * @param subscription the subscription that matched, or several merged into one
+     * @param ticket what the publisher's acknowledgement waits for; a subscriber that must store or forward first calls
+     *     {@link RouteTicket#hold()} during this call
+     */
+    void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
+
+    /**
+     * Tells whether a shared subscription may pick this member now. Any thread; a hint.
+     *
+     * @return true if messages reach a connected client
+     */
+    boolean isOnline();
+
+    /**
+     * How many messages wait for an acknowledgement. Any thread; a hint for the least-in-flight strategy.
+     *
+     * @return messages
+     */
+    int inFlightCount();
+
+    /**
+     * Tells whether the subscriber is on this node. Any thread.
+     *
+     * @return false for a peer
+     */
+    default boolean isLocal() {
+        return true;
+    }
+}

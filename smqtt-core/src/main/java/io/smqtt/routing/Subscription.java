@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.routing;
+
+import io.smqtt.message.QoS;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One subscriber's wish for the messages of one topic filter, with its options (MQTT 5.0, section 3.8.3.1). Immutable and
+ * small, because there may be millions.
+ */
+public final class Subscription {
+
+    /** {@link #identifier()} of a subscription that has none. */
+    public static final int NO_IDENTIFIER = 0;
+
+    private static final int[] NONE = {};
+    private static final int NO_LOCAL = 0x04;
+    private static final int RETAIN_AS_PUBLISHED = 0x08;
+
+    private final Subscriber subscriber;
+    private final TopicFilter filter;
+    private final @Nullable String shareName;
+    private final byte options;
+    private final int identifier;
+    private final int @Nullable [] moreIdentifiers;
+
+    /**
+     * Creates a subscription.
+     *
+     * @param subscriber who gets the messages
+     * @param filter which topics
+     * @param shareName the group of a shared subscription, or null
+     * @param maximumQos the granted quality of service
+     * @param noLocal whether the subscriber's own messages stay away
+     * @param retainAsPublished whether the retain flag is kept
+     * @param identifier the subscription identifier, or {@link #NO_IDENTIFIER}
+     */
+    public Subscription(
+            Subscriber subscriber,
+            TopicFilter filter,
+            @Nullable String shareName,
+            QoS maximumQos,
+            boolean noLocal,
+            boolean retainAsPublished,
+            int identifier) {
+        this(subscriber, filter, shareName, options(maximumQos, noLocal, retainAsPublished), identifier, null);
+    }
+
+    private Subscription(
+            Subscriber subscriber,
+            TopicFilter filter,
+            @Nullable String shareName,
+            byte options,
+            int identifier,
+            int @Nullable [] moreIdentifiers) {
+        this.subscriber = subscriber;
+        this.filter = filter;
+        this.shareName = shareName;
+        this.options = options;
+        this.identifier = identifier;
+        this.moreIdentifiers = moreIdentifiers;
+    }
+
+    private static byte options(QoS qos, boolean noLocal, boolean retainAsPublished) {
+        return (byte) (qos.level() | (noLocal ? NO_LOCAL : 0) | (retainAsPublished ? RETAIN_AS_PUBLISHED : 0));
+    }
+
+    /**
+     * Merges two subscriptions of one subscriber that match the same message into the one delivery that it gets: the
+     * highest quality of service, all identifiers, the retain flag if one of them keeps it [MQTT-3.3.4-2].
+     *
+     * @param other another subscription of the same subscriber
+     * @return what the delivery goes by
+     */
+    public Subscription merge(Subscription other) {
+        QoS qos = maximumQos().level() >= other.maximumQos().level() ? maximumQos() : other.maximumQos();
+        byte merged = options(qos, noLocal() && other.noLocal(), retainAsPublished() || other.retainAsPublished());
+        int[] all = Arrays.copyOf(identifiers(), identifiers().length + other.identifiers().length);
+        System.arraycopy(other.identifiers(), 0, all, identifiers().length, other.identifiers().length);
+        int first = all.length == 0 ? NO_IDENTIFIER : all[0];
+        return new Subscription(subscriber, filter, null, merged, first, all.length > 1 ? all : null);
+    }
+
+    /**
+     * Who gets the messages.
+     *
+     * @return the subscriber
+     */
+    public Subscriber subscriber() {
+        return subscriber;
+    }
+
+    /**
+     * Which topics.
+     *
+     * @return the filter, without the share name
+     */
+    public TopicFilter filter() {
+        return filter;
+    }
+
+    /**
+     * The group of a shared subscription.
+     *
+     * @return null if the subscription is not shared
+     */
+    public @Nullable String shareName() {
+        return shareName;
+    }
+
+    /**
+     * The filter as the client wrote it.
+     *
+     * @return {@code $share/name/filter} for a shared subscription
+     */
+    public String clientFilter() {
+        return shareName == null ? filter.value() : SharedFilter.PREFIX + shareName + '/' + filter.value();
+    }
+
+    /**
+     * The granted quality of service.
+     *
+     * @return the highest level of a delivery
+     */
+    public QoS maximumQos() {
+        return QoS.of(options & 0x03);
+    }
+
+    /**
+     * Whether the subscriber's own messages stay away.
+     *
+     * @return the No Local option
+     */
+    public boolean noLocal() {
+        return (options & NO_LOCAL) != 0;
+    }
+
+    /**
+     * Whether the retain flag is kept.
+     *
+     * @return the Retain As Published option
+     */
+    public boolean retainAsPublished() {
+        return (options & RETAIN_AS_PUBLISHED) != 0;
+    }
+
+    /**
+     * The subscription identifier.
+     *
+     * @return the first one, or {@link #NO_IDENTIFIER}
+     */
+    public int identifier() {
+        return identifier;
+    }
+
+    /**
+     * All subscription identifiers of a merged delivery.
+     *
+     * @return maybe empty; do not change it
+     */
+    public int[] identifiers() {
+        if (moreIdentifiers != null) {
+            return moreIdentifiers;
+        }
+        return identifier == NO_IDENTIFIER ? NONE : new int[] {identifier};
+    }
+
+    /**
+     * Tells whether a delivery carries more than one identifier.
+     *
+     * @return true for a merged delivery with several
+     */
+    public boolean hasSeveralIdentifiers() {
+        return moreIdentifiers != null;
+    }
+
+    @Override
+    public String toString() {
+        return "Subscription[" + subscriber.id() + ", " + clientFilter() + ", " + maximumQos() + ']';
+    }
+}

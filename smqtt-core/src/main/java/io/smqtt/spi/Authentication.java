@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import io.smqtt.message.ReasonCode;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** What an {@link Authenticator} says of a client. */
+public sealed interface Authentication {
+
+    /** Not this authenticator's case: the next one decides; after the last one the client is refused. */
+    Authentication CONTINUE = new Continue();
+
+    /**
+     * The client is who it says.
+     *
+     * @param userName the user from now on, or null for an anonymous client
+     * @param roles what authorizers may go by
+     */
+    record Accepted(@Nullable String userName, Set<String> roles) implements Authentication {}
+
+    /**
+     * The client is refused.
+     *
+     * @param reason an error code that a CONNACK may carry
+     */
+    record Refused(ReasonCode reason) implements Authentication {}
+
+    /** The next authenticator decides. */
+    record Continue() implements Authentication {}
+
+    /**
+     * Accepts a client.
+     *
+     * @param userName the user from now on, or null for an anonymous client
+     * @return the answer
+     */
+    static Authentication accepted(@Nullable String userName) {
+        return new Accepted(userName, Set.of());
+    }
+
+    /**
+     * Refuses a client with bad user name or password.
+     *
+     * @return the answer, the same for an unknown user and a wrong password
+     */
+    static Authentication refused() {
+        return new Refused(ReasonCode.BAD_USER_NAME_OR_PASSWORD);
+    }
+
+    /**
+     * The answer as an already finished Mono.
+     *
+     * @return a Mono of this answer
+     */
+    default Mono<Authentication> now() {
+        return Mono.just(this);
+    }
+}

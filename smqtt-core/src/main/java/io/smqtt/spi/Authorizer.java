@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import reactor.core.publisher.Mono;
+
+/** Decides what a client may do. Several form a chain: the first answer that is not {@link AccessDecision#CONTINUE} counts. */
+public interface Authorizer {
+
+    /**
+     * Looks at one action. Called on an event loop, for each message unless the broker has the answer cached: must not
+     * block. Return {@link AccessDecision#now()} where the answer is at hand, which costs nothing.
+     *
+     * @param client who wants it
+     * @param action what it wants
+     * @param topic a topic name, or a topic filter for {@link AccessAction#SUBSCRIBE}; without {@code $share/name/}
+     * @return exactly one decision; an error or an empty Mono denies
+     */
+    Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic);
+
+    /**
+     * Counts the changes of the rules: when it grows, decisions that the broker remembers are asked for again, also for
+     * subscriptions that exist. Any thread; a plain volatile read.
+     *
+     * @return a number that grows with each change
+     */
+    default long generation() {
+        return 0;
+    }
+
+    /**
+     * Tells whether deliveries are to be checked one by one ({@link AccessAction#RECEIVE}).
+     *
+     * @return false if a granted subscription is the only check a delivery needs
+     */
+    default boolean checksDeliveries() {
+        return true;
+    }
+}

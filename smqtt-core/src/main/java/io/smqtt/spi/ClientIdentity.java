@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import io.smqtt.message.ProtocolVersion;
+import java.net.InetSocketAddress;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who a connected client is, once authentication has accepted it.
+ *
+ * @param clientId the client identifier
+ * @param userName the authenticated user, or null for an anonymous client
+ * @param remoteAddress where the client really is, behind a trusted proxy too
+ * @param listener the name of the listener it came by
+ * @param version the protocol version
+ * @param roles what an authenticator granted; empty by default
+ */
+public record ClientIdentity(
+        String clientId,
+        @Nullable String userName,
+        InetSocketAddress remoteAddress,
+        String listener,
+        ProtocolVersion version,
+        Set<String> roles) {}

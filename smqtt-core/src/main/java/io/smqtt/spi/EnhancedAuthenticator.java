@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import io.smqtt.message.ReasonCode;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** A method of enhanced authentication by AUTH packets (MQTT 5.0, section 4.12), such as SCRAM-SHA-256. */
+public interface EnhancedAuthenticator {
+
+    /**
+     * The authentication method's name on the wire.
+     *
+     * @return for example SCRAM-SHA-256
+     */
+    String method();
+
+    /**
+     * Begins an exchange, at CONNECT or at re-authentication. Called on an event loop.
+     *
+     * @param request what the client says of itself
+     * @return the state of one exchange
+     */
+    Exchange begin(AuthenticationRequest request);
+
+    /** One exchange with one client. Used by one thread at a time. */
+    interface Exchange {
+
+        /**
+         * Takes the client's data. Called on an event loop: must not block.
+         *
+         * @param data the authentication data, or null if the client sent none
+         * @return exactly one step; an error refuses the client
+         */
+        Mono<Step> next(byte @Nullable [] data);
+    }
+
+    /** What the broker answers. */
+    sealed interface Step {
+
+        /**
+         * Asks the client to go on.
+         *
+         * @param data the authentication data
+         */
+        record Challenge(byte[] data) implements Step {}
+
+        /**
+         * The client is who it says.
+         *
+         * @param userName the authenticated user
+         * @param roles what authorizers may go by
+         * @param data the last authentication data, or null
+         */
+        record Success(String userName, Set<String> roles, byte @Nullable [] data) implements Step {}
+
+        /**
+         * The client is refused.
+         *
+         * @param reason an error code
+         */
+        record Failure(ReasonCode reason) implements Step {}
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.topic;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A topic name: the label of an application message, without wildcards (MQTT 5.0, section 4.7). Immutable. Holds both
+ * the text, which routing looks up, and its UTF-8 form, which goes out again unchanged.
+ */
+public final class TopicName {
+
+    private final String value;
+    private final byte[] utf8;
+
+    private TopicName(String value, byte[] utf8) {
+        this.value = value;
+        this.utf8 = utf8;
+    }
+
+    /**
+     * Validates a topic name.
+     *
+     * @param value at least one character, no wildcard, no U+0000, at most 65,535 bytes of UTF-8
+     * @return the topic name
+     * @throws InvalidTopicException if the text is not a topic name
+     */
+    public static TopicName of(String value) {
+        TopicRules.requireTopicName(value);
+        byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
+        TopicRules.requireLength(utf8.length);
+        return new TopicName(value, utf8);
+    }
+
+    /**
+     * Makes a topic name of bytes that the packet decoder has already found to be strict UTF-8.
+     *
+     * @param utf8 the bytes; not copied, not to be changed afterwards
+     * @return the topic name
+     * @throws InvalidTopicException if the text is empty or holds a wildcard
+     */
+    public static TopicName ofUtf8(byte[] utf8) {
+        String value = new String(utf8, StandardCharsets.UTF_8);
+        TopicRules.requireTopicName(value);
+        return new TopicName(value, utf8);
+    }
+
+    /**
+     * The text.
+     *
+     * @return never empty
+     */
+    public String value() {
+        return value;
+    }
+
+    /**
+     * The UTF-8 form, for encoders.
+     *
+     * @return the array itself: do not change it
+     */
+    public byte[] utf8() {
+        return utf8;
+    }
+
+    /**
+     * Tells whether the name begins with $, which keeps it from filters that begin with a wildcard.
+     *
+     * @return true for names such as $SYS/…
+     */
+    public boolean isReserved() {
+        return value.charAt(0) == '$';
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return this == other || (other instanceof TopicName name && name.value.equals(value));
+    }
+
+    @Override
+    public int hashCode() {
+        return value.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return value;
+    }
+}
