@@ -101,11 +101,23 @@ public final class AccessControl implements AutoCloseable {
         List<Path> reloaded = new ArrayList<>();
         List<String> problems = new ArrayList<>();
         List<String> notes = new ArrayList<>();
-        if (passwords != null && config.passwordFile() != null) {
-            reload(config.passwordFile(), reloaded, problems, () -> reloadPasswords(notes));
+        Path passwordFile = config.passwordFile();
+        PasswordFileAuthenticator users = passwords;
+        if (passwordFile != null && users != null) {
+            reload(passwordFile, reloaded, problems, () -> {
+                PasswordFile fresh = PasswordFile.read(passwordFile);
+                users.replace(fresh.table());
+                notes.addAll(fresh.warnings());
+            });
         }
-        if (rules != null && config.aclFile() != null) {
-            reload(config.aclFile(), reloaded, problems, () -> reloadRules(notes));
+        Path aclFile = config.aclFile();
+        AclFileAuthorizer acl = rules;
+        if (aclFile != null && acl != null) {
+            reload(aclFile, reloaded, problems, () -> {
+                AclFile fresh = AclFile.read(aclFile);
+                acl.replace(fresh);
+                notes.addAll(fresh.warnings());
+            });
         }
         return new AccessReload(reloaded, problems, notes);
     }
@@ -124,22 +136,6 @@ public final class AccessControl implements AutoCloseable {
             reloaded.add(file);
         } catch (ConfigurationException e) {
             problems.add(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private void reloadPasswords(List<String> notes) {
-        if (passwords != null && config.passwordFile() != null) {
-            PasswordFile users = PasswordFile.read(config.passwordFile());
-            passwords.replace(users.table());
-            notes.addAll(users.warnings());
-        }
-    }
-
-    private void reloadRules(List<String> notes) {
-        if (rules != null && config.aclFile() != null) {
-            AclFile acl = AclFile.read(config.aclFile());
-            rules.replace(acl);
-            notes.addAll(acl.warnings());
         }
     }
 
