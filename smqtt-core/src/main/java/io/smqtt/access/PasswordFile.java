@@ -204,7 +204,10 @@ public final class PasswordFile {
         String userName = line.substring(0, colon).strip();
         requireUserName(userName);
         require(
-                users.putIfAbsent(userName, PasswordHash.parse(line.substring(colon + 1).strip())) == null,
+                users.putIfAbsent(
+                                userName,
+                                PasswordHash.parse(line.substring(colon + 1).strip()))
+                        == null,
                 "names a user for the second time");
     }
 

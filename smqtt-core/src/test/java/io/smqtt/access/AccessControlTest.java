@@ -105,8 +105,10 @@ class AccessControlTest {
         Files.writeString(aclFile, "user alice\ntopic readwrite $SYS/#\n");
         open(AnonymousAccess.FALSE, List.of(), List.of());
 
-        assertThat(decide(Clients.user("alice"), AccessAction.PUBLISH, "$SYS/x")).isEqualTo(AccessDecision.DENY);
-        assertThat(decide(Clients.user("alice"), AccessAction.SUBSCRIBE, "$SYS/#")).isEqualTo(AccessDecision.ALLOW);
+        assertThat(decide(Clients.user("alice"), AccessAction.PUBLISH, "$SYS/x"))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(decide(Clients.user("alice"), AccessAction.SUBSCRIBE, "$SYS/#"))
+                .isEqualTo(AccessDecision.ALLOW);
     }
 
     @Test
@@ -173,7 +175,9 @@ class AccessControlTest {
         Files.writeString(aclFile, "");
         open(AnonymousAccess.FALSE, List.of(), List.of());
 
-        assertThat(access.warnings()).anyMatch(text -> text.contains("no user")).anyMatch(text -> text.contains("no rule"));
+        assertThat(access.warnings())
+                .anyMatch(text -> text.contains("no user"))
+                .anyMatch(text -> text.contains("no rule"));
         assertThat(login(Clients.login("alice", "alice"))).isEqualTo(refused(ReasonCode.BAD_USER_NAME_OR_PASSWORD));
         assertThat(decide(Clients.user("alice"), AccessAction.PUBLISH, "a")).isEqualTo(AccessDecision.DENY);
         assertThat(access.reload().warnings()).hasSizeGreaterThanOrEqualTo(2);

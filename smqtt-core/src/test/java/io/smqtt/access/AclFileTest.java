@@ -54,7 +54,8 @@ class AclFileTest {
         assertThat(publishes(acl, ALICE, "out/1")).isFalse();
         assertThat(receives(acl, ALICE, "out/1")).isTrue();
         assertThat(receives(acl, ALICE, "in/alice")).isFalse();
-        assertThat(publishes(acl, ALICE, "both") && receives(acl, ALICE, "both")).isTrue();
+        assertThat(publishes(acl, ALICE, "both") && receives(acl, ALICE, "both"))
+                .isTrue();
         assertThat(publishes(acl, BOB, "in/alice")).isFalse();
         assertThat(publishes(acl, BOB, "shared/bob/1")).isTrue();
         assertThat(receives(acl, NOBODY, "news/1")).isTrue();
@@ -82,7 +83,8 @@ class AclFileTest {
                 """);
 
         assertThat(publishes(acl, ALICE, "a/b") && receives(acl, ALICE, "a/b")).isTrue();
-        assertThat(publishes(acl, ALICE, "a/secret") || receives(acl, ALICE, "a/secret")).isFalse();
+        assertThat(publishes(acl, ALICE, "a/secret") || receives(acl, ALICE, "a/secret"))
+                .isFalse();
         assertThat(publishes(acl, ALICE, "a/readless")).isTrue();
         assertThat(receives(acl, ALICE, "a/readless")).isFalse();
         assertThat(publishes(acl, ALICE, "a/writeless")).isFalse();
@@ -126,7 +128,8 @@ class AclFileTest {
         assertThat(receives(acl, ALICE, "a/b")).isTrue();
         assertThat(receives(acl, ALICE, "a/secret/1")).isFalse();
         assertThat(acl.deniesReads()).isTrue();
-        assertThat(acl("user alice\ntopic read a/#\ntopic deny write a/b\n").deniesReads()).isFalse();
+        assertThat(acl("user alice\ntopic read a/#\ntopic deny write a/b\n").deniesReads())
+                .isFalse();
     }
 
     @Test
@@ -182,9 +185,11 @@ class AclFileTest {
         AclFile named = acl("user alice\ntopic read $SYS/#\ntopic $CONTROL/x\n");
 
         assertThat(subscribes(all, ALICE, "#")).isTrue();
-        assertThat(subscribes(all, ALICE, "$SYS/#") || receives(all, ALICE, "$SYS/x")).isFalse();
+        assertThat(subscribes(all, ALICE, "$SYS/#") || receives(all, ALICE, "$SYS/x"))
+                .isFalse();
         assertThat(publishes(all, ALICE, "$CONTROL/x")).isFalse();
-        assertThat(subscribes(named, ALICE, "$SYS/#") && receives(named, ALICE, "$SYS/x")).isTrue();
+        assertThat(subscribes(named, ALICE, "$SYS/#") && receives(named, ALICE, "$SYS/x"))
+                .isTrue();
         assertThat(publishes(named, ALICE, "$CONTROL/x")).isTrue();
     }
 
@@ -202,8 +207,10 @@ class AclFileTest {
         ClientIdentity operator = Clients.client("c1", "alice", "192.0.2.7", "operator", "unknown");
         ClientIdentity both = Clients.client("c1", "alice", "192.0.2.7", "operator", "guest");
 
-        assertThat(publishes(acl, ALICE, "ops/1") || publishes(acl, ALICE, "own/alice")).isFalse();
-        assertThat(publishes(acl, operator, "ops/secret") && publishes(acl, operator, "own/alice")).isTrue();
+        assertThat(publishes(acl, ALICE, "ops/1") || publishes(acl, ALICE, "own/alice"))
+                .isFalse();
+        assertThat(publishes(acl, operator, "ops/secret") && publishes(acl, operator, "own/alice"))
+                .isTrue();
         assertThat(receives(acl, operator, "a")).isTrue();
         assertThat(publishes(acl, both, "ops/1")).isTrue();
         assertThat(publishes(acl, both, "ops/secret")).isFalse();
@@ -228,10 +235,12 @@ class AclFileTest {
 
         assertThat(publishes(acl, ALICE, "everywhere")).isTrue();
         assertThat(publishes(acl, ALICE, "inside")).isFalse();
-        assertThat(publishes(acl, inside, "inside") && publishes(acl, insideSix, "inside")).isTrue();
+        assertThat(publishes(acl, inside, "inside") && publishes(acl, insideSix, "inside"))
+                .isTrue();
         assertThat(publishes(acl, inside, "anywhere")).isTrue();
         assertThat(publishes(acl, ALICE, "anywhere")).isFalse();
-        assertThat(publishes(acl, Clients.client("c1", "bob", "203.0.113.1"), "b")).isTrue();
+        assertThat(publishes(acl, Clients.client("c1", "bob", "203.0.113.1"), "b"))
+                .isTrue();
     }
 
     @Test
@@ -248,7 +257,8 @@ class AclFileTest {
     void namesAndFiltersMayHoldBlanks() {
         AclFile acl = acl("user  alice smith \n topic  read   living room/lamp\t\r\ntopic deny no entry\n");
 
-        assertThat(receives(acl, Clients.user("alice smith"), "living room/lamp")).isTrue();
+        assertThat(receives(acl, Clients.user("alice smith"), "living room/lamp"))
+                .isTrue();
         assertThat(acl.decide(Clients.user("alice smith"), AccessAction.PUBLISH, "no entry"))
                 .isEqualTo(AccessDecision.DENY);
     }
@@ -257,7 +267,8 @@ class AclFileTest {
     void wordsOfTheSyntaxCanBeTopics() {
         AclFile acl = acl("topic read\ntopic deny\ntopic write write\n");
 
-        assertThat(publishes(acl, NOBODY, "read") && receives(acl, NOBODY, "deny")).isTrue();
+        assertThat(publishes(acl, NOBODY, "read") && receives(acl, NOBODY, "deny"))
+                .isTrue();
         assertThat(receives(acl, NOBODY, "write")).isFalse();
     }
 
@@ -296,7 +307,8 @@ class AclFileTest {
 
     @Test
     void aLineThatIsNotUtf8IsNamed() throws IOException {
-        Files.write(file, new byte[] {'t', 'o', 'p', 'i', 'c', ' ', 'a', '\n', 'u', 's', 'e', 'r', ' ', (byte) 0xC3, '\n'});
+        Files.write(
+                file, new byte[] {'t', 'o', 'p', 'i', 'c', ' ', 'a', '\n', 'u', 's', 'e', 'r', ' ', (byte) 0xC3, '\n'});
 
         assertThatThrownBy(() -> AclFile.read(file))
                 .isInstanceOf(ConfigurationException.class)
@@ -315,8 +327,27 @@ class AclFileTest {
     void anyBytesGiveRulesOrAComplaint() throws IOException {
         Random random = new Random(20_260_714);
         String[] words = {
-            "topic ", "pattern ", "user ", "role ", "address ", "read ", "deny ", "%c", "%u", "#", "+", "/", "\n", "\r",
-            "a", "$", "10.0.0.0/8 ", "\0", " ", "\t", "é"
+            "topic ",
+            "pattern ",
+            "user ",
+            "role ",
+            "address ",
+            "read ",
+            "deny ",
+            "%c",
+            "%u",
+            "#",
+            "+",
+            "/",
+            "\n",
+            "\r",
+            "a",
+            "$",
+            "10.0.0.0/8 ",
+            "\0",
+            " ",
+            "\t",
+            "é"
         };
         int valid = 0;
         for (int i = 0; i < 3_000; i++) {

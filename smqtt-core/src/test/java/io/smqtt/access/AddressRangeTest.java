@@ -36,8 +36,20 @@ class AddressRangeTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x", "10.0.0.0/0000008", "10.0.0/8",
-                "::/129", "localhost", "example.com/8", "fe80::1%eth0", "10.0.0.0/8/8"
+                "",
+                "/",
+                "/8",
+                "10.0.0.0/",
+                "10.0.0.0/33",
+                "10.0.0.0/-1",
+                "10.0.0.0/8x",
+                "10.0.0.0/0000008",
+                "10.0.0/8",
+                "::/129",
+                "localhost",
+                "example.com/8",
+                "fe80::1%eth0",
+                "10.0.0.0/8/8"
             })
     void otherTextIsNoRange(String text) {
         assertThat(AddressRange.parse(text)).isNull();

@@ -22,7 +22,8 @@ class AuthorizerChainTest {
     void firstDecisionThatIsNotContinueCounts() {
         assertThat(decide(says(AccessDecision.CONTINUE), says(AccessDecision.ALLOW), says(AccessDecision.DENY)))
                 .isEqualTo(AccessDecision.ALLOW);
-        assertThat(decide(says(AccessDecision.DENY), says(AccessDecision.ALLOW))).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(says(AccessDecision.DENY), says(AccessDecision.ALLOW)))
+                .isEqualTo(AccessDecision.DENY);
     }
 
     @Test
@@ -48,7 +49,8 @@ class AuthorizerChainTest {
         Mono<AccessDecision> lateError = later(Mono.error(new IllegalStateException("down")));
 
         assertThat(decide(answers(lateError), says(AccessDecision.ALLOW))).isEqualTo(AccessDecision.DENY);
-        assertThat(decide(answers(later(Mono.empty())), says(AccessDecision.ALLOW))).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(answers(later(Mono.empty())), says(AccessDecision.ALLOW)))
+                .isEqualTo(AccessDecision.DENY);
     }
 
     @Test
@@ -62,9 +64,7 @@ class AuthorizerChainTest {
     void answersAtHandAreReadWithoutSubscriptionAndGiveTheConstant() {
         AtomicInteger subscriptions = new AtomicInteger();
         AuthorizerChain chain = chain(
-                says(AccessDecision.CONTINUE),
-                answers(Mono.just(AccessDecision.ALLOW)),
-                answers(Mono.defer(() -> {
+                says(AccessDecision.CONTINUE), answers(Mono.just(AccessDecision.ALLOW)), answers(Mono.defer(() -> {
                     subscriptions.incrementAndGet();
                     return AccessDecision.DENY.now();
                 })));
@@ -80,12 +80,15 @@ class AuthorizerChainTest {
         AuthorizerChain chain = chain(says(AccessDecision.ALLOW));
 
         for (String topic : List.of("$SYS", "$SYS/", "$SYS/broker/uptime")) {
-            assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, topic).block(SOON))
+            assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, topic)
+                            .block(SOON))
                     .isEqualTo(AccessDecision.DENY);
-            assertThat(chain.authorize(Clients.user("root"), AccessAction.SUBSCRIBE, topic).block(SOON))
+            assertThat(chain.authorize(Clients.user("root"), AccessAction.SUBSCRIBE, topic)
+                            .block(SOON))
                     .isEqualTo(AccessDecision.ALLOW);
         }
-        assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, "$SYSTEM").block(SOON))
+        assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, "$SYSTEM")
+                        .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
     }
 
@@ -104,8 +107,10 @@ class AuthorizerChainTest {
     void checksDeliveriesIfOneMemberDoes() {
         AtomicLong any = new AtomicLong();
 
-        assertThat(chain(counted(any, false), counted(any, true)).checksDeliveries()).isTrue();
-        assertThat(chain(counted(any, false), counted(any, false)).checksDeliveries()).isFalse();
+        assertThat(chain(counted(any, false), counted(any, true)).checksDeliveries())
+                .isTrue();
+        assertThat(chain(counted(any, false), counted(any, false)).checksDeliveries())
+                .isFalse();
     }
 
     @Test
@@ -113,7 +118,8 @@ class AuthorizerChainTest {
         OpenAuthorizer open = new OpenAuthorizer();
 
         for (AccessAction action : AccessAction.values()) {
-            assertThat(open.authorize(Clients.anonymous(), action, "a/b").block(SOON)).isEqualTo(AccessDecision.ALLOW);
+            assertThat(open.authorize(Clients.anonymous(), action, "a/b").block(SOON))
+                    .isEqualTo(AccessDecision.ALLOW);
             assertThat(open.authorize(Clients.anonymous(), action, "$other/a").block(SOON))
                     .isEqualTo(AccessDecision.ALLOW);
             assertThat(open.authorize(Clients.anonymous(), action, "$SYS/x").block(SOON))
@@ -121,15 +127,19 @@ class AuthorizerChainTest {
             assertThat(open.authorize(Clients.anonymous(), action, "$CONTROL/x").block(SOON))
                     .isEqualTo(AccessDecision.DENY);
         }
-        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "$SYS/#").block(SOON))
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "$SYS/#")
+                        .block(SOON))
                 .isEqualTo(AccessDecision.DENY);
-        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "#").block(SOON))
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "#")
+                        .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
         assertThat(open.checksDeliveries()).isFalse();
     }
 
     private static AccessDecision decide(Authorizer... members) {
-        return chain(members).authorize(Clients.anonymous(), AccessAction.PUBLISH, "a/b").block(SOON);
+        return chain(members)
+                .authorize(Clients.anonymous(), AccessAction.PUBLISH, "a/b")
+                .block(SOON);
     }
 
     private static AuthorizerChain chain(Authorizer... members) {

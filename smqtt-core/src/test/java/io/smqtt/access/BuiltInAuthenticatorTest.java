@@ -82,7 +82,8 @@ class BuiltInAuthenticatorTest {
 
     @Test
     void namesThatAreNotFromCertificatesAreForOthers() {
-        assertThat(ask(new CertificateAuthenticator(), Clients.login("alice", "x"))).isEqualTo(Authentication.CONTINUE);
+        assertThat(ask(new CertificateAuthenticator(), Clients.login("alice", "x")))
+                .isEqualTo(Authentication.CONTINUE);
         assertThat(ask(new CertificateAuthenticator(), Clients.certified(null))).isEqualTo(Authentication.CONTINUE);
     }
 

@@ -46,7 +46,8 @@ class PasswordFileTest {
 
         assertThat(read.userNames()).containsExactly("alice", "bob smith");
         assertThat(Files.readString(file))
-                .matches("alice:\\$7\\$50\\$[^$]+\\$[^$]+\nbob smith:\\$scram-sha-256\\$4096\\$[^$]+\\$[^$]+\\$[^$]+\n");
+                .matches(
+                        "alice:\\$7\\$50\\$[^$]+\\$[^$]+\nbob smith:\\$scram-sha-256\\$4096\\$[^$]+\\$[^$]+\\$[^$]+\n");
         assertThat(read.table().find("alice").matches(SECRET)).isTrue();
         assertThat(read.table().find("bob smith").matches(SECRET)).isTrue();
         assertThat(read.warnings()).isEmpty();
@@ -89,7 +90,8 @@ class PasswordFileTest {
 
         assertThat(Files.isSymbolicLink(link)).isTrue();
         assertThat(Files.getAttribute(file, "unix:ino")).isNotEqualTo(before);
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
         try (Stream<Path> left = Files.list(directory)) {
             assertThat(left).containsExactlyInAnyOrder(file, link);
         }
@@ -99,7 +101,8 @@ class PasswordFileTest {
     void aFileThatCannotBeWrittenLeavesNothingBehind() throws IOException {
         Path occupied = Files.createDirectories(directory.resolve("occupied/by"));
 
-        assertThatThrownBy(() -> PasswordFile.empty().write(occupied.getParent())).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> PasswordFile.empty().write(occupied.getParent()))
+                .isInstanceOf(IOException.class);
         assertThatThrownBy(() -> PasswordFile.empty().write(directory.resolve("missing/file")))
                 .isInstanceOf(IOException.class);
 
@@ -184,7 +187,8 @@ class PasswordFileTest {
 
         assertThat(PasswordFile.read(file).warnings())
                 .satisfiesExactly(
-                        empty -> assertThat(empty).contains("no user"), open -> assertThat(open).contains("chmod"));
+                        empty -> assertThat(empty).contains("no user"),
+                        open -> assertThat(open).contains("chmod"));
     }
 
     @Test

@@ -47,8 +47,10 @@ class PasswordHashTest {
 
         for (PasswordHash hash : new PasswordHash[] {pbkdf2, scram}) {
             assertThat(hash.matches(utf8("secret"))).isTrue();
-            assertThat(PasswordHash.parse(hash.encoded()).matches(utf8("secret"))).isTrue();
-            assertThat(PasswordHash.parse(hash.encoded()).matches(utf8("Secret"))).isFalse();
+            assertThat(PasswordHash.parse(hash.encoded()).matches(utf8("secret")))
+                    .isTrue();
+            assertThat(PasswordHash.parse(hash.encoded()).matches(utf8("Secret")))
+                    .isFalse();
             assertThat(hash.matches(new byte[] {(byte) 0xFF})).isFalse();
         }
     }

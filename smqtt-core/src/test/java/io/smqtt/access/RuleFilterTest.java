@@ -82,7 +82,8 @@ class RuleFilterTest {
     @Test
     void anonymousClientsHaveNoUserNameToFillIn() {
         assertThat(RuleFilter.compile("%u/#", true).fill(Clients.anonymous())).isEqualTo(RuleFilter.Fill.ABSENT);
-        assertThat(RuleFilter.compile("%u/#", true).covers("null/x", Clients.anonymous())).isFalse();
+        assertThat(RuleFilter.compile("%u/#", true).covers("null/x", Clients.anonymous()))
+                .isFalse();
     }
 
     private static String randomFilter(Random random, boolean wildcards) {

@@ -33,8 +33,19 @@ class SaslprepTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"a\0", "\u007F", "\u0085", "\u2028", "\u200E", "\uE000", "\uFDD0", "\uFFFE", "\uFFFD", "\u2FF0",
-                "\u0627a\u0628"})
+            strings = {
+                "a\0",
+                "\u007F",
+                "\u0085",
+                "\u2028",
+                "\u200E",
+                "\uE000",
+                "\uFDD0",
+                "\uFFFE",
+                "\uFFFD",
+                "\u2FF0",
+                "\u0627a\u0628"
+            })
     void refusesWhatIsProhibited(String text) {
         assertThat(Saslprep.prepare(text)).isNull();
     }

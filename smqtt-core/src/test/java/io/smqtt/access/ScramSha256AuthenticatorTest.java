@@ -113,7 +113,8 @@ class ScramSha256AuthenticatorTest {
     void theUserNameOfTheConnectMustBeTheSame() {
         Client client = new Client("alice", "wonder land");
 
-        assertThat(step(scram.begin(Clients.login("bob", (String) null)), client.first())).isEqualTo(BAD);
+        assertThat(step(scram.begin(Clients.login("bob", (String) null)), client.first()))
+                .isEqualTo(BAD);
         assertThat(step(scram.begin(Clients.login("alice", (String) null)), client.first()))
                 .isInstanceOf(Step.Challenge.class);
     }
@@ -132,9 +133,23 @@ class ScramSha256AuthenticatorTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "n", "n,,", "n,,n=alice", "n,,n=alice,", "n,,n=alice,r=", "n,,n=,r=abc", "n,,r=abc,n=alice",
-                "p=tls-unique,,n=alice,r=abc", "n,a=other,n=alice,r=abc", "n,,m=ext,n=alice,r=abc", "x,,n=alice,r=abc",
-                "n,,n=al=ice,r=abc", "n,,n=alice=2,r=abc", "n,,n=alice,r=a bc", "n,,n=alice,r=ä", "n,,n=a\u0007,r=abc"
+                "",
+                "n",
+                "n,,",
+                "n,,n=alice",
+                "n,,n=alice,",
+                "n,,n=alice,r=",
+                "n,,n=,r=abc",
+                "n,,r=abc,n=alice",
+                "p=tls-unique,,n=alice,r=abc",
+                "n,a=other,n=alice,r=abc",
+                "n,,m=ext,n=alice,r=abc",
+                "x,,n=alice,r=abc",
+                "n,,n=al=ice,r=abc",
+                "n,,n=alice=2,r=abc",
+                "n,,n=alice,r=a bc",
+                "n,,n=alice,r=ä",
+                "n,,n=a\u0007,r=abc"
             })
     void otherFirstMessagesAreMalformed(String message) {
         EnhancedAuthenticator.Exchange exchange = begin();
@@ -146,7 +161,8 @@ class ScramSha256AuthenticatorTest {
     @Test
     void noDataAndBytesThatAreNotUtf8AndTooManyBytesAreMalformed() {
         assertThat(begin().next(null).block()).isEqualTo(MALFORMED);
-        assertThat(begin().next(new byte[] {'n', ',', ',', (byte) 0xFF}).block()).isEqualTo(MALFORMED);
+        assertThat(begin().next(new byte[] {'n', ',', ',', (byte) 0xFF}).block())
+                .isEqualTo(MALFORMED);
         assertThat(step(begin(), "n,,n=alice,r=" + "x".repeat(9_000))).isEqualTo(MALFORMED);
         assertThat(step(begin(), "n,,n=alice,r=" + "x".repeat(600))).isEqualTo(MALFORMED);
     }
@@ -163,8 +179,12 @@ class ScramSha256AuthenticatorTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "c=eSws,r=NONCE,p=PROOF", "c=biws,r=abc,p=PROOF", "c=biws,r=NONCEx,p=PROOF", "c=biws,r=NONCE,p=AAAA",
-                "c=biws,r=NONCE,p=!", "c=biws,r=NONCE,p="
+                "c=eSws,r=NONCE,p=PROOF",
+                "c=biws,r=abc,p=PROOF",
+                "c=biws,r=NONCEx,p=PROOF",
+                "c=biws,r=NONCE,p=AAAA",
+                "c=biws,r=NONCE,p=!",
+                "c=biws,r=NONCE,p="
             })
     void aLastMessageThatDoesNotFitIsRefused(String message) {
         EnhancedAuthenticator.Exchange exchange = begin();
@@ -245,7 +265,8 @@ class ScramSha256AuthenticatorTest {
         }
 
         String[] challengedBy(EnhancedAuthenticator scram) {
-            return challenge(scram.begin(Clients.login(null, (String) null)), first()).split(",");
+            return challenge(scram.begin(Clients.login(null, (String) null)), first())
+                    .split(",");
         }
 
         String last(String serverFirst) {
