@@ -8,7 +8,7 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.FluxSink;
 
@@ -22,12 +22,24 @@ final class InProcessSubscriber implements Subscriber {
     private final FluxSink<ApplicationMessage> sink;
     private final BrokerObserver observer;
     private final int maximumWaiting;
-    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicLong taken;
+    private final AtomicLong given = new AtomicLong();
 
-    InProcessSubscriber(String id, FluxSink<ApplicationMessage> sink, BrokerObserver observer, int maximumWaiting) {
+    /**
+     * Creates a subscriber.
+     *
+     * @param taken how many messages the consumer has taken
+     */
+    InProcessSubscriber(
+            String id,
+            FluxSink<ApplicationMessage> sink,
+            BrokerObserver observer,
+            AtomicLong taken,
+            int maximumWaiting) {
         this.id = id;
         this.sink = sink;
         this.observer = observer;
+        this.taken = taken;
         this.maximumWaiting = maximumWaiting;
     }
 
@@ -43,18 +55,13 @@ final class InProcessSubscriber implements Subscriber {
 
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (waiting.get() >= maximumWaiting) {
+        if (inFlightCount() >= maximumWaiting) {
             observer.messageDropped(DropReason.NO_DEMAND, 1);
             return;
         }
-        waiting.incrementAndGet();
+        given.incrementAndGet();
         sink.next(message);
         observer.messageDelivered(message.qos(), message.payload().size());
-    }
-
-    /** The consumer has taken a message. */
-    void taken() {
-        waiting.decrementAndGet();
     }
 
     @Override
@@ -64,6 +71,6 @@ final class InProcessSubscriber implements Subscriber {
 
     @Override
     public int inFlightCount() {
-        return waiting.get();
+        return (int) (given.get() - taken.get());
     }
 }

@@ -87,30 +87,16 @@ public final class Matches {
     }
 
     /**
-     * Takes out what must not go back to its publisher [MQTT-3.8.3-3].
+     * Leaves what is to be delivered: takes out the No Local subscriptions of the publisher itself [MQTT-3.8.3-3], then
+     * merges the subscriptions of each subscriber into one [MQTT-3.3.4-2], in the place of the first. Does not look for
+     * overlaps if all subscriptions are for one filter; allocates only for subscribers that do overlap.
      *
-     * @param publisherId the client identifier of the publisher, or null for the broker itself
+     * @param publisherId the client identifier of the publisher; null if no subscriber can have published the message
      */
-    public void excludeOwn(@Nullable String publisherId) {
-        if (publisherId == null) {
-            return;
+    public void mergeOverlaps(@Nullable String publisherId) {
+        if (publisherId != null) {
+            removeNoLocal(publisherId);
         }
-        int kept = 0;
-        for (int i = 0; i < size; i++) {
-            Subscription next = subscriptions[i];
-            if (!next.noLocal() || !next.subscriber().id().equals(publisherId)) {
-                subscriptions[kept++] = next;
-            }
-        }
-        Arrays.fill(subscriptions, kept, size, null);
-        size = kept;
-    }
-
-    /**
-     * Merges the subscriptions of each subscriber into one [MQTT-3.3.4-2], in the place of the first. Does nothing if
-     * all of them are for one filter; allocates only for subscribers that do overlap.
-     */
-    public void mergeOverlaps() {
         if (filters < 2 || size < 2) {
             return;
         }
@@ -119,6 +105,18 @@ public final class Matches {
         } else {
             mergeByTable();
         }
+        filters = 1;
+    }
+
+    private void removeNoLocal(String publisherId) {
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            Subscription next = subscriptions[i];
+            if (!next.noLocal() || !next.subscriber().id().equals(publisherId)) {
+                subscriptions[kept++] = next;
+            }
+        }
+        truncate(kept);
     }
 
     private void mergePairwise() {
@@ -172,7 +170,6 @@ public final class Matches {
     private void truncate(int kept) {
         Arrays.fill(subscriptions, kept, size, null);
         size = kept;
-        filters = 1;
     }
 
     void add(Subscription subscription) {

@@ -116,7 +116,7 @@ public final class Session implements Subscriber {
     private OutboundFlow outbound() {
         OutboundFlow flow = outbound;
         if (flow == null) {
-            flow = new OutboundFlow(resources);
+            flow = new OutboundFlow(resources, () -> owner.executor().execute(this::start));
             PacketSink current = sink;
             if (current != null) {
                 flow.attach(current, check);
