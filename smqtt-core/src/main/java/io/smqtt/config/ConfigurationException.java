@@ -4,13 +4,27 @@ package io.smqtt.config;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Says that a configuration cannot be used, and why. The message names keys in kebab-case and never holds a secret. */
+/**
+ * Says that a configuration, or a file that it names, cannot be used, and why. The broker does not start with it. The
+ * message names keys in kebab-case and never holds a secret.
+ */
 public final class ConfigurationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient @Nullable String key;
-    private final transient List<String> problems;
+    private final @Nullable String key;
+    private final List<String> problems;
+
+    /**
+     * Reports one problem.
+     *
+     * @param message what is wrong, where (for a file {@code file:line}), and what to do; without secrets
+     */
+    public ConfigurationException(String message) {
+        super(message);
+        this.key = null;
+        this.problems = List.of(message);
+    }
 
     /**
      * Reports one key.
@@ -38,7 +52,7 @@ public final class ConfigurationException extends RuntimeException {
     /**
      * The key that is wrong.
      *
-     * @return null where several are
+     * @return null where several are, or a file is
      */
     public @Nullable String key() {
         return key;
