@@ -56,7 +56,7 @@ sealed interface PasswordHash {
         return bytes;
     }
 
-    private static int iterations(String text, int minimum) {
+    private static int parseIterations(String text, int minimum) {
         int iterations;
         try {
             iterations = Integer.parseInt(text);
@@ -119,7 +119,7 @@ sealed interface PasswordHash {
         }
 
         private static Pbkdf2Sha512 parse(String[] parts) {
-            return new Pbkdf2Sha512(iterations(parts[2], 1), bytes(parts[3], 0), bytes(parts[4], 64));
+            return new Pbkdf2Sha512(parseIterations(parts[2], 1), bytes(parts[3], 0), bytes(parts[4], 64));
         }
 
         int iterations() {
@@ -168,7 +168,7 @@ sealed interface PasswordHash {
 
         private static ScramSha256 parse(String[] parts) {
             return new ScramSha256(
-                    iterations(parts[2], MINIMUM_ITERATIONS), bytes(parts[3], 0), bytes(parts[4], 32), bytes(parts[5], 32));
+                    parseIterations(parts[2], MINIMUM_ITERATIONS), bytes(parts[3], 0), bytes(parts[4], 32), bytes(parts[5], 32));
         }
 
         int iterations() {
