@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.Set;
 /**
  * All that the program touches of the process around it.
  *
+ * @param in a password, where there is no terminal
  * @param out what other programs read: listeners, values
  * @param err what people read: problems
  * @param environment variables
@@ -18,6 +20,7 @@ import java.util.Set;
  * @param modules the optional modules that are there
  */
 record Surroundings(
+        InputStream in,
         PrintStream out,
         PrintStream err,
         Map<String, String> environment,
@@ -28,6 +31,7 @@ record Surroundings(
 
     static Surroundings ofProcess() {
         return new Surroundings(
+                System.in,
                 System.out,
                 System.err,
                 System.getenv(),
