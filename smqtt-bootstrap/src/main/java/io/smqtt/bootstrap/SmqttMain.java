@@ -57,6 +57,7 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(config)
                 .addSubcommand(new PasswdCommand(surroundings))
                 .addSubcommand(new VersionCommand(surroundings))
+                .addSubcommand(new WarmUpCommand(surroundings))
                 .setOut(new PrintWriter(surroundings.out(), true))
                 .setErr(new PrintWriter(surroundings.err(), true))
                 .setExecutionExceptionHandler((failure, line, parsed) -> exitCode(failure, surroundings.err()))

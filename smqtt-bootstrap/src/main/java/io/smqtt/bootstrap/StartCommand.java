@@ -3,9 +3,9 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.ReloadResult;
 import io.smqtt.message.LogText;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -69,10 +69,11 @@ final class StartCommand implements Callable<Integer> {
     private void announce(BrokerStarter.Running broker) {
         broker.listeners()
                 .forEach((name, address) -> surroundings.out().println("listener " + name + " bound to " + text(address)));
-        ProcessHandle process = ProcessHandle.current();
-        Instant began = process.info().startInstant().orElseGet(Instant::now);
-        double seconds = Duration.between(began, Instant.now()).toMillis() / 1_000.0;
-        surroundings.out().println(String.format(Locale.ROOT, "smqtt started in %.2f s (pid %d)", seconds, process.pid()));
+        // Since the virtual machine began; its own clock, because the system's tells whole seconds only.
+        long began = ManagementFactory.getRuntimeMXBean().getStartTime();
+        double seconds = (System.currentTimeMillis() - began) / 1_000.0;
+        long pid = ProcessHandle.current().pid();
+        surroundings.out().println(String.format(Locale.ROOT, "smqtt started in %.2f s (pid %d)", seconds, pid));
         surroundings.out().flush();
     }
 

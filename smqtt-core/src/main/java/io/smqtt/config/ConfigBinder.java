@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
@@ -220,7 +221,9 @@ public final class ConfigBinder {
             types[i] = components[i].getType();
         }
         try {
-            return (Record) type.getDeclaredConstructor(types).newInstance(args);
+            Constructor<?> constructor = type.getDeclaredConstructor(types);
+            constructor.setAccessible(true);
+            return (Record) constructor.newInstance(args);
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof ConfigurationException) {
                 problems.add(located((ConfigurationException) e.getCause(), prefix));

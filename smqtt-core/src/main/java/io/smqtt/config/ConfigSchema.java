@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
@@ -143,7 +144,9 @@ public final class ConfigSchema {
 
     static @Nullable Object get(Record block, RecordComponent component) {
         try {
-            return component.getAccessor().invoke(block);
+            Method accessor = component.getAccessor();
+            accessor.setAccessible(true); // a root may be hidden in its own package
+            return accessor.invoke(block);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("cannot read " + component, e);
         }
