@@ -120,7 +120,7 @@ final class ConfigText {
         if (text.endsWith("%")) {
             Long percent = number(text.substring(0, text.length() - 1).trim());
             boolean valid = percent != null && percent >= 0 && percent <= 100;
-            return valid ? (Long) (Runtime.getRuntime().maxMemory() / 100 * percent) : null;
+            return valid ? (Long) (Runtime.getRuntime().maxMemory() * percent / 100) : null;
         }
         Long plain = number(text);
         return plain != null ? plain : scaled(text, SIZE_UNITS, SIZE_BYTES);
