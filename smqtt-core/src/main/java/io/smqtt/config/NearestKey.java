@@ -18,7 +18,7 @@ final class NearestKey {
      */
     static @Nullable String of(String unknown, List<ConfigKey> known) {
         String best = null;
-        int bestDistance = Math.max(3, unknown.length() / 3) + 1;
+        int bestDistance = Math.max(3, unknown.length() * 2 / 5) + 1;
         for (ConfigKey key : known) {
             String candidate = named(key.name(), unknown);
             int distance = distance(unknown, candidate);

@@ -25,11 +25,12 @@ public final class LogText {
         if (text == null) {
             return "-";
         }
-        return text.length() <= MAX_CHARS ? escapeControls(text) : shorten(escapeControls(text.substring(0, MAX_CHARS)));
-    }
-
-    private static String shorten(String text) {
-        return (text.length() <= MAX_CHARS ? text : text.substring(0, MAX_CHARS)) + "…";
+        boolean whole = text.length() <= MAX_CHARS;
+        String escaped = escapeControls(whole ? text : text.substring(0, MAX_CHARS));
+        if (escaped.length() > MAX_CHARS) {
+            return escaped.substring(0, MAX_CHARS) + "…";
+        }
+        return whole ? escaped : escaped + "…";
     }
 
     /**
