@@ -45,6 +45,7 @@ final class ConfigOptions {
         ConfigSchema schema = EffectiveConfig.schema();
         Path directory = surroundings.directory();
         Map<String, ConfigValue> values = new LinkedHashMap<>();
+        values.put("storage.dir", new ConfigValue("data", "default", directory)); // the only default that is relative
         String path = file != null ? file : surroundings.environment().get("SMQTT_CONFIG");
         if (path != null) {
             YamlFile.read(directory.resolve(path), path, values);
