@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The broker as an object: build it, start it, publish and subscribe in process, look inside, close it. This package
- * wires the others together and is the only one that an embedding application needs to know.
- */
+/** The broker as its users embed it: start, stop, publish, subscribe, inspect. */
 @NullMarked
 package io.smqtt;
 
