@@ -3,7 +3,7 @@ package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.BindFailedException;
+import io.smqtt.transport.BindFailedException;
 import io.smqtt.ReloadResult;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
@@ -178,7 +178,7 @@ class CommandLineTest {
     @Test
     void portInUseIsExitFour() {
         broker.failure = new BindFailedException(
-                "tcp", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1883), new BindException("in use"));
+                "tcp", "127.0.0.1:1883", new BindException("in use"));
 
         assertThat(run("start")).isEqualTo(ExitCode.PORT_IN_USE);
         assertThat(err.toString(StandardCharsets.UTF_8)).contains("tcp").contains("1883");
