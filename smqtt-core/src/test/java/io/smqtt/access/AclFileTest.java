@@ -324,6 +324,28 @@ class AclFileTest {
     }
 
     @Test
+    void theExampleOfTheDocumentationDoesWhatItSays() throws IOException {
+        String manual = Files.readString(Path.of("..", "docs", "security.md"));
+        int start = manual.indexOf("```", manual.indexOf("### Example")) + 3;
+        AclFile acl = acl(manual.substring(start, manual.indexOf("```", start)));
+        ClientIdentity dashboard = Clients.user("dashboard");
+        ClientIdentity inside = Clients.client("c1", "maintenance", "10.1.2.3");
+        ClientIdentity outside = Clients.client("c1", "maintenance", "192.0.2.7");
+
+        assertThat(subscribes(acl, NOBODY, "weather/#")).isTrue();
+        assertThat(publishes(acl, ALICE, "devices/alice/up/t")).isTrue();
+        assertThat(publishes(acl, ALICE, "devices/bob/up/t")).isFalse();
+        assertThat(subscribes(acl, dashboard, "devices/#") && subscribes(acl, dashboard, "$SYS/#"))
+                .isTrue();
+        assertThat(receives(acl, dashboard, "devices/bob/up/secret")).isFalse();
+        assertThat(publishes(acl, inside, "x") && receives(acl, outside, "status/x"))
+                .isTrue();
+        assertThat(publishes(acl, outside, "x")).isFalse();
+        assertThat(publishes(acl, Clients.client("c1", null, "192.0.2.7", "operator"), "operations/x"))
+                .isTrue();
+    }
+
+    @Test
     void anyBytesGiveRulesOrAComplaint() throws IOException {
         Random random = new Random(20_260_714);
         String[] words = {
