@@ -3,6 +3,7 @@ package io.smqtt.routing;
 
 import io.smqtt.topic.TopicName;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of {@link SubscriptionIndex#match}: subscriptions, and groups of shared subscriptions of which one member
@@ -83,6 +84,26 @@ public final class Matches {
      */
     public boolean isEmpty() {
         return size == 0 && sharedSize == 0;
+    }
+
+    /**
+     * Takes out what must not go back to its publisher [MQTT-3.8.3-3].
+     *
+     * @param publisherId the client identifier of the publisher, or null for the broker itself
+     */
+    public void excludeOwn(@Nullable String publisherId) {
+        if (publisherId == null) {
+            return;
+        }
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            Subscription next = subscriptions[i];
+            if (!next.noLocal() || !next.subscriber().id().equals(publisherId)) {
+                subscriptions[kept++] = next;
+            }
+        }
+        Arrays.fill(subscriptions, kept, size, null);
+        size = kept;
     }
 
     /**

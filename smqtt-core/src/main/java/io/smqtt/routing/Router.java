@@ -101,7 +101,8 @@ public final class Router {
     public int route(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
         Matches matches = loop.borrowMatches();
         index.match(message.topic(), matches);
-        matches.mergeOverlaps(message.publisherId());
+        matches.excludeOwn(message.publisherId());
+        matches.mergeOverlaps();
         int count = matches.size();
         for (int i = 0; i < count; i++) {
             hand(loop, message, matches.get(i), ticket);
@@ -136,11 +137,22 @@ public final class Router {
      * @param subscription the leaving member's subscription
      */
     public void redispatch(RoutingLoop loop, ApplicationMessage message, Subscription subscription) {
-        SharedGroup group = index.group(subscription);
+        SharedGroup group = groupOf(subscription);
         boolean handed = group != null && handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE);
         if (!handed) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
         }
+    }
+
+    /**
+     * The group of a shared subscription. Any thread.
+     *
+     * @param subscription a subscription
+     * @return null if it is not shared, or if its group is gone
+     */
+    public @Nullable SharedGroup groupOf(Subscription subscription) {
+        String shareName = subscription.shareName();
+        return shareName == null ? null : index.sharedGroup(subscription.filter(), shareName);
     }
 
     private boolean routeToGroup(RoutingLoop loop, ApplicationMessage message, SharedGroup group, RouteTicket ticket) {
@@ -157,7 +169,7 @@ public final class Router {
             SharedGroup group,
             @Nullable Subscriber exclude,
             RouteTicket ticket) {
-        Subscription member = group.select(message, exclude);
+        Subscription member = group.select(message, exclude == null ? null : candidate -> candidate.subscriber() == exclude);
         if (member == null) {
             return false;
         }

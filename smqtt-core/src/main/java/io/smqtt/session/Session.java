@@ -443,6 +443,15 @@ public final class Session implements Subscriber {
     }
 
     /**
+     * The session expiry interval in force.
+     *
+     * @return seconds; 0 if the session ends with the connection
+     */
+    public long expirySeconds() {
+        return expirySeconds;
+    }
+
+    /**
      * Replaces who the client is, after it authenticated again.
      *
      * @param newClient the same client identifier

@@ -214,8 +214,8 @@ public final class SessionRegistry {
 
     /** Offers a message of a shared subscription to another member that is online. On the leaving member's loop. */
     boolean returnShared(Session leaving, ApplicationMessage message, Subscription subscription) {
-        SharedGroup group = resources.router().index().group(subscription);
-        Subscription other = group == null ? null : group.select(message, leaving);
+        SharedGroup group = resources.router().groupOf(subscription);
+        Subscription other = group == null ? null : group.select(message, candidate -> candidate.subscriber() == leaving);
         if (other == null || !other.subscriber().isOnline()) {
             return false;
         }
