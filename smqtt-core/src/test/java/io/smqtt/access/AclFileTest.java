@@ -127,9 +127,6 @@ class AclFileTest {
         assertThat(subscribes(acl, ALICE, "a/#")).isTrue();
         assertThat(receives(acl, ALICE, "a/b")).isTrue();
         assertThat(receives(acl, ALICE, "a/secret/1")).isFalse();
-        assertThat(acl.deniesReads()).isTrue();
-        assertThat(acl("user alice\ntopic read a/#\ntopic deny write a/b\n").deniesReads())
-                .isFalse();
     }
 
     @Test
