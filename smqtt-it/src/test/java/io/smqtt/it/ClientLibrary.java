@@ -15,6 +15,11 @@ interface ClientLibrary extends AutoCloseable {
     /** Connects and returns after CONNACK; messages are kept from the first on. Fails on a refusal. */
     ClientLink connect(ConnectRequest request) throws Exception;
 
+    /** Whether user properties of different names keep their order in the library's own data type. */
+    default boolean ordersUserProperties() {
+        return true;
+    }
+
     @Override
     default void close() {}
 }
