@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 /**
  * The real broker as a child process with the listeners {@code tcp}, {@code tls}, {@code ws} and {@code wss} on free loopback ports.
  *
- * <p>System properties: {@code smqtt.it.jar} names the fat jar to run by {@code java -jar}; without it {@code bin/smqtt} of the
- * repository is run ({@code smqtt.it.home}, default the parent of the working directory).
+ * <p>System properties: {@code smqtt.jar} names the fat jar to run by {@code java -jar}; when there is no such file {@code bin/smqtt}
+ * of the repository is run ({@code smqtt.home}, default the parent of the working directory).
  */
 final class BrokerProcess implements AutoCloseable {
 
@@ -59,13 +59,13 @@ final class BrokerProcess implements AutoCloseable {
     }
 
     private static List<String> program() {
-        String jar = System.getProperty("smqtt.it.jar", "");
-        if (!jar.isEmpty()) {
-            return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", jar);
+        String jar = System.getProperty("smqtt.jar", "");
+        if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {
+            return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", Path.of(jar).toAbsolutePath().toString());
         }
-        Path script = Path.of(System.getProperty("smqtt.it.home", "..")).resolve("bin/smqtt").toAbsolutePath().normalize();
+        Path script = Path.of(System.getProperty("smqtt.home", "..")).resolve("bin/smqtt").toAbsolutePath().normalize();
         if (!Files.isExecutable(script)) {
-            throw new IllegalStateException("no broker to test: set smqtt.it.jar, or smqtt.it.home to a folder with bin/smqtt");
+            throw new IllegalStateException("no broker to test: set smqtt.jar, or smqtt.home to a folder with bin/smqtt");
         }
         return List.of(script.toString());
     }
