@@ -55,7 +55,12 @@ function connect(r) {
   const path = r.transport.startsWith('ws') ? r.path : '';
   const client = mqtt.connect(`${scheme}://${r.host}:${r.port}${path}`, options);
   client.on('message', (topic, payload, packet) => say({ link: r.link, message: received(topic, payload, packet) }));
-  links.set(r.link, { client, five });
+  const link = { client, five, lastAck: 0 };
+  // the callback of publish() does not carry the reason code of a PUBACK
+  client.on('packetreceive', (p) => {
+    if (p.cmd === 'puback' || p.cmd === 'pubrec') link.lastAck = p.reasonCode || 0;
+  });
+  links.set(r.link, link);
   return new Promise((resolve, reject) => {
     client.once('connect', (ack) => resolve({ sessionPresent: Boolean(ack.sessionPresent) }));
     client.once('error', reject);
@@ -74,9 +79,10 @@ const operations = {
   unsubscribe: (r, { client }) => new Promise((resolve, reject) => {
     client.unsubscribe(r.filter, callback(resolve, reject, (packet, again) => ({ codes: ((again || packet) || {}).granted || [] })));
   }),
-  publish: ({ message }, { client, five }) => new Promise((resolve, reject) => {
-    const options = { qos: message.qos, retain: message.retain, properties: five ? outgoing(message) : undefined };
-    client.publish(message.topic, message.payload, options, callback(resolve, reject, (packet) => ({ code: (packet && packet.reasonCode) || 0 })));
+  publish: ({ message }, link) => new Promise((resolve, reject) => {
+    const options = { qos: message.qos, retain: message.retain, properties: link.five ? outgoing(message) : undefined };
+    link.lastAck = 0;
+    link.client.publish(message.topic, message.payload, options, callback(resolve, reject, () => ({ code: link.lastAck })));
   }),
   disconnect: (r, { client }) => new Promise((resolve) => {
     const options = 'sessionExpiry' in r ? { properties: { sessionExpiryInterval: r.sessionExpiry } } : {};

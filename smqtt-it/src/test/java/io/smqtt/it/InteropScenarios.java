@@ -32,7 +32,7 @@ final class InteropScenarios {
     /** A tree of tests: the library over every transport and version it speaks. */
     static Stream<DynamicNode> of(ClientLibrary library, TestedBroker broker) {
         List<DynamicNode> nodes = new ArrayList<>();
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : broker.transports()) {
             for (int version : library.versions().stream().sorted().toList()) {
                 String name = library.name() + ", " + transport + ", protocol level " + version;
                 nodes.add(DynamicContainer.dynamicContainer(name, tests(library, version, transport, broker)));

@@ -6,7 +6,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
@@ -46,6 +48,11 @@ final class TestedBroker implements AutoCloseable, ExtensionContext.Store.Closea
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The transports to test: all of our broker's; of an external broker those whose port is given. */
+    List<Transport> transports() {
+        return Stream.of(Transport.values()).filter(t -> process != null || externalPorts.containsKey(t.listener())).toList();
     }
 
     /** Where to reach the broker by a transport. */
