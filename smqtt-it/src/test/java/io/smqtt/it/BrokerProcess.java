@@ -71,18 +71,15 @@ final class BrokerProcess implements AutoCloseable {
     }
 
     private static Path writeConfiguration(Path directory, TestCertificates certificates) {
-        String tls = """
-                    tls:
-                      certificate: '%s'
-                      key: '%s'
-                """.formatted(certificates.serverCertificate(), certificates.serverKey());
-        StringBuilder yaml = new StringBuilder("smqtt:\n  management:\n    port: 0\n  listeners:\n");
+        String tls = "    tls:\n      certificate: '%s'\n      key: '%s'\n"
+                .formatted(certificates.serverCertificate(), certificates.serverKey());
+        StringBuilder yaml = new StringBuilder("management:\n  port: 0\nlisteners:\n");
         for (Transport transport : Transport.values()) {
-            yaml.append("    ").append(transport.listener()).append(":\n");
-            yaml.append("      type: ").append(transport.webSocket() ? "ws" : "tcp").append('\n');
-            yaml.append("      host: ").append(Endpoint.HOST).append("\n      port: 0\n");
+            yaml.append("  ").append(transport.listener()).append(":\n");
+            yaml.append("    type: ").append(transport.webSocket() ? "ws" : "tcp").append('\n');
+            yaml.append("    host: ").append(Endpoint.HOST).append("\n    port: 0\n");
             if (transport.secure()) {
-                yaml.append(tls.indent(2));
+                yaml.append(tls);
             }
         }
         try {

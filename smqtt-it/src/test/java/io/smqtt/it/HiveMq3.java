@@ -90,7 +90,7 @@ final class HiveMq3 implements ClientLibrary {
         @Override
         public void disconnect() throws Exception {
             client.disconnect().get(20, TimeUnit.SECONDS);
-            relay.close();
+            relay.awaitEnd();
         }
 
         @Override

@@ -131,13 +131,13 @@ final class HiveMq5 implements ClientLibrary {
         @Override
         public void disconnect() throws Exception {
             client.disconnect().get(20, TimeUnit.SECONDS);
-            relay.close();
+            relay.awaitEnd();
         }
 
         @Override
         public void disconnectForgetting() throws Exception {
             client.disconnectWith().sessionExpiryInterval(0).send().get(20, TimeUnit.SECONDS);
-            relay.close();
+            relay.awaitEnd();
         }
 
         @Override

@@ -100,8 +100,8 @@ final class Paho3 implements ClientLibrary {
         @Override
         public void disconnect() throws Exception {
             client.disconnect().waitForCompletion(PATIENCE_MILLIS);
+            relay.awaitEnd();
             client.close();
-            relay.close();
         }
 
         @Override

@@ -160,8 +160,8 @@ final class Paho5 implements ClientLibrary {
 
         private void disconnect(MqttProperties properties) throws Exception {
             client.disconnect(1000, null, null, 0, properties).waitForCompletion(PATIENCE_MILLIS);
+            relay.awaitEnd();
             client.close();
-            relay.close();
         }
 
         @Override

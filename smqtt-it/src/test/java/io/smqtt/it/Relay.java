@@ -3,8 +3,11 @@ package io.smqtt.it;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** Carries the bytes of one connection to the broker until it is cut: how a client's network breaks without a DISCONNECT. */
 final class Relay implements AutoCloseable {
@@ -12,6 +15,7 @@ final class Relay implements AutoCloseable {
     private final ServerSocket server;
     private final int target;
     private final Socket outward = new Socket();
+    private final CountDownLatch ended = new CountDownLatch(1);
     private volatile Socket inward = new Socket();
 
     Relay(int targetPort) throws IOException {
@@ -25,15 +29,28 @@ final class Relay implements AutoCloseable {
     }
 
     private void accept() throws IOException {
-        inward = server.accept();
-        outward.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), target));
-        start(() -> copy(inward, outward));
-        copy(outward, inward);
+        try (server) {
+            inward = server.accept();
+        }
+        outward.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), target));
+        start(this::forward);
+        try {
+            outward.getInputStream().transferTo(inward.getOutputStream());
+        } finally {
+            close();
+            ended.countDown();
+        }
     }
 
-    private void copy(Socket from, Socket to) throws IOException {
-        try (from; to) {
-            from.getInputStream().transferTo(to.getOutputStream());
+    private void forward() throws IOException {
+        inward.getInputStream().transferTo(outward.getOutputStream());
+        outward.shutdownOutput();
+    }
+
+    /** Waits until the broker has closed its side, so that it has surely seen what the client sent last. */
+    void awaitEnd() throws InterruptedException {
+        if (!ended.await(20, TimeUnit.SECONDS)) {
+            throw new AssertionError("the broker did not close the connection after DISCONNECT");
         }
     }
 
