@@ -24,6 +24,16 @@ final class ConformanceDocumentTest {
     }
 
     @Test
+    void registerHoldsEveryNumberedStatement() {
+        assertThat(report.statements())
+                .filteredOn(statement -> statement.standard() == Standard.V5)
+                .hasSize(251);
+        assertThat(report.statements())
+                .filteredOn(statement -> statement.standard() == Standard.V311)
+                .hasSize(141);
+    }
+
+    @Test
     void documentIsUpToDate() throws IOException {
         String expected = ConformanceDocument.render(report);
         if (Boolean.getBoolean(WRITE)) {
