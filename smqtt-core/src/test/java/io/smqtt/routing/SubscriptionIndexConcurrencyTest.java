@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Matching while other threads change the index: a match finds what stays, and nothing that had gone before it began. */
 class SubscriptionIndexConcurrencyTest {
 
-    private static final int CHANGES = 120_000;
+    private static final int CHANGES = 60_000;
 
     private final SubscriptionIndex index = new SubscriptionIndex(SharedStrategy.ROUND_ROBIN);
     private final AtomicLong clock = new AtomicLong();

@@ -46,7 +46,7 @@ class SubscriptionIndexRandomTest {
             subscribers.add(new TestSubscriber("s" + i));
         }
 
-        while (pairs < 1_500_000) {
+        while (pairs < 1_000_000) {
             boolean grow = random.nextInt(target) >= naive.size() / 2;
             for (int i = 0; i < 50; i++) {
                 TestSubscriber subscriber = subscribers.get(random.nextInt(subscriberCount));
