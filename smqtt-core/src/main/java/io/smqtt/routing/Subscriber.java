@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.routing;
 
-import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.message.ApplicationMessage;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +19,7 @@ public interface Subscriber {
      *
      * @return null if {@link #deliver} may be called on any event loop
      */
-    @Nullable EventExecutor owner();
+    @Nullable RoutingLoop owner();
 
     /**
      * Takes a message. Called on the owner's event loop, or on the publisher's if there is no owner.
@@ -31,6 +30,18 @@ public interface Subscriber {
      *     {@link RouteTicket#hold()} during this call
      */
     void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
+
+    /**
+     * Takes a message that was routed to this subscriber's previous loop and passed on from there, so that it comes
+     * before whatever was routed here directly.
+     *
+     * @param message the message
+     * @param subscription the subscription that matched, or several merged into one
+     * @param ticket what the publisher's acknowledgement waits for
+     */
+    default void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        deliver(message, subscription, ticket);
+    }
 
     /**
      * Tells whether a shared subscription may pick this member now. Any thread; a hint.

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.routing;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DropReason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings an application message to its subscribers. It knows subscribers only by their interface: sessions, peers and
+ * in-process consumers are the same to it.
+ */
+public final class Router {
+
+    private final SubscriptionIndex index;
+    private final RetainedMessages retained;
+    private final BrokerObserver observer;
+    private final List<RoutingLoop> loops;
+
+    /**
+     * Creates a router.
+     *
+     * @param executors the event loops of the broker
+     * @param index where subscriptions are found
+     * @param retained where retained messages are kept
+     * @param observer what is told of routed messages
+     */
+    public Router(
+            Iterable<? extends EventExecutor> executors,
+            SubscriptionIndex index,
+            RetainedMessages retained,
+            BrokerObserver observer) {
+        this.index = index;
+        this.retained = retained;
+        this.observer = observer;
+        List<EventExecutor> all = new ArrayList<>();
+        executors.forEach(all::add);
+        List<RoutingLoop> created = new ArrayList<>();
+        for (EventExecutor executor : all) {
+            created.add(new RoutingLoop(executor, created.size(), all.size()));
+        }
+        this.loops = List.copyOf(created);
+    }
+
+    /**
+     * The loops.
+     *
+     * @return one for each event loop
+     */
+    public List<RoutingLoop> loops() {
+        return loops;
+    }
+
+    /**
+     * The routing state of an event loop.
+     *
+     * @param executor an event loop of this broker
+     * @return its routing state
+     * @throws IllegalArgumentException if the loop belongs to somebody else
+     */
+    public RoutingLoop loopOf(EventExecutor executor) {
+        for (RoutingLoop loop : loops) {
+            if (loop.executor() == executor) {
+                return loop;
+            }
+        }
+        throw new IllegalArgumentException("not an event loop of this broker");
+    }
+
+    /**
+     * The subscriptions.
+     *
+     * @return the index
+     */
+    public SubscriptionIndex index() {
+        return index;
+    }
+
+    /**
+     * The retained messages.
+     *
+     * @return the tree
+     */
+    public RetainedMessages retained() {
+        return retained;
+    }
+
+    /**
+     * Routes a message to all its subscribers and keeps it if it is to be retained. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param message the message
+     * @param ticket what the publisher's acknowledgement waits for
+     * @return how many subscribers it was handed to
+     */
+    public int route(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
+        Matches matches = loop.borrowMatches();
+        index.match(message.topic(), matches);
+        matches.mergeOverlaps(message.publisherId());
+        int count = matches.size();
+        for (int i = 0; i < count; i++) {
+            hand(loop, message, matches.get(i), ticket);
+        }
+        for (int i = 0; i < matches.sharedSize(); i++) {
+            if (routeToGroup(loop, message, matches.shared(i), ticket)) {
+                count++;
+            }
+        }
+        loop.returnMatches(matches);
+        observer.messageReceived(message.qos(), message.payload().size(), count);
+        return count;
+    }
+
+    /**
+     * Keeps or clears a retained message [MQTT-3.3.1-5], [MQTT-3.3.1-6].
+     *
+     * @param message a message with the retain flag
+     * @return what became of it
+     */
+    public RetainedMessages.Outcome retain(ApplicationMessage message) {
+        RetainedMessages.Outcome outcome = retained.store(message);
+        observer.retainedChanged(retained.count(), retained.bytes());
+        return outcome;
+    }
+
+    /**
+     * Gives a message that a member of a shared group did not finish to another member. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param message the message
+     * @param subscription the leaving member's subscription
+     */
+    public void redispatch(RoutingLoop loop, ApplicationMessage message, Subscription subscription) {
+        SharedGroup group = index.group(subscription);
+        boolean handed = group != null && handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE);
+        if (!handed) {
+            observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+        }
+    }
+
+    private boolean routeToGroup(RoutingLoop loop, ApplicationMessage message, SharedGroup group, RouteTicket ticket) {
+        boolean handed = handToMember(loop, message, group, null, ticket);
+        if (!handed) {
+            observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+        }
+        return handed;
+    }
+
+    private static boolean handToMember(
+            RoutingLoop loop,
+            ApplicationMessage message,
+            SharedGroup group,
+            @Nullable Subscriber exclude,
+            RouteTicket ticket) {
+        Subscription member = group.select(message, exclude);
+        if (member == null) {
+            return false;
+        }
+        if (message.qos() == QoS.AT_MOST_ONCE && !member.subscriber().isOnline()) {
+            return false;
+        }
+        hand(loop, message, member, ticket);
+        return true;
+    }
+
+    private static void hand(RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        Subscriber subscriber = subscription.subscriber();
+        RoutingLoop owner = subscriber.owner();
+        if (owner == loop || owner == null) {
+            subscriber.deliver(message, subscription, ticket);
+        } else {
+            ticket.hold();
+            loop.send(owner, message, subscription, ticket, false);
+        }
+    }
+
+    /**
+     * Lets all deliveries that loops have under way to one loop arrive there, then runs a task on another: what the task
+     * does comes after them. Used when a session moves between loops.
+     *
+     * @param from the loop that owned the session
+     * @param to the loop that owns it now, where the task runs
+     * @param task what comes after the deliveries
+     */
+    public void afterDeliveriesVia(RoutingLoop from, RoutingLoop to, Runnable task) {
+        AtomicInteger missing = new AtomicInteger(loops.size());
+        for (RoutingLoop loop : loops) {
+            loop.executor().execute(() -> {
+                loop.flush();
+                from.executor().execute(() -> {
+                    from.flush();
+                    if (missing.decrementAndGet() == 0) {
+                        to.executor().execute(task);
+                    }
+                });
+            });
+        }
+    }
+}

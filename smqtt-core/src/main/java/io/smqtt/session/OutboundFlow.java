@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.config.DropPolicy;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RetainedCursor;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DropReason;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sender's half of delivery to one client: in-flight window, queue and retained messages under way (MQTT 5.0,
+ * sections 4.3, 4.4, 4.9). Messages leave in this order: what was in flight when the client came back, then the queue,
+ * then retained messages; a new message passes straight through when nothing waits. On the session's event loop.
+ */
+final class OutboundFlow {
+
+    private final SessionResources resources;
+    private final BrokerObserver observer;
+
+    // valid for the session
+    private final InFlightWindow inFlight = new InFlightWindow();
+    private final DeliveryQueue queue;
+
+    // valid for the connection
+    private @Nullable PacketSink sink;
+    private @Nullable DeliveryCheck check;
+    private int outstanding;
+    private long resendNext;
+    private long resendEnd;
+    private @Nullable ArrayDeque<RetainedDelivery> retained;
+
+    OutboundFlow(SessionResources resources) {
+        this.resources = resources;
+        this.observer = resources.observer();
+        this.queue = new DeliveryQueue(resources.budget());
+    }
+
+    /** Retained messages that a new subscription asked for. */
+    private record RetainedDelivery(RetainedCursor cursor, Subscription subscription) {}
+
+    void attach(PacketSink newSink, @Nullable DeliveryCheck newCheck) {
+        sink = newSink;
+        check = newCheck;
+        outstanding = 0;
+        resendNext = inFlight.head();
+        resendEnd = inFlight.tail();
+    }
+
+    void detach() {
+        sink = null;
+        retained = null;
+    }
+
+    /** The client has other rights from now on. */
+    void check(@Nullable DeliveryCheck newCheck) {
+        check = newCheck;
+    }
+
+    int inFlightCount() {
+        return inFlight.size();
+    }
+
+    int queuedCount() {
+        return queue.size();
+    }
+
+    long queuedBytes() {
+        return queue.bytes();
+    }
+
+    /** Takes a routed message. */
+    void deliver(ApplicationMessage message, Subscription subscription) {
+        QoS qos = message.qos().atMost(subscription.maximumQos()); // [MQTT-3.8.4-8]
+        PacketSink current = sink;
+        if (current == null) {
+            deliverOffline(message, subscription, qos);
+        } else if (check != null && !check.mayReceive(message.topic())) {
+            observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
+        } else if (qos == QoS.AT_MOST_ONCE) {
+            sendAtMostOnce(current, message, subscription);
+        } else if (queue.isEmpty() && resendNext == resendEnd && mayAdd(current)) {
+            sendNew(current, message, subscription, qos);
+        } else {
+            enqueue(message, subscription, qos);
+        }
+    }
+
+    private void deliverOffline(ApplicationMessage message, Subscription subscription, QoS qos) {
+        if (qos != QoS.AT_MOST_ONCE || resources.config().queueQos0()) {
+            enqueue(message, subscription, qos);
+        } else {
+            observer.messageDropped(DropReason.OFFLINE, 1);
+        }
+    }
+
+    private void sendAtMostOnce(PacketSink current, ApplicationMessage message, Subscription subscription) {
+        if (!current.isWritable()) {
+            observer.messageDropped(DropReason.SLOW_CONSUMER, 1);
+        } else if (isExpired(message)) {
+            observer.messageDropped(DropReason.EXPIRED, 1);
+        } else {
+            write(current, message, subscription, QoS.AT_MOST_ONCE, 0, false);
+        }
+    }
+
+    private boolean mayAdd(PacketSink current) {
+        return outstanding < current.sendMaximum() // [MQTT-3.3.4-9]
+                && inFlight.hasIdentifier()
+                && current.isWritable();
+    }
+
+    private void sendNew(PacketSink current, ApplicationMessage message, Subscription subscription, QoS qos) {
+        if (isExpired(message)) { // [MQTT-3.3.2-5]
+            observer.messageDropped(DropReason.EXPIRED, 1);
+            return;
+        }
+        long sequence = inFlight.add(message, subscription, qos);
+        if (write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
+            outstanding++;
+        } else {
+            inFlight.remove(sequence);
+        }
+        resendNext = inFlight.tail();
+        resendEnd = resendNext;
+    }
+
+    private boolean write(
+            PacketSink current,
+            ApplicationMessage message,
+            Subscription subscription,
+            QoS qos,
+            int packetId,
+            boolean duplicate) {
+        boolean retain = message.retain() && subscription.retainAsPublished(); // [MQTT-3.3.1-12] [MQTT-3.3.1-13]
+        boolean written = current.publish(message, subscription, qos, retain, packetId, duplicate);
+        if (written) {
+            observer.messageDelivered(qos, message.payload().size());
+        } else {
+            observer.messageDropped(DropReason.PACKET_TOO_LARGE, 1);
+        }
+        return written;
+    }
+
+    private void enqueue(ApplicationMessage message, Subscription subscription, QoS qos) {
+        int footprint = message.footprintBytes();
+        DropReason full = full(footprint);
+        while (full != null && !queue.isEmpty() && isExpired(queue.message())) {
+            queue.remove();
+            observer.messageDropped(DropReason.EXPIRED, 1);
+            full = full(footprint);
+        }
+        if (full != null && resources.config().dropPolicy() == DropPolicy.OLDEST) {
+            while (full != null && !queue.isEmpty()) {
+                queue.remove();
+                observer.messageDropped(full, 1);
+                full = full(footprint);
+            }
+        }
+        if (full != null) {
+            observer.messageDropped(full, 1);
+            return;
+        }
+        queue.add(message, subscription);
+        observer.messageQueued(qos, footprint);
+    }
+
+    private @Nullable DropReason full(int footprintBytes) {
+        if (queue.size() >= resources.limits().maxQueuedMessages()) {
+            return DropReason.QUEUE_COUNT;
+        }
+        return queue.bytes() + footprintBytes > resources.limits().maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
+    }
+
+    /** Queues the retained messages that a new subscription asked for; {@link #pump()} sends them as the window allows. */
+    void deliverRetained(RetainedCursor cursor, Subscription subscription) {
+        if (retained == null) {
+            retained = new ArrayDeque<>();
+        }
+        retained.add(new RetainedDelivery(cursor, subscription));
+    }
+
+    /** Sends what waits, as far as the window and the socket allow. */
+    void pump() {
+        PacketSink current = sink;
+        if (current == null) {
+            return;
+        }
+        resend(current);
+        while (!queue.isEmpty() && mayAdd(current) && resendNext == resendEnd) {
+            sendQueued(current);
+        }
+        while (retained != null && queue.isEmpty() && mayAdd(current)) {
+            sendRetained(current, retained);
+        }
+    }
+
+    /** Sends again what was in flight when the connection was lost, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. */
+    private void resend(PacketSink current) {
+        while (resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
+            long sequence = resendNext++;
+            if (sequence < inFlight.head()) {
+                continue;
+            }
+            switch (inFlight.state(sequence)) {
+                case InFlightWindow.AWAITING_PUBACK -> resendPublish(current, sequence, QoS.AT_LEAST_ONCE);
+                case InFlightWindow.AWAITING_PUBREC -> resendPublish(current, sequence, QoS.EXACTLY_ONCE);
+                case InFlightWindow.AWAITING_PUBCOMP -> {
+                    outstanding++;
+                    current.pubRel(InFlightWindow.packetId(sequence));
+                }
+                default -> { // acknowledged meanwhile
+                }
+            }
+        }
+    }
+
+    private void resendPublish(PacketSink current, long sequence, QoS qos) {
+        ApplicationMessage message = inFlight.message(sequence);
+        Subscription subscription = inFlight.subscription(sequence);
+        if (message == null || subscription == null) {
+            throw new IllegalStateException("a message in flight has no content");
+        }
+        boolean allowed = check == null || check.mayReceive(message.topic());
+        if (!allowed) {
+            observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
+            inFlight.remove(sequence);
+        } else if (write(current, message, subscription, qos, InFlightWindow.packetId(sequence), true)) {
+            outstanding++;
+        } else {
+            inFlight.remove(sequence);
+        }
+    }
+
+    private void sendQueued(PacketSink current) {
+        ApplicationMessage message = queue.message();
+        Subscription subscription = queue.subscription();
+        queue.remove();
+        QoS qos = message.qos().atMost(subscription.maximumQos());
+        if (check != null && !check.mayReceive(message.topic())) {
+            observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
+        } else if (qos == QoS.AT_MOST_ONCE) {
+            sendAtMostOnce(current, message, subscription);
+        } else {
+            sendNew(current, message, subscription, qos);
+        }
+    }
+
+    private void sendRetained(PacketSink current, ArrayDeque<RetainedDelivery> waiting) {
+        RetainedDelivery delivery = waiting.element();
+        ApplicationMessage message = delivery.cursor().next(resources.ticker().nanoTime());
+        if (message == null) {
+            waiting.remove();
+            if (waiting.isEmpty()) {
+                retained = null;
+            }
+            return;
+        }
+        Subscription subscription = delivery.subscription();
+        QoS qos = message.qos().atMost(subscription.maximumQos());
+        if (check != null && !check.mayReceive(message.topic())) {
+            return; // not routed to this client, so nothing is dropped
+        }
+        if (qos == QoS.AT_MOST_ONCE) {
+            sendAtMostOnce(current, message, subscription);
+        } else {
+            sendNew(current, message, subscription, qos);
+        }
+    }
+
+    private boolean isExpired(ApplicationMessage message) {
+        return message.expiryIntervalSeconds() != ApplicationMessage.NEVER
+                && message.isExpired(resources.ticker().nanoTime());
+    }
+
+    /** A PUBACK. Returns false if no message waits for it. */
+    boolean acknowledged(int packetId) {
+        long sequence = inFlight.find(packetId);
+        if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBACK) {
+            return false;
+        }
+        finish(sequence);
+        return true;
+    }
+
+    /** A PUBREC. Returns false if no message waits for it; then the PUBREL says so. */
+    boolean received(int packetId, ReasonCode reason) {
+        long sequence = inFlight.find(packetId);
+        if (sequence < 0 || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
+            return false;
+        }
+        if (reason.isError()) { // [MQTT-4.3.3-4]: no PUBREL after an error
+            observer.messageDropped(DropReason.REFUSED_BY_CLIENT, 1);
+            finish(sequence);
+            return true;
+        }
+        inFlight.received(sequence);
+        if (sink != null) {
+            sink.pubRel(packetId);
+        }
+        return true;
+    }
+
+    /** A PUBCOMP. Returns false if no message waits for it. */
+    boolean completed(int packetId) {
+        long sequence = inFlight.find(packetId);
+        if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBCOMP) {
+            return false;
+        }
+        finish(sequence);
+        return true;
+    }
+
+    private void finish(long sequence) {
+        inFlight.remove(sequence);
+        if (sequence < resendNext && outstanding > 0) {
+            outstanding--;
+        }
+        if (!queue.isEmpty() || retained != null || resendNext != resendEnd) {
+            pump();
+        }
+    }
+
+    /**
+     * Takes the messages of shared subscriptions back out, so that other members get them (MQTT 5.0, section 4.8.2): all
+     * that wait, and QoS 1 messages in flight. QoS 2 messages in flight stay with their session [MQTT-4.8.2-4].
+     */
+    void drainShared(SharedReturn target) {
+        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence++) {
+            Subscription subscription = inFlight.subscription(sequence);
+            ApplicationMessage message = inFlight.message(sequence);
+            if (message != null && subscription != null && subscription.shareName() != null
+                    && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
+                    && target.offer(message, subscription)) {
+                inFlight.remove(sequence);
+            }
+        }
+        for (int i = queue.size(); i > 0; i--) {
+            ApplicationMessage message = queue.message();
+            Subscription subscription = queue.subscription();
+            queue.remove();
+            if (subscription.shareName() == null || !target.offer(message, subscription)) {
+                queue.add(message, subscription);
+            }
+        }
+    }
+
+    /** Drops all that waits, when the session ends. */
+    void end() {
+        int dropped = queue.size();
+        while (!queue.isEmpty()) {
+            queue.remove();
+        }
+        dropped += inFlight.size();
+        if (dropped > 0) {
+            observer.messageDropped(DropReason.SESSION_ENDED, dropped);
+        }
+    }
+
+    /** Takes a message of a shared subscription for another member. */
+    @FunctionalInterface
+    interface SharedReturn {
+
+        /** Returns false if there is no other member online: the message stays. */
+        boolean offer(ApplicationMessage message, Subscription subscription);
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What all queues of a broker hold together. Past the limit publishers are slowed before anything is lost. Any thread. */
+public final class QueueBudget {
+
+    private final LongAdder bytes = new LongAdder();
+    private final long limitBytes;
+
+    /**
+     * Creates a budget.
+     *
+     * @param limitBytes bytes that all queues may hold before publishers are slowed
+     */
+    public QueueBudget(long limitBytes) {
+        this.limitBytes = limitBytes;
+    }
+
+    void add(long change) {
+        bytes.add(change);
+    }
+
+    /**
+     * What all queues hold.
+     *
+     * @return bytes
+     */
+    public long bytes() {
+        return bytes.sum();
+    }
+
+    /**
+     * Tells whether publishers are to be slowed.
+     *
+     * @return true past the limit
+     */
+    public boolean isExceeded() {
+        return bytes.sum() > limitBytes;
+    }
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.message.Will;
+import io.smqtt.routing.RetainedCursor;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscriber;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.topic.TopicFilter;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state that a client and the broker share beyond one network connection (MQTT 5.0, section 4.1). A session is owned
+ * by the event loop of its connection, or of its last one; all methods run there unless they say otherwise. It changes
+ * loops only when a client takes it over ({@link SessionMove}).
+ */
+public final class Session implements Subscriber {
+
+    private final SessionResources resources;
+    private final SessionRegistry registry;
+    private final String clientId;
+    private volatile RoutingLoop owner;
+
+    // valid for the session
+    private final SubscriptionTable subscriptions = new SubscriptionTable();
+    private final SessionDeadlines deadlines = new SessionDeadlines(this);
+    private @Nullable OutboundFlow outbound;
+    private @Nullable InboundFlow inbound;
+    private @Nullable SessionMove move;
+    private boolean begun;
+    private volatile boolean ended;
+
+    // valid for the connection; the client and its expiry stay until the next one
+    private volatile @Nullable PacketSink sink;
+    private @Nullable DeliveryCheck check;
+    private volatile ClientIdentity client;
+    private long expirySeconds;
+    private @Nullable Will will;
+
+    Session(SessionResources resources, SessionRegistry registry, SessionRequest request) {
+        this.resources = resources;
+        this.registry = registry;
+        this.client = request.client();
+        this.clientId = client.clientId();
+        this.owner = request.loop();
+    }
+
+    @Override
+    public String id() {
+        return clientId;
+    }
+
+    @Override
+    public RoutingLoop owner() {
+        return owner;
+    }
+
+    @Override
+    public boolean isOnline() {
+        return sink != null;
+    }
+
+    @Override
+    public int inFlightCount() {
+        OutboundFlow flow = outbound;
+        return flow == null ? 0 : flow.inFlightCount();
+    }
+
+    /**
+     * Who the client is, or was when it was last connected. Any thread.
+     *
+     * @return the identity
+     */
+    public ClientIdentity client() {
+        return client;
+    }
+
+    /**
+     * Tells whether the session is over. Any thread.
+     *
+     * @return true once it was removed from the registry
+     */
+    public boolean hasEnded() {
+        return ended;
+    }
+
+    // --- messages to the client
+
+    @Override
+    public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (move != null) {
+            move.hold(message, subscription);
+        } else {
+            take(message, subscription);
+        }
+    }
+
+    @Override
+    public void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        take(message, subscription);
+    }
+
+    void take(ApplicationMessage message, Subscription subscription) {
+        if (ended) {
+            registry.returnAfterEnd(this, message, subscription);
+        } else {
+            outbound().deliver(message, subscription);
+        }
+    }
+
+    private OutboundFlow outbound() {
+        OutboundFlow flow = outbound;
+        if (flow == null) {
+            flow = new OutboundFlow(resources);
+            PacketSink current = sink;
+            if (current != null) {
+                flow.attach(current, check);
+            }
+            outbound = flow;
+        }
+        return flow;
+    }
+
+    /** Begins or goes on sending what waits, after the CONNACK or when the socket takes data again. */
+    public void start() {
+        if (outbound != null) {
+            outbound.pump();
+        }
+    }
+
+    /**
+     * Sends the retained messages that a new subscription asked for, as the client's window allows.
+     *
+     * @param cursor the retained messages
+     * @param subscription the subscription, with retain as published: the packets carry the retain flag [MQTT-3.3.1-8]
+     */
+    public void deliverRetained(RetainedCursor cursor, Subscription subscription) {
+        outbound().deliverRetained(cursor, subscription);
+        outbound().pump();
+    }
+
+    /**
+     * A PUBACK.
+     *
+     * @param packetId the packet identifier
+     * @return false if no message waits for it
+     */
+    public boolean onPubAck(int packetId) {
+        return outbound != null && outbound.acknowledged(packetId);
+    }
+
+    /**
+     * A PUBREC; the PUBREL follows unless the reason is an error.
+     *
+     * @param packetId the packet identifier
+     * @param reason the reason code
+     * @return false if no message waits for it
+     */
+    public boolean onPubRec(int packetId, ReasonCode reason) {
+        return outbound != null && outbound.received(packetId, reason);
+    }
+
+    /**
+     * A PUBCOMP.
+     *
+     * @param packetId the packet identifier
+     * @return false if no message waits for it
+     */
+    public boolean onPubComp(int packetId) {
+        return outbound != null && outbound.completed(packetId);
+    }
+
+    // --- messages from the client
+
+    /**
+     * The receiver's half of QoS 2.
+     *
+     * @return the flow
+     */
+    public InboundFlow inbound() {
+        InboundFlow flow = inbound;
+        if (flow == null) {
+            flow = new InboundFlow();
+            inbound = flow;
+        }
+        return flow;
+    }
+
+    // --- subscriptions
+
+    /**
+     * Makes or replaces a subscription.
+     *
+     * @param subscription a subscription of this session
+     * @return true if there was none for the filter and share name
+     */
+    public boolean subscribe(Subscription subscription) {
+        boolean isNew = subscriptions.get(subscription.filter(), subscription.shareName()) == null;
+        subscriptions.put(subscription);
+        resources.router().index().add(subscription); // replaces without a gap [MQTT-3.8.4-3]
+        resources.observer().subscribed(clientId, subscription.clientFilter(), isNew);
+        return isNew;
+    }
+
+    /**
+     * Ends a subscription.
+     *
+     * @param filter the filter
+     * @param shareName the group of a shared subscription, or null
+     * @return false if there was none
+     */
+    public boolean unsubscribe(TopicFilter filter, @Nullable String shareName) {
+        Subscription removed = subscriptions.remove(filter, shareName);
+        if (removed == null) {
+            return false;
+        }
+        resources.router().index().remove(this, filter, shareName);
+        resources.observer().unsubscribed(clientId, removed.clientFilter());
+        return true;
+    }
+
+    /**
+     * Finds a subscription.
+     *
+     * @param filter the filter
+     * @param shareName the group of a shared subscription, or null
+     * @return null if there is none
+     */
+    public @Nullable Subscription subscription(TopicFilter filter, @Nullable String shareName) {
+        return subscriptions.get(filter, shareName);
+    }
+
+    /**
+     * How many subscriptions there are.
+     *
+     * @return a number, exact on the session's event loop
+     */
+    public int subscriptionCount() {
+        return subscriptions.size();
+    }
+
+    /**
+     * Visits all subscriptions.
+     *
+     * @param action what to do with each; must not change them
+     */
+    public void forEachSubscription(Consumer<Subscription> action) {
+        subscriptions.forEach(action);
+    }
+
+    /**
+     * How many messages wait for the client.
+     *
+     * @return a number, exact on the session's event loop
+     */
+    public int queuedCount() {
+        OutboundFlow flow = outbound;
+        return flow == null ? 0 : flow.queuedCount();
+    }
+
+    // --- life
+
+    /** A new session gets its first connection. */
+    void begin(SessionRequest request) {
+        begun = true;
+        resources.observer().sessionCreated(clientId);
+        attach(request);
+        request.reply().opened(this, false);
+    }
+
+    private void attach(SessionRequest request) {
+        client = request.client();
+        expirySeconds = request.expirySeconds();
+        will = request.will();
+        check = registry.deliveryCheck(client);
+        sink = request.sink();
+        if (outbound != null) {
+            outbound.attach(request.sink(), check);
+        }
+    }
+
+    /** A client claims the session: the old connection ends, the session goes on or a new one takes its place. */
+    void takeover(SessionRequest request, RoutingLoop here) {
+        if (owner != here || !begun) {
+            RoutingLoop current = owner;
+            current.executor().execute(() -> takeover(request, current));
+        } else if (ended) {
+            request.loop().executor().execute(() -> registry.open(request));
+        } else if (move != null) {
+            move.afterwards(() -> takeover(request, here));
+        } else if (!registry.mayClaim(request.client(), client)) {
+            request.loop().executor().execute(() -> request.reply().refused(ReasonCode.NOT_AUTHORIZED));
+        } else {
+            endConnection(request.cleanStart());
+            if (request.cleanStart()) { // [MQTT-3.1.2-4]
+                registry.replace(this, request);
+            } else {
+                resume(request, here);
+            }
+        }
+    }
+
+    private void endConnection(boolean sessionEnds) {
+        PacketSink old = sink;
+        if (old != null) {
+            resources.observer().sessionTakenOver(clientId);
+            sink = null;
+            detachFlow();
+            old.disconnect(ReasonCode.SESSION_TAKEN_OVER); // [MQTT-3.1.4-3]
+        }
+        Will due = will;
+        boolean waiting = old == null && deadlines.isWillWaiting();
+        will = null;
+        deadlines.cancel();
+        boolean publish = due != null && (sessionEnds || (old != null && due.delaySeconds() == 0));
+        if (due != null && publish && (old != null || waiting)) {
+            registry.publishWill(this, due);
+        }
+    }
+
+    private void resume(SessionRequest request, RoutingLoop here) { // [MQTT-3.1.2-5]
+        RoutingLoop target = request.loop();
+        if (target == here) {
+            attachResumed(request);
+            return;
+        }
+        SessionMove moving = new SessionMove(this);
+        move = moving;
+        owner = target; // from now on routed there; what was routed here is passed on
+        target.executor().execute(() -> attachResumed(request));
+        resources.router().afterDeliveriesVia(here, target, () -> {
+            move = null;
+            moving.finish();
+        });
+    }
+
+    private void attachResumed(SessionRequest request) {
+        attach(request);
+        registry.recheck(this);
+        request.reply().opened(this, true);
+    }
+
+    /**
+     * The connection is gone. Does nothing if the session has another one by now.
+     *
+     * @param from the connection
+     * @param publishWill whether the will is to be published [MQTT-3.1.2-8]
+     * @param newExpirySeconds the session expiry interval of the DISCONNECT, or -1
+     */
+    public void connectionEnded(PacketSink from, boolean publishWill, long newExpirySeconds) {
+        if (sink != from) {
+            return;
+        }
+        sink = null;
+        if (newExpirySeconds >= 0) { // [MQTT-3.14.2-1]
+            expirySeconds = newExpirySeconds;
+        }
+        detachFlow();
+        Will due = publishWill ? will : null;
+        will = due; // [MQTT-3.14.4-3]
+        DeadlineWheel wheel = resources.wheels().get(owner.index());
+        if (due != null && (due.delaySeconds() == 0 || expirySeconds == 0)) { // [MQTT-3.1.3-9]
+            will = null;
+            registry.publishWill(this, due);
+        } else if (due != null) {
+            deadlines.awaitWill(wheel, Math.min(due.delaySeconds(), expirySeconds));
+        }
+        if (expirySeconds == 0) {
+            end(false);
+        } else {
+            deadlines.awaitExpiry(wheel, expirySeconds);
+        }
+    }
+
+    private void detachFlow() {
+        if (outbound != null) {
+            outbound.detach();
+            outbound.drainShared((message, subscription) -> registry.returnShared(this, message, subscription));
+        }
+    }
+
+    /** The will's delay is over. */
+    void willDue() {
+        Will due = will;
+        will = null;
+        if (due != null) {
+            registry.publishWill(this, due);
+        }
+    }
+
+    /** The session's time is over. */
+    void expire() {
+        willDue(); // [MQTT-3.1.2-10]
+        end(true);
+    }
+
+    /**
+     * Ends the session and its connection, as an administrator asks for.
+     *
+     * @param reason the reason code of the DISCONNECT
+     */
+    public void terminate(ReasonCode reason) {
+        PacketSink current = sink;
+        sink = null;
+        if (current != null) {
+            detachFlow();
+            current.disconnect(reason);
+        }
+        willDue();
+        end(false);
+    }
+
+    /** Takes the session out of the registry and the index. */
+    void end(boolean expired) {
+        if (ended) {
+            return;
+        }
+        ended = true;
+        deadlines.cancel();
+        subscriptions.forEach(subscription ->
+                resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
+        if (outbound != null) {
+            outbound.drainShared((message, subscription) -> registry.returnShared(this, message, subscription));
+            outbound.end();
+        }
+        subscriptions.clear();
+        registry.remove(this);
+        resources.observer().sessionEnded(clientId, expired);
+    }
+
+    /**
+     * The connection of the client, if it is connected. Any thread, as a hint; use it on the session's event loop.
+     *
+     * @return null if the client is offline
+     */
+    public @Nullable PacketSink sink() {
+        return sink;
+    }
+
+    /**
+     * Replaces who the client is, after it authenticated again.
+     *
+     * @param newClient the same client identifier
+     */
+    public void reauthenticated(ClientIdentity newClient) {
+        client = newClient;
+        check = registry.deliveryCheck(newClient);
+        if (outbound != null) {
+            outbound.check(check);
+        }
+        registry.recheck(this);
+    }
+
+    @Override
+    public String toString() {
+        return "Session[" + clientId + ']';
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** What happens to a session without a connection in time: its will is published, and it expires. */
+final class SessionDeadlines {
+
+    private final Session session;
+    private @Nullable Deadline willTimer;
+    private @Nullable Deadline expiry;
+
+    SessionDeadlines(Session session) {
+        this.session = session;
+    }
+
+    /** A will that waits for its delay [MQTT-3.1.3-9]. */
+    private static final class WillTimer extends Deadline {
+
+        private final Session session;
+
+        WillTimer(Session session) {
+            this.session = session;
+        }
+
+        @Override
+        protected void expired() {
+            session.willDue();
+        }
+    }
+
+    /** A session that waits for its client [MQTT-3.1.2-23]. */
+    private static final class SessionExpiry extends Deadline {
+
+        private final Session session;
+
+        SessionExpiry(Session session) {
+            this.session = session;
+        }
+
+        @Override
+        protected void expired() {
+            session.expire();
+        }
+    }
+
+    boolean isWillWaiting() {
+        return willTimer != null && willTimer.isArmed();
+    }
+
+    void awaitWill(DeadlineWheel wheel, long seconds) {
+        willTimer = new WillTimer(session);
+        wheel.arm(willTimer, TimeUnit.SECONDS.toMillis(seconds));
+    }
+
+    void awaitExpiry(DeadlineWheel wheel, long seconds) {
+        expiry = new SessionExpiry(session);
+        wheel.arm(expiry, TimeUnit.SECONDS.toMillis(seconds));
+    }
+
+    void cancel() {
+        if (willTimer != null) {
+            willTimer.cancel();
+            willTimer = null;
+        }
+        if (expiry != null) {
+            expiry.cancel();
+            expiry = null;
+        }
+    }
+}

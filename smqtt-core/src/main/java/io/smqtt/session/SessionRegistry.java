@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.SessionConfig;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.message.Will;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.SharedGroup;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Ticker;
+import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * All sessions of a broker by client identifier. Whoever connects gets a session here, once validated and authenticated;
+ * claims of one client identifier are decided one after the other on the event loop that owns the session, so that there
+ * is one owner at any time. Thread-safe where a method says so.
+ */
+public final class SessionRegistry {
+
+    private final SessionResources resources;
+    private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
+    private final @Nullable UserSessions users;
+
+    /**
+     * Creates a registry.
+     *
+     * @param router where messages of sessions go
+     * @param wheels the deadlines of each event loop, in the order of the router's loops
+     * @param authorizer who may receive what, and whose will may be published
+     * @param observer what is told of sessions
+     * @param ticker the broker's monotonic clock
+     * @param limits limits of sessions
+     * @param config how sessions live on
+     * @param budget what all queues together may hold
+     */
+    public SessionRegistry(
+            Router router,
+            List<DeadlineWheel> wheels,
+            Authorizer authorizer,
+            BrokerObserver observer,
+            Ticker ticker,
+            LimitsConfig limits,
+            SessionConfig config,
+            QueueBudget budget) {
+        resources = new SessionResources(
+                router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget);
+        users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
+    }
+
+    /**
+     * Finds a session. Any thread.
+     *
+     * @param clientId a client identifier
+     * @return null if there is none
+     */
+    public @Nullable Session find(String clientId) {
+        return sessions.get(clientId);
+    }
+
+    /**
+     * All sessions. Any thread; weakly consistent.
+     *
+     * @return a view
+     */
+    public Collection<Session> all() {
+        return Collections.unmodifiableCollection(sessions.values());
+    }
+
+    /**
+     * Gives a client its session: a new one, the one it had, or a new one in place of the one it had. On the event loop of
+     * the connection; the reply comes there, maybe later.
+     *
+     * @param request what the client asks for
+     */
+    public void open(SessionRequest request) {
+        String clientId = request.client().clientId();
+        while (true) {
+            Session existing = sessions.get(clientId);
+            if (existing != null) {
+                existing.takeover(request, request.loop());
+                return;
+            }
+            ReasonCode refusal = admit(request.client());
+            if (refusal != null) {
+                request.reply().refused(refusal);
+                return;
+            }
+            Session fresh = new Session(resources, this, request);
+            if (sessions.putIfAbsent(clientId, fresh) == null) {
+                begin(fresh, request);
+                return;
+            }
+        }
+    }
+
+    private void begin(Session fresh, SessionRequest request) {
+        if (users != null) {
+            users.add(fresh);
+        }
+        fresh.begin(request);
+    }
+
+    private @Nullable ReasonCode admit(ClientIdentity client) {
+        if (sessions.size() >= resources.limits().maxSessions()) {
+            return ReasonCode.QUOTA_EXCEEDED;
+        }
+        if (users == null || users.hasRoom(client)) {
+            return null;
+        }
+        Session oldest = users.oldestOffline(client);
+        if (oldest == null) {
+            return ReasonCode.QUOTA_EXCEEDED;
+        }
+        oldest.owner().executor().execute(() -> {
+            if (!oldest.isOnline()) {
+                oldest.expire();
+            }
+        });
+        return null;
+    }
+
+    /** Puts a new session in the place of one that a clean start discards. On the old session's loop. */
+    void replace(Session old, SessionRequest request) {
+        Session fresh = new Session(resources, this, request);
+        sessions.replace(old.id(), old, fresh);
+        old.end(false);
+        request.loop().executor().execute(() -> begin(fresh, request));
+    }
+
+    void remove(Session session) {
+        sessions.remove(session.id(), session);
+        if (users != null) {
+            users.remove(session);
+        }
+    }
+
+    /** Whether a client may have the session of another one with its client identifier. */
+    boolean mayClaim(ClientIdentity newcomer, ClientIdentity previous) {
+        return !resources.config().bindToUser() || Objects.equals(newcomer.userName(), previous.userName());
+    }
+
+    @Nullable DeliveryCheck deliveryCheck(ClientIdentity client) {
+        Authorizer authorizer = resources.authorizer();
+        return authorizer.checksDeliveries() ? new DeliveryCheck(authorizer, client) : null;
+    }
+
+    /** Ends the subscriptions of a session that its client may no longer have. On the session's loop. */
+    void recheck(Session session) {
+        List<Subscription> subscriptions = new ArrayList<>(session.subscriptionCount());
+        session.forEachSubscription(subscriptions::add);
+        EventExecutor loop = session.owner().executor();
+        for (Subscription subscription : subscriptions) {
+            TopicFilter filter = subscription.filter();
+            decide(session.client(), AccessAction.SUBSCRIBE, filter.value()).subscribe(decision -> {
+                if (decision != AccessDecision.ALLOW) {
+                    loop.execute(() -> session.unsubscribe(filter, subscription.shareName()));
+                }
+            });
+        }
+    }
+
+    /** Looks at the subscriptions of all sessions again, after the access rules have changed. Any thread. */
+    public void recheckAll() {
+        for (Session session : sessions.values()) {
+            session.owner().executor().execute(() -> recheck(session));
+        }
+    }
+
+    private Mono<AccessDecision> decide(ClientIdentity client, AccessAction action, String topic) {
+        return resources.authorizer()
+                .authorize(client, action, topic)
+                .onErrorReturn(AccessDecision.DENY)
+                .defaultIfEmpty(AccessDecision.DENY);
+    }
+
+    /** Publishes the will of a session if its client may still do so. On the session's loop. */
+    void publishWill(Session session, Will will) {
+        ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), session.id());
+        RoutingLoop loop = session.owner();
+        decide(session.client(), AccessAction.PUBLISH, message.topic().value()).subscribe(decision -> {
+            if (decision == AccessDecision.ALLOW) {
+                loop.executor().execute(() -> routeWill(loop, session, message));
+            }
+        });
+    }
+
+    private void routeWill(RoutingLoop loop, Session session, ApplicationMessage message) {
+        if (message.retain()) { // [MQTT-3.1.2-15]
+            resources.router().retain(message);
+        }
+        resources.observer().willPublished(session.id());
+        resources.router().route(loop, message, RouteTicket.NONE);
+    }
+
+    /** Offers a message of a shared subscription to another member that is online. On the leaving member's loop. */
+    boolean returnShared(Session leaving, ApplicationMessage message, Subscription subscription) {
+        SharedGroup group = resources.router().index().group(subscription);
+        Subscription other = group == null ? null : group.select(message, leaving);
+        if (other == null || !other.subscriber().isOnline()) {
+            return false;
+        }
+        RoutingLoop loop = leaving.owner();
+        loop.executor().execute(() -> resources.router().redispatch(loop, message, subscription));
+        return true;
+    }
+
+    /** A message that arrived after its session had ended. */
+    void returnAfterEnd(Session ended, ApplicationMessage message, Subscription subscription) {
+        if (subscription.shareName() == null || !returnShared(ended, message, subscription)) {
+            resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.SessionConfig;
+import io.smqtt.routing.Router;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.Ticker;
+import java.util.List;
+
+/** What sessions of one broker work with. */
+record SessionResources(
+        Router router,
+        List<DeadlineWheel> wheels,
+        Authorizer authorizer,
+        BrokerObserver observer,
+        Ticker ticker,
+        LimitsConfig limits,
+        SessionConfig config,
+        QueueBudget budget) {}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.routing.Subscription;
+import io.smqtt.topic.TopicFilter;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The subscriptions of one session, found by filter and share name: an open-addressed table without entry objects,
+ * because a session may hold tens of thousands.
+ */
+final class SubscriptionTable {
+
+    private static final int FIRST_CAPACITY = 4;
+    private static final @Nullable Subscription[] NOTHING = {};
+
+    private @Nullable Subscription[] slots = NOTHING;
+    private int size;
+
+    int size() {
+        return size;
+    }
+
+    @Nullable Subscription get(TopicFilter filter, @Nullable String shareName) {
+        return slots.length == 0 ? null : slots[find(slots, filter, shareName)];
+    }
+
+    /** Adds a subscription, or puts it in the place of the one with its filter and share name. */
+    void put(Subscription subscription) {
+        if ((size + 1) * 4 > slots.length * 3) {
+            grow();
+        }
+        int at = find(slots, subscription.filter(), subscription.shareName());
+        if (slots[at] == null) {
+            size++;
+        }
+        slots[at] = subscription;
+    }
+
+    @Nullable Subscription remove(TopicFilter filter, @Nullable String shareName) {
+        if (slots.length == 0) {
+            return null;
+        }
+        int at = find(slots, filter, shareName);
+        Subscription removed = slots[at];
+        if (removed != null) {
+            size--;
+            close(at);
+        }
+        return removed;
+    }
+
+    void forEach(Consumer<Subscription> action) {
+        for (Subscription subscription : slots) {
+            if (subscription != null) {
+                action.accept(subscription);
+            }
+        }
+    }
+
+    void clear() {
+        slots = NOTHING;
+        size = 0;
+    }
+
+    /** Moves up what stands behind a gap, so that probing never meets one. */
+    private void close(int gap) {
+        int mask = slots.length - 1;
+        slots[gap] = null;
+        int empty = gap;
+        for (int at = (gap + 1) & mask; ; at = (at + 1) & mask) {
+            Subscription candidate = slots[at];
+            if (candidate == null) {
+                return;
+            }
+            int home = hash(candidate.filter(), candidate.shareName()) & mask;
+            if (((at - home) & mask) >= ((at - empty) & mask)) {
+                slots[empty] = candidate;
+                slots[at] = null;
+                empty = at;
+            }
+        }
+    }
+
+    private void grow() {
+        @Nullable Subscription[] larger = new @Nullable Subscription[Math.max(FIRST_CAPACITY, slots.length * 2)];
+        for (Subscription subscription : slots) {
+            if (subscription != null) {
+                larger[find(larger, subscription.filter(), subscription.shareName())] = subscription;
+            }
+        }
+        slots = larger;
+    }
+
+    private static int find(@Nullable Subscription[] table, TopicFilter filter, @Nullable String shareName) {
+        int mask = table.length - 1;
+        int at = hash(filter, shareName) & mask;
+        while (true) {
+            Subscription candidate = table[at];
+            if (candidate == null
+                    || (candidate.filter().equals(filter) && Objects.equals(candidate.shareName(), shareName))) {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    private static int hash(TopicFilter filter, @Nullable String shareName) {
+        int hash = filter.hashCode() * 31 + (shareName == null ? 0 : shareName.hashCode());
+        return hash ^ (hash >>> 16);
+    }
+}
