@@ -57,8 +57,8 @@ final class FramingRows {
                 "an HTTP request", null, ReasonCode.PROTOCOL_ERROR, fields().text("GET / HTTP/1.1\r\n").toBytes(),
                 "MQTT-3.1.0-1");
         rows.violation(
-                "a TLS handshake", null, ReasonCode.PROTOCOL_ERROR, fields().hex("16 03 01 02 00 01").toBytes(),
-                "MQTT-3.1.0-1");
+                "a TLS handshake", null, ReasonCode.MALFORMED_PACKET, fields().hex("16 03 01 02 00 01").toBytes(),
+                "MQTT-2.1.3-1");
     }
 
     private static void addTypes(RowCollector rows, ProtocolVersion version) {

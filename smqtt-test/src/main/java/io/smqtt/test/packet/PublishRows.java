@@ -118,8 +118,6 @@ final class PublishRows {
                 "PUBLISH with subscription identifier", V5, ReasonCode.PROTOCOL_ERROR, publish(identifier),
                 "MQTT-3.3.4-6");
         accept(rows, "100 user properties", userProperties(100));
-        rows.violation(
-                "PUBLISH with 101 user properties", V5, ReasonCode.QUOTA_EXCEEDED, publish(userProperties(101)));
         accept(
                 rows, "all properties",
                 fields().u8(PropertyId.PAYLOAD_FORMAT_INDICATOR).u8(1)
