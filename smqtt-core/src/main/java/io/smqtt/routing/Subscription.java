@@ -19,12 +19,15 @@ public final class Subscription {
     private static final int[] NONE = {};
     private static final int NO_LOCAL = 0x04;
     private static final int RETAIN_AS_PUBLISHED = 0x08;
+    private static final int IDENTIFIER_SHIFT = 4;
 
     private final Subscriber subscriber;
     private final TopicFilter filter;
     private final @Nullable String shareName;
-    private final byte options;
-    private final int identifier;
+
+    /** The options in the lowest four bits, the identifier in the others: 32 bytes for the object. */
+    private final int optionsAndIdentifier;
+
     private final int @Nullable [] moreIdentifiers;
 
     /**
@@ -36,7 +39,7 @@ public final class Subscription {
      * @param maximumQos the granted quality of service
      * @param noLocal whether the subscriber's own messages stay away
      * @param retainAsPublished whether the retain flag is kept
-     * @param identifier the subscription identifier, or {@link #NO_IDENTIFIER}
+     * @param identifier the subscription identifier, at most 268,435,455, or {@link #NO_IDENTIFIER}
      */
     public Subscription(
             Subscriber subscriber,
@@ -53,19 +56,18 @@ public final class Subscription {
             Subscriber subscriber,
             TopicFilter filter,
             @Nullable String shareName,
-            byte options,
+            int options,
             int identifier,
             int @Nullable [] moreIdentifiers) {
         this.subscriber = subscriber;
         this.filter = filter;
         this.shareName = shareName;
-        this.options = options;
-        this.identifier = identifier;
+        this.optionsAndIdentifier = identifier << IDENTIFIER_SHIFT | options;
         this.moreIdentifiers = moreIdentifiers;
     }
 
-    private static byte options(QoS qos, boolean noLocal, boolean retainAsPublished) {
-        return (byte) (qos.level() | (noLocal ? NO_LOCAL : 0) | (retainAsPublished ? RETAIN_AS_PUBLISHED : 0));
+    private static int options(QoS qos, boolean noLocal, boolean retainAsPublished) {
+        return qos.level() | (noLocal ? NO_LOCAL : 0) | (retainAsPublished ? RETAIN_AS_PUBLISHED : 0);
     }
 
     /**
@@ -77,7 +79,7 @@ public final class Subscription {
      */
     public Subscription merge(Subscription other) {
         QoS qos = maximumQos().level() >= other.maximumQos().level() ? maximumQos() : other.maximumQos();
-        byte merged = options(qos, noLocal() && other.noLocal(), retainAsPublished() || other.retainAsPublished());
+        int merged = options(qos, noLocal() && other.noLocal(), retainAsPublished() || other.retainAsPublished());
         int[] all = Arrays.copyOf(identifiers(), identifiers().length + other.identifiers().length);
         System.arraycopy(other.identifiers(), 0, all, identifiers().length, other.identifiers().length);
         int first = all.length == 0 ? NO_IDENTIFIER : all[0];
@@ -126,7 +128,7 @@ public final class Subscription {
      * @return the highest level of a delivery
      */
     public QoS maximumQos() {
-        return QoS.of(options & 0x03);
+        return QoS.of(optionsAndIdentifier & 0x03);
     }
 
     /**
@@ -135,7 +137,7 @@ public final class Subscription {
      * @return the No Local option
      */
     public boolean noLocal() {
-        return (options & NO_LOCAL) != 0;
+        return (optionsAndIdentifier & NO_LOCAL) != 0;
     }
 
     /**
@@ -144,7 +146,7 @@ public final class Subscription {
      * @return the Retain As Published option
      */
     public boolean retainAsPublished() {
-        return (options & RETAIN_AS_PUBLISHED) != 0;
+        return (optionsAndIdentifier & RETAIN_AS_PUBLISHED) != 0;
     }
 
     /**
@@ -153,7 +155,7 @@ public final class Subscription {
      * @return the first one, or {@link #NO_IDENTIFIER}
      */
     public int identifier() {
-        return identifier;
+        return optionsAndIdentifier >>> IDENTIFIER_SHIFT;
     }
 
     /**
@@ -165,7 +167,7 @@ public final class Subscription {
         if (moreIdentifiers != null) {
             return moreIdentifiers;
         }
-        return identifier == NO_IDENTIFIER ? NONE : new int[] {identifier};
+        return identifier() == NO_IDENTIFIER ? NONE : new int[] {identifier()};
     }
 
     /**

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.ClientIdentity;
+import reactor.core.publisher.Mono;
+
+/** Decides by the rules of an ACL file, which can be replaced while the broker runs. */
+final class AclFileAuthorizer implements Authorizer {
+
+    private volatile Rules current;
+
+    AclFileAuthorizer(AclFile file) {
+        current = new Rules(file, 0);
+    }
+
+    /** Makes other rules count from now on. One thread at a time. */
+    void replace(AclFile file) {
+        current = new Rules(file, current.generation + 1);
+    }
+
+    @Override
+    public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+        return current.file.decide(client, action, topic).now();
+    }
+
+    @Override
+    public long generation() {
+        return current.generation;
+    }
+
+    /** An allowing rule covers a whole subscription, so only denying rules can take parts of it away again. */
+    @Override
+    public boolean checksDeliveries() {
+        return current.file.deniesReads();
+    }
+
+    private record Rules(AclFile file, long generation) {}
+}

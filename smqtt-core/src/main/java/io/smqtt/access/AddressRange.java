@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** A network such as 10.0.0.0/8 or 2001:db8::/32; a single address is a network too. */
+final class AddressRange {
+
+    private final byte[] network;
+    private final int prefixBits;
+
+    private AddressRange(byte[] network, int prefixBits) {
+        this.network = network;
+        this.prefixBits = prefixBits;
+    }
+
+    /** The network that a text writes, or null if it writes none. Asks no name service. */
+    static @Nullable AddressRange parse(String text) {
+        int slash = text.indexOf('/');
+        String address = slash < 0 ? text : text.substring(0, slash);
+        byte @Nullable [] bytes = address.indexOf('%') < 0 ? NetUtil.createByteArrayFromIpAddressString(address) : null;
+        if (bytes == null) {
+            return null;
+        }
+        int bits = slash < 0 ? bytes.length * 8 : prefix(text, slash + 1);
+        return bits >= 0 && bits <= bytes.length * 8 ? new AddressRange(bytes, bits) : null;
+    }
+
+    boolean contains(InetAddress address) {
+        byte[] bytes = address.getAddress();
+        if (bytes.length != network.length) {
+            return false;
+        }
+        int whole = prefixBits >>> 3;
+        int rest = prefixBits & 7;
+        return Arrays.equals(bytes, 0, whole, network, 0, whole)
+                && (rest == 0 || ((bytes[whole] ^ network[whole]) & 0xFF) >>> (8 - rest) == 0);
+    }
+
+    private static int prefix(String text, int start) {
+        int bits = 0;
+        for (int i = start; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c < '0' || c > '9' || i - start > 2) {
+                return -1;
+            }
+            bits = bits * 10 + c - '0';
+        }
+        return start < text.length() ? bits : -1;
+    }
+}

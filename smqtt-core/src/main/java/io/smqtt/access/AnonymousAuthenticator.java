@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import io.smqtt.config.AnonymousAccess;
+import io.smqtt.spi.Authentication;
+import io.smqtt.spi.AuthenticationRequest;
+import io.smqtt.spi.Authenticator;
+import java.net.InetAddress;
+import reactor.core.publisher.Mono;
+
+/**
+ * Lets clients in without a user. The address that counts is the client's own, behind a trusted proxy too.
+ *
+ * <p>On a broker that verifies nobody, a client that sends a user name could as well send none; it is then let in the
+ * same way, and as the same anonymous client: a name that nobody has verified never becomes an identity.
+ */
+final class AnonymousAuthenticator implements Authenticator {
+
+    private static final Mono<Authentication> ACCEPTED = Authentication.accepted(null).now();
+    private static final Mono<Authentication> CONTINUE = Authentication.CONTINUE.now();
+
+    private final AnonymousAccess access;
+    private final boolean ignoresUserName;
+
+    AnonymousAuthenticator(AnonymousAccess access, boolean ignoresUserName) {
+        this.access = access;
+        this.ignoresUserName = ignoresUserName;
+    }
+
+    @Override
+    public Mono<Authentication> authenticate(AuthenticationRequest request) {
+        boolean anonymous = request.userName() == null || ignoresUserName;
+        return anonymous && isOpenTo(request) ? ACCEPTED : CONTINUE;
+    }
+
+    private boolean isOpenTo(AuthenticationRequest request) {
+        return switch (access) {
+            case TRUE -> true;
+            case FALSE -> false;
+            case LOOPBACK -> {
+                InetAddress address = request.remoteAddress().getAddress();
+                yield address != null && address.isLoopbackAddress();
+            }
+        };
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.Authentication;
+import io.smqtt.spi.AuthenticationRequest;
+import io.smqtt.spi.Authenticator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Asks authenticators one after the other. The first answer that is not CONTINUE counts. Without one the client is
+ * refused: with 0x86 if it gave a user name, and with 0x87 if it gave none, for then there is nothing bad about the
+ * credentials, they are missing. An error or an empty answer refuses as server unavailable.
+ */
+final class AuthenticatorChain implements Authenticator {
+
+    private static final Authentication UNAVAILABLE = new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE);
+    private static final Authentication ANONYMOUS_REFUSED = new Authentication.Refused(ReasonCode.NOT_AUTHORIZED);
+
+    private final List<Authenticator> members;
+    private final FailureLog failures = new FailureLog("an authenticator failed; the client is refused");
+
+    AuthenticatorChain(List<Authenticator> members) {
+        this.members = List.copyOf(members);
+    }
+
+    @Override
+    public Mono<Authentication> authenticate(AuthenticationRequest request) {
+        return ask(0, request);
+    }
+
+    private Mono<Authentication> ask(int first, AuthenticationRequest request) {
+        for (int i = first; i < members.size(); i++) {
+            Mono<Authentication> answer = answer(members.get(i), request);
+            if (!(answer instanceof Callable<?> finished)) {
+                return wait(answer, i + 1, request);
+            }
+            Authentication authentication = read(finished);
+            if (!(authentication instanceof Authentication.Continue)) {
+                return authentication.now();
+            }
+        }
+        return (request.userName() == null ? ANONYMOUS_REFUSED : Authentication.refused()).now();
+    }
+
+    private Mono<Authentication> wait(Mono<Authentication> answer, int next, AuthenticationRequest request) {
+        return answer.onErrorResume(error -> Mono.just(unavailable(error)))
+                .defaultIfEmpty(UNAVAILABLE)
+                .flatMap(made -> made instanceof Authentication.Continue ? ask(next, request) : made.now());
+    }
+
+    private Mono<Authentication> answer(Authenticator member, AuthenticationRequest request) {
+        try {
+            return Objects.requireNonNull(member.authenticate(request));
+        } catch (RuntimeException e) {
+            return unavailable(e).now();
+        }
+    }
+
+    private Authentication read(Callable<?> finished) {
+        try {
+            @Nullable Object authentication = finished.call();
+            return authentication instanceof Authentication made ? made : UNAVAILABLE;
+        } catch (Exception e) {
+            return unavailable(e);
+        }
+    }
+
+    private Authentication unavailable(Throwable error) {
+        failures.report(error);
+        return UNAVAILABLE;
+    }
+}

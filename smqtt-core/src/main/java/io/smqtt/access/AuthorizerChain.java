@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.ClientIdentity;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Asks authorizers one after the other. The first decision that is not CONTINUE counts; without one, and after an error
+ * or an empty answer, the action is denied. Publishing below $SYS is denied before anybody is asked.
+ *
+ * <p>Answers that are at hand ({@link Callable} Monos, such as those of {@link AccessDecision#now()}) are read without a
+ * subscription, and the answer is one of three constants: such a decision allocates nothing.
+ */
+final class AuthorizerChain implements Authorizer {
+
+    private final Authorizer[] members;
+    private final FailureLog failures = new FailureLog("an authorizer failed; the action is denied");
+
+    AuthorizerChain(List<Authorizer> members) {
+        this.members = members.toArray(Authorizer[]::new);
+    }
+
+    @Override
+    public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+        if (action == AccessAction.PUBLISH && SystemTopics.isStatus(topic)) {
+            return AccessDecision.DENY.now();
+        }
+        return ask(0, client, action, topic);
+    }
+
+    @Override
+    public long generation() {
+        long sum = 0;
+        for (Authorizer member : members) {
+            sum += member.generation();
+        }
+        return sum;
+    }
+
+    @Override
+    public boolean checksDeliveries() {
+        for (Authorizer member : members) {
+            if (member.checksDeliveries()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Mono<AccessDecision> ask(int first, ClientIdentity client, AccessAction action, String topic) {
+        for (int i = first; i < members.length; i++) {
+            Mono<AccessDecision> answer = answer(members[i], client, action, topic);
+            if (!(answer instanceof Callable<?> finished)) {
+                return wait(answer, i + 1, client, action, topic);
+            }
+            AccessDecision decision = read(finished);
+            if (decision != AccessDecision.CONTINUE) {
+                return decision.now();
+            }
+        }
+        return AccessDecision.DENY.now();
+    }
+
+    private Mono<AccessDecision> wait(
+            Mono<AccessDecision> answer, int next, ClientIdentity client, AccessAction action, String topic) {
+        return answer.onErrorResume(error -> Mono.just(denied(error)))
+                .defaultIfEmpty(AccessDecision.DENY)
+                .flatMap(decision -> decision == AccessDecision.CONTINUE
+                        ? ask(next, client, action, topic)
+                        : decision.now());
+    }
+
+    private Mono<AccessDecision> answer(
+            Authorizer member, ClientIdentity client, AccessAction action, String topic) {
+        try {
+            return Objects.requireNonNull(member.authorize(client, action, topic));
+        } catch (RuntimeException e) {
+            return denied(e).now();
+        }
+    }
+
+    private AccessDecision read(Callable<?> finished) {
+        try {
+            @Nullable Object decision = finished.call();
+            return decision instanceof AccessDecision made ? made : AccessDecision.DENY;
+        } catch (Exception e) {
+            return denied(e);
+        }
+    }
+
+    private AccessDecision denied(Throwable error) {
+        failures.report(error);
+        return AccessDecision.DENY;
+    }
+}

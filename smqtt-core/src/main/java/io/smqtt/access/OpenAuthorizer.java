@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.ClientIdentity;
+import reactor.core.publisher.Mono;
+
+/** The authorizer of a broker that has no other: all topics are open but the broker's own. */
+final class OpenAuthorizer implements Authorizer {
+
+    @Override
+    public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+        boolean closed = SystemTopics.isStatus(topic) || SystemTopics.isControl(topic);
+        return (closed ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+    }
+
+    /** A subscription is to the broker's topics or to none of them, so the check at SUBSCRIBE is enough. */
+    @Override
+    public boolean checksDeliveries() {
+        return false;
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The users of a password file, immutable. For a user that it does not hold it names another one's hash to compute: which
+ * one depends on the user name and on a secret, so that unknown users cost what known users cost, each the same each time,
+ * also in a file with hashes of several kinds.
+ */
+final class PasswordTable {
+
+    private final Map<String, PasswordHash> users;
+    private final List<PasswordHash> standIns;
+    private final List<PasswordHash.ScramSha256> scramStandIns;
+
+    PasswordTable(Map<String, PasswordHash> users) {
+        this.users = Map.copyOf(users);
+        List<PasswordHash> all = new ArrayList<>(this.users.values());
+        List<PasswordHash.ScramSha256> scram = new ArrayList<>();
+        for (PasswordHash hash : all) {
+            if (hash instanceof PasswordHash.ScramSha256 credentials) {
+                scram.add(credentials);
+            }
+        }
+        byte[] nothing = new byte[PasswordFile.SALT_BYTES];
+        if (all.isEmpty()) {
+            all.add(PasswordHash.Pbkdf2Sha512.of(nothing, nothing, PasswordFile.DEFAULT_ITERATIONS));
+        }
+        if (scram.isEmpty()) {
+            scram.add(new PasswordHash.ScramSha256(
+                    PasswordFile.DEFAULT_ITERATIONS, nothing, new byte[32], new byte[32]));
+        }
+        standIns = List.copyOf(all);
+        scramStandIns = List.copyOf(scram);
+    }
+
+    @Nullable PasswordHash find(String userName) {
+        return users.get(userName);
+    }
+
+    /** The hash to compute for a user who does not exist. */
+    PasswordHash standIn(String userName, byte[] secret) {
+        return standIns.get(pick(userName, secret, standIns.size()));
+    }
+
+    /** The hash whose iterations and salt length are shown to a SCRAM client for a user who has none. */
+    PasswordHash.ScramSha256 scramStandIn(String userName, byte[] secret) {
+        return scramStandIns.get(pick(userName, secret, scramStandIns.size()));
+    }
+
+    private static int pick(String userName, byte[] secret, int size) {
+        byte[] hash = KeyedHash.hmacSha256(secret, userName);
+        int number = (hash[0] & 0xFF) << 16 | (hash[1] & 0xFF) << 8 | (hash[2] & 0xFF);
+        return number % size;
+    }
+}

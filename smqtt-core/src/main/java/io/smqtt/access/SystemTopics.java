@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+/** The topics that belong to the broker, not to its clients. Filters that begin with a wildcard never reach them. */
+final class SystemTopics {
+
+    private SystemTopics() {}
+
+    /** Tells whether a topic name or filter is $SYS or below it. */
+    static boolean isStatus(String topic) {
+        return isBelow("$SYS", topic);
+    }
+
+    /** Tells whether a topic name or filter is $CONTROL or below it. */
+    static boolean isControl(String topic) {
+        return isBelow("$CONTROL", topic);
+    }
+
+    private static boolean isBelow(String root, String topic) {
+        return topic.startsWith(root) && (topic.length() == root.length() || topic.charAt(root.length()) == '/');
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.codec;
+
+import io.netty.buffer.ByteBuf;
+import io.smqtt.message.PropertyId;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decodes what clients send: strictly, one whole packet at a time, and totally. Whatever the bytes are, a packet is
+ * handed over, more bytes are asked for, or a {@link ProtocolViolation} is thrown; nothing is read beyond the packet and
+ * nothing is allocated for bytes that are announced but have not arrived. Sizes are checked as soon as the fixed header
+ * is there, packet types and flags as soon as the first byte is.
+ *
+ * <p>Holds buffers and a cache of topic names, but nothing of a connection: one instance serves all connections of an
+ * event loop. Not thread-safe.
+ */
+public final class PacketDecoder {
+
+    private static final long ACKNOWLEDGEMENT_PROPERTIES =
+            PropertyReader.allowed(PropertyId.REASON_STRING, PropertyId.USER_PROPERTY);
+    private static final long DISCONNECT_PROPERTIES = PropertyReader.allowed(
+            PropertyId.SESSION_EXPIRY_INTERVAL,
+            PropertyId.REASON_STRING,
+            PropertyId.SERVER_REFERENCE, // refused below with its own reason code
+            PropertyId.USER_PROPERTY);
+    private static final long AUTH_PROPERTIES = PropertyReader.allowed(
+            PropertyId.AUTHENTICATION_METHOD,
+            PropertyId.AUTHENTICATION_DATA,
+            PropertyId.REASON_STRING,
+            PropertyId.USER_PROPERTY);
+
+    private static final int INCOMPLETE = -1;
+    private static final int SCRATCH_BYTES = 4_096;
+    private static final int MAXIMUM_SCRATCH_BYTES = 65_536;
+
+    private final int maximumConnectBytes;
+    private final PacketReader reader = new PacketReader();
+    private final PropertyReader properties;
+    private final ConnectDecoder connect;
+    private final PublishDecoder publish;
+    private final SubscribeDecoder subscribe;
+    private byte[] scratch = new byte[SCRATCH_BYTES];
+    private int headerBytes;
+
+    /**
+     * Creates a decoder.
+     *
+     * @param limits what it refuses to take in
+     */
+    public PacketDecoder(DecoderLimits limits) {
+        maximumConnectBytes = limits.maximumConnectBytes();
+        properties = new PropertyReader(reader, limits.maximumUserProperties());
+        TopicCache topics = new TopicCache(limits.maximumTopicBytes(), limits.maximumTopicLevels());
+        connect = new ConnectDecoder(reader, properties, topics);
+        publish = new PublishDecoder(reader, properties, topics);
+        subscribe = new SubscribeDecoder(reader, properties, limits);
+    }
+
+    /**
+     * Decodes one packet if all of it has arrived. The buffer's reader index has moved behind the packet when the
+     * handler is called.
+     *
+     * @param in the bytes that have arrived; of any kind, stays the caller's
+     * @param version the version of the connection, or null as long as no CONNECT has been decoded
+     * @param maximumPacketBytes the largest packet that the connection accepts, fixed header included; CONNECT obeys
+     *     {@link DecoderLimits#maximumConnectBytes()} instead
+     * @param handler takes the packet, within this call
+     * @return true if a packet was handed over; false, with the reader index untouched, if more bytes are needed
+     * @throws ProtocolViolation if the bytes are not what a client may send now; the reader index is unspecified and
+     *     the connection must be closed
+     */
+    public boolean decode(
+            ByteBuf in, @Nullable ProtocolVersion version, int maximumPacketBytes, PacketHandler handler) {
+        int available = in.readableBytes();
+        if (available == 0) {
+            return false;
+        }
+        int start = in.readerIndex();
+        int first = in.getByte(start) & 0xFF;
+        FixedHeader.requireLegal(first, version);
+        int type = first >>> 4;
+        int remainingLength = readRemainingLength(in, start, available);
+        if (remainingLength == INCOMPLETE) {
+            return false;
+        }
+        requireLength(type, remainingLength, version, maximumPacketBytes);
+        if (available - headerBytes < remainingLength) {
+            return false;
+        }
+        int body = start + headerBytes;
+        in.readerIndex(body + remainingLength);
+        if (version == null) {
+            load(in, body, remainingLength);
+            handler.onConnect(connect.decode(hasShortestLength(remainingLength)));
+        } else if (type == FixedHeader.PUBLISH) {
+            decodePublish(in, body, remainingLength, first, version, handler);
+        } else {
+            load(in, body, remainingLength);
+            decodeBody(type, version, handler);
+        }
+        return true;
+    }
+
+    private int readRemainingLength(ByteBuf in, int start, int available) {
+        int length = 0;
+        for (int i = 1; i <= 4; i++) {
+            if (i >= available) {
+                return INCOMPLETE;
+            }
+            int b = in.getByte(start + i);
+            length |= (b & 0x7F) << 7 * (i - 1);
+            if (b >= 0) {
+                headerBytes = i + 1;
+                return length;
+            }
+        }
+        throw PacketReader.malformed("the remaining length has more than four bytes");
+    }
+
+    /** Checks what the fixed header alone tells, before the body arrives. */
+    private void requireLength(
+            int type, int remainingLength, @Nullable ProtocolVersion version, int maximumPacketBytes) {
+        int maximumBytes = type == FixedHeader.CONNECT ? maximumConnectBytes : maximumPacketBytes;
+        if (headerBytes + remainingLength > maximumBytes) {
+            throw new ProtocolViolation(ReasonCode.PACKET_TOO_LARGE, "a packet is larger than the maximum packet size");
+        }
+        FixedHeader.requireLength(type, remainingLength, version);
+        if (version == ProtocolVersion.MQTT_5 && !hasShortestLength(remainingLength)) { // [MQTT-1.5.5-1]
+            throw PacketReader.malformed("the remaining length is longer than necessary");
+        }
+    }
+
+    private boolean hasShortestLength(int remainingLength) {
+        return headerBytes == 1 + VariableByteInteger.size(remainingLength);
+    }
+
+    /** Puts the reader on bytes that have arrived: those of the buffer itself, or a copy if it has no array. */
+    private void load(ByteBuf in, int from, int length) {
+        if (in.hasArray()) {
+            int offset = in.arrayOffset() + from;
+            reader.reset(in.array(), offset, offset + length);
+        } else {
+            byte[] copy = scratch(length);
+            in.getBytes(from, copy, 0, length);
+            reader.reset(copy, 0, length);
+        }
+    }
+
+    private byte[] scratch(int length) {
+        if (length > MAXIMUM_SCRATCH_BYTES) {
+            return new byte[length];
+        }
+        if (length > scratch.length) {
+            scratch = new byte[MAXIMUM_SCRATCH_BYTES];
+        }
+        return scratch;
+    }
+
+    private void decodePublish(
+            ByteBuf in, int body, int length, int first, ProtocolVersion version, PacketHandler handler) {
+        load(in, body, in.hasArray() ? length : PublishDecoder.headerLength(in, body, length, first, version));
+        publish.decode(in, body, length, first, version, handler);
+    }
+
+    private void decodeBody(int type, ProtocolVersion version, PacketHandler handler) {
+        switch (type) {
+            case FixedHeader.SUBSCRIBE -> handler.onSubscribe(subscribe.decodeSubscribe(version));
+            case FixedHeader.UNSUBSCRIBE -> handler.onUnsubscribe(subscribe.decodeUnsubscribe(version));
+            case FixedHeader.PINGREQ -> handler.onPingReq();
+            case FixedHeader.DISCONNECT -> handler.onDisconnect(decodeDisconnect());
+            case FixedHeader.AUTH -> handler.onAuth(decodeAuth());
+            default -> decodeAcknowledgement(type, handler);
+        }
+    }
+
+    private void decodeAcknowledgement(int type, PacketHandler handler) {
+        int packetId = reader.readPacketId();
+        AllowedReasons allowed = type == FixedHeader.PUBACK || type == FixedHeader.PUBREC
+                ? AllowedReasons.RECEIVED
+                : AllowedReasons.RELEASED;
+        ReasonCode reason = readReason(allowed, ACKNOWLEDGEMENT_PROPERTIES);
+        switch (type) {
+            case FixedHeader.PUBACK -> handler.onPubAck(packetId, reason);
+            case FixedHeader.PUBREC -> handler.onPubRec(packetId, reason);
+            case FixedHeader.PUBREL -> handler.onPubRel(packetId, reason);
+            default -> handler.onPubComp(packetId, reason);
+        }
+    }
+
+    /** Reads to the end of the packet: a reason code and properties, each of which may be missing. */
+    private ReasonCode readReason(AllowedReasons allowed, long allowedProperties) {
+        properties.startPacket();
+        int value = reader.remaining() == 0 ? ReasonCode.SUCCESS.value() : reader.readByte();
+        ReasonCode reason = allowed.require(value);
+        if (reader.remaining() > 0) {
+            properties.read(allowedProperties);
+            reader.requireEnd();
+        }
+        return reason;
+    }
+
+    private DisconnectPacket decodeDisconnect() {
+        ReasonCode reason = readReason(AllowedReasons.DISCONNECT, DISCONNECT_PROPERTIES);
+        if (properties.has(PropertyId.SERVER_REFERENCE)) {
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "a client's DISCONNECT has a server reference");
+        }
+        long expiry = properties.number(PropertyId.SESSION_EXPIRY_INTERVAL, DisconnectPacket.UNCHANGED);
+        return new DisconnectPacket(reason, expiry);
+    }
+
+    private AuthPacket decodeAuth() {
+        ReasonCode reason = readReason(AllowedReasons.AUTH, AUTH_PROPERTIES);
+        String method = properties.string(PropertyId.AUTHENTICATION_METHOD);
+        if (method == null) {
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "an AUTH has no authentication method");
+        }
+        return new AuthPacket(reason, method, properties.binary(PropertyId.AUTHENTICATION_DATA));
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.codec;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.PropertyId;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.PublishProperties;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+
+/** Decodes a PUBLISH (MQTT 5.0, section 3.3) into the one view that it reuses. */
+final class PublishDecoder {
+
+    private static final long PROPERTIES = PropertyReader.allowed(
+            PropertyId.PAYLOAD_FORMAT_INDICATOR,
+            PropertyId.MESSAGE_EXPIRY_INTERVAL,
+            PropertyId.TOPIC_ALIAS,
+            PropertyId.RESPONSE_TOPIC,
+            PropertyId.CORRELATION_DATA,
+            PropertyId.USER_PROPERTY,
+            PropertyId.SUBSCRIPTION_IDENTIFIER, // refused below with its own reason code
+            PropertyId.CONTENT_TYPE);
+
+    private final PacketReader reader;
+    private final PropertyReader properties;
+    private final TopicCache topics;
+    private final PublishPacket packet = new PublishPacket();
+
+    PublishDecoder(PacketReader reader, PropertyReader properties, TopicCache topics) {
+        this.reader = reader;
+        this.properties = properties;
+        this.topics = topics;
+    }
+
+    /**
+     * The length of what stands before the payload as far as the packet tells it, so that a buffer without an array is
+     * copied only that far. Lengths that do not fit the packet give the whole packet, and fail later.
+     */
+    static int headerLength(ByteBuf in, int start, int length, int first, ProtocolVersion version) {
+        if (length < 2) {
+            return length;
+        }
+        int header = 2 + in.getUnsignedShort(start) + ((first & 0x06) == 0 ? 0 : 2);
+        if (!version.isV5()) {
+            return Math.min(header, length);
+        }
+        int block = 0;
+        for (int shift = 0; shift <= 21 && header < length; shift += 7) {
+            int b = in.getByte(start + header++);
+            block |= (b & 0x7F) << shift;
+            if (b >= 0) {
+                break;
+            }
+        }
+        return Math.min(header + block, length);
+    }
+
+    /** Decodes the header on which the reader stands; the rest up to the end of the packet is the payload. */
+    void decode(ByteBuf in, int start, int length, int first, ProtocolVersion version, PacketHandler handler) {
+        int headerStart = reader.at;
+        packet.duplicate = (first & 0x08) != 0;
+        packet.qos = QoS.of(first >> 1 & 3);
+        packet.retain = (first & 0x01) != 0;
+        int topicLength = reader.readLength();
+        packet.topic = topicLength == 0 ? null : topics.get(reader.array, reader.at, topicLength);
+        reader.at += topicLength;
+        packet.packetId = (first & 0x06) == 0 ? 0 : reader.readPacketId();
+        readProperties(version);
+        int headerLength = reader.at - headerStart;
+        packet.source = in;
+        packet.payloadIndex = start + headerLength;
+        packet.payloadSize = length - headerLength;
+        try {
+            handler.onPublish(packet);
+        } finally {
+            packet.source = Unpooled.EMPTY_BUFFER;
+        }
+    }
+
+    private void readProperties(ProtocolVersion version) {
+        packet.topicAlias = 0;
+        packet.expiryIntervalSeconds = ApplicationMessage.NEVER;
+        packet.properties = PublishProperties.EMPTY;
+        if (version.isV5()) {
+            readProperties();
+        }
+        if (packet.topic == null && packet.topicAlias == 0) { // [MQTT-4.7.3-1]
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "a PUBLISH has neither topic name nor topic alias");
+        }
+    }
+
+    private void readProperties() {
+        if (reader.at < reader.end && reader.array[reader.at] == 0) {
+            reader.at++;
+            return;
+        }
+        properties.startPacket();
+        properties.read(PROPERTIES);
+        if (properties.has(PropertyId.SUBSCRIPTION_IDENTIFIER)) { // [MQTT-3.3.4-6]
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "a client's PUBLISH has a subscription identifier");
+        }
+        packet.topicAlias = (int) properties.number(PropertyId.TOPIC_ALIAS, 0);
+        packet.expiryIntervalSeconds =
+                properties.number(PropertyId.MESSAGE_EXPIRY_INTERVAL, ApplicationMessage.NEVER);
+        packet.properties = properties.passedOn();
+    }
+}

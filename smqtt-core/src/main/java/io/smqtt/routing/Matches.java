@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.routing;
+
+import io.smqtt.topic.TopicName;
+import java.util.Arrays;
+
+/**
+ * The result of {@link SubscriptionIndex#match}: subscriptions, and groups of shared subscriptions of which one member
+ * each is to be selected. Reused for match after match, so that matching allocates nothing once the arrays have grown.
+ * Not thread-safe: each event loop has its own.
+ */
+public final class Matches {
+
+    private static final int USUAL_SIZE = 16;
+    private static final int COMPARED_PAIRWISE = 8;
+
+    private final TopicScan scan = new TopicScan();
+    private TrieNode[] nodes = new TrieNode[USUAL_SIZE];
+    private int[] levels = new int[USUAL_SIZE];
+    private int waiting;
+
+    private Subscription[] subscriptions = new Subscription[USUAL_SIZE];
+    private int size;
+    private int filters;
+    private SharedGroup[] groups = new SharedGroup[2];
+    private int sharedSize;
+    private int[] places = new int[0];
+
+    /** Creates an empty result. */
+    public Matches() {}
+
+    /** Forgets the result, and with it all references. {@link SubscriptionIndex#match} begins with this. */
+    public void clear() {
+        Arrays.fill(subscriptions, 0, size, null);
+        Arrays.fill(groups, 0, sharedSize, null);
+        size = 0;
+        filters = 0;
+        sharedSize = 0;
+    }
+
+    /**
+     * The number of matching subscriptions that are not shared.
+     *
+     * @return subscriptions
+     */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * A matching subscription. The order means nothing.
+     *
+     * @param index from 0 to {@link #size()}, exclusive
+     * @return the subscription
+     */
+    public Subscription get(int index) {
+        return subscriptions[index];
+    }
+
+    /**
+     * The number of groups that share a matching filter.
+     *
+     * @return groups
+     */
+    public int sharedSize() {
+        return sharedSize;
+    }
+
+    /**
+     * A group that shares a matching filter; each gets the message once.
+     *
+     * @param index from 0 to {@link #sharedSize()}, exclusive
+     * @return the group
+     */
+    public SharedGroup shared(int index) {
+        return groups[index];
+    }
+
+    /**
+     * Tells whether nobody wants the message.
+     *
+     * @return true if there is neither a subscription nor a group
+     */
+    public boolean isEmpty() {
+        return size == 0 && sharedSize == 0;
+    }
+
+    /**
+     * Merges the subscriptions of each subscriber into one [MQTT-3.3.4-2], in the place of the first. Does nothing if
+     * all of them are for one filter; allocates only for subscribers that do overlap.
+     */
+    public void mergeOverlaps() {
+        if (filters < 2 || size < 2) {
+            return;
+        }
+        if (size <= COMPARED_PAIRWISE) {
+            mergePairwise();
+        } else {
+            mergeByTable();
+        }
+    }
+
+    private void mergePairwise() {
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            Subscription next = subscriptions[i];
+            int same = 0;
+            while (same < kept && subscriptions[same].subscriber() != next.subscriber()) {
+                same++;
+            }
+            if (same < kept) {
+                subscriptions[same] = subscriptions[same].merge(next);
+            } else {
+                subscriptions[kept++] = next;
+            }
+        }
+        truncate(kept);
+    }
+
+    private void mergeByTable() {
+        int length = Integer.highestOneBit(size) * 4;
+        if (places.length < length) {
+            places = new int[length];
+        }
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            Subscription next = subscriptions[i];
+            int at = placeOf(next.subscriber(), length - 1);
+            if (places[at] == 0) {
+                subscriptions[kept++] = next;
+                places[at] = kept;
+            } else {
+                int same = places[at] - 1;
+                subscriptions[same] = subscriptions[same].merge(next);
+            }
+        }
+        truncate(kept);
+        Arrays.fill(places, 0, length, 0);
+    }
+
+    /** The slot that holds the place, plus one, of a subscriber, or the empty slot for it. */
+    private int placeOf(Subscriber subscriber, int mask) {
+        int hash = System.identityHashCode(subscriber) * 0x9E3779B9;
+        int at = (hash ^ hash >>> 15) & mask;
+        while (places[at] != 0 && subscriptions[places[at] - 1].subscriber() != subscriber) {
+            at = (at + 1) & mask;
+        }
+        return at;
+    }
+
+    private void truncate(int kept) {
+        Arrays.fill(subscriptions, kept, size, null);
+        size = kept;
+        filters = 1;
+    }
+
+    void add(Subscription subscription) {
+        ensureCapacity(size + 1);
+        subscriptions[size++] = subscription;
+        filters++;
+    }
+
+    /** Adds the members of one filter, a snapshot of a {@link MemberList}. */
+    void addAll(Object[] members) {
+        if (members.length == 0) {
+            return;
+        }
+        filters++;
+        ensureCapacity(size + MemberList.size(members));
+        if (members instanceof Subscription[][] chunks) {
+            for (Subscription[] chunk : chunks) {
+                copy(chunk);
+            }
+        } else {
+            copy(members);
+        }
+    }
+
+    void add(SharedGroup group) {
+        if (sharedSize == groups.length) {
+            groups = Arrays.copyOf(groups, sharedSize * 2);
+        }
+        groups[sharedSize++] = group;
+    }
+
+    TopicScan scan(TopicName topic) {
+        scan.reset(topic.value());
+        return scan;
+    }
+
+    /** Notes a node to be visited, with the number of levels that led to it. */
+    void push(TrieNode node, int level) {
+        if (waiting == nodes.length) {
+            nodes = Arrays.copyOf(nodes, waiting * 2);
+            levels = Arrays.copyOf(levels, waiting * 2);
+        }
+        nodes[waiting] = node;
+        levels[waiting++] = level;
+    }
+
+    boolean hasNode() {
+        return waiting > 0;
+    }
+
+    /** The level of the node that {@link #popNode()} gives next. */
+    int topLevel() {
+        return levels[waiting - 1];
+    }
+
+    @SuppressWarnings("NullAway") // the slot is filled; emptying it drops the reference
+    TrieNode popNode() {
+        TrieNode node = nodes[--waiting];
+        nodes[waiting] = null;
+        return node;
+    }
+
+    private void copy(Object[] members) {
+        System.arraycopy(members, 0, subscriptions, size, members.length);
+        size += members.length;
+    }
+
+    private void ensureCapacity(int needed) {
+        if (needed > subscriptions.length) {
+            subscriptions = Arrays.copyOf(subscriptions, Math.max(needed, subscriptions.length * 2));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.routing;
+
+import io.smqtt.config.SharedStrategy;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.topic.TopicFilter;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The subscribers that share one filter under one share name (MQTT 5.0, section 4.8.2). Each message goes to one of them,
+ * which {@link #select} chooses: any thread, no lock, on a snapshot of the members.
+ */
+public final class SharedGroup {
+
+    private static final AtomicIntegerFieldUpdater<SharedGroup> TURN =
+            AtomicIntegerFieldUpdater.newUpdater(SharedGroup.class, "turn");
+
+    private final String shareName;
+    private final TopicFilter filter;
+    private final SharedStrategy strategy;
+    private final MemberList members = new MemberList();
+    private volatile int turn;
+
+    SharedGroup(String shareName, TopicFilter filter, SharedStrategy strategy) {
+        this.shareName = shareName;
+        this.filter = filter;
+        this.strategy = strategy;
+    }
+
+    /**
+     * The name of the group.
+     *
+     * @return the share name
+     */
+    public String shareName() {
+        return shareName;
+    }
+
+    /**
+     * What the group shares.
+     *
+     * @return the filter without the share name
+     */
+    public TopicFilter filter() {
+        return filter;
+    }
+
+    /**
+     * The number of members, online or not.
+     *
+     * @return 0 once the group has disappeared
+     */
+    public int size() {
+        return MemberList.size(members.snapshot());
+    }
+
+    /** The members, changed under the lock of the index only. */
+    MemberList members() {
+        return members;
+    }
+
+    /**
+     * Chooses the member that gets a message.
+     *
+     * @param message the message
+     * @return an online member if there is one; or else an offline one for which the message may be queued, which takes
+     *     a quality of service above 0; or null
+     */
+    public @Nullable Subscription select(ApplicationMessage message) {
+        return select(message, null);
+    }
+
+    /**
+     * Chooses the member that gets a message, after others have refused or left it.
+     *
+     * @param message the message
+     * @param refused true for those who are not asked again; null if everyone may be
+     * @return an online member if there is one; or else an offline one for which the message may be queued, which takes
+     *     a quality of service above 0; or null
+     */
+    public @Nullable Subscription select(
+            ApplicationMessage message, @Nullable Predicate<? super Subscription> refused) {
+        Object[] all = members.snapshot();
+        int size = MemberList.size(all);
+        if (size == 0) {
+            return null;
+        }
+        int index =
+                switch (strategy) {
+                    case ROUND_ROBIN -> nextInTurn(all, size, refused, false);
+                    case LOCAL_FIRST -> localFirst(all, size, refused);
+                    case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
+                    case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
+                    case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
+                    case LEAST_IN_FLIGHT -> leastInFlight(all, size, refused);
+                };
+        return index >= 0 ? MemberList.get(all, index) : offline(all, size, message, refused);
+    }
+
+    private static int publisherHash(ApplicationMessage message) {
+        String publisher = message.publisherId();
+        return publisher == null ? 0 : publisher.hashCode();
+    }
+
+    /** The next online member; the turns of those that are passed over are used up, so that nobody gets them on top. */
+    private int nextInTurn(
+            Object[] all, int size, @Nullable Predicate<? super Subscription> refused, boolean localOnly) {
+        int start = Integer.remainderUnsigned(TURN.getAndIncrement(this), size);
+        for (int passed = 0; passed < size; passed++) {
+            int index = (start + passed) % size;
+            Subscription member = MemberList.get(all, index);
+            if (isOnline(member, refused) && (!localOnly || member.subscriber().isLocal())) {
+                if (passed > 0) {
+                    TURN.addAndGet(this, passed);
+                }
+                return index;
+            }
+        }
+        return -1;
+    }
+
+    private int localFirst(Object[] all, int size, @Nullable Predicate<? super Subscription> refused) {
+        int local = nextInTurn(all, size, refused, true);
+        return local >= 0 ? local : nextInTurn(all, size, refused, false);
+    }
+
+    /** The member that a number falls on, or one that another number made of it falls on, or the next. */
+    private static int scattered(
+            Object[] all, int size, int number, @Nullable Predicate<? super Subscription> refused) {
+        int hash = number;
+        for (int attempt = 0; attempt < 4; attempt++) {
+            hash = spread(hash + attempt);
+            int index = Integer.remainderUnsigned(hash, size);
+            if (isOnline(MemberList.get(all, index), refused)) {
+                return index;
+            }
+        }
+        int start = Integer.remainderUnsigned(hash, size);
+        for (int passed = 1; passed < size; passed++) {
+            int index = (start + passed) % size;
+            if (isOnline(MemberList.get(all, index), refused)) {
+                return index;
+            }
+        }
+        return -1;
+    }
+
+    private int leastInFlight(Object[] all, int size, @Nullable Predicate<? super Subscription> refused) {
+        int start = Integer.remainderUnsigned(TURN.getAndIncrement(this), size);
+        int best = -1;
+        int fewest = Integer.MAX_VALUE;
+        for (int passed = 0; passed < size && fewest > 0; passed++) {
+            int index = (start + passed) % size;
+            Subscription member = MemberList.get(all, index);
+            int inFlight = member.subscriber().inFlightCount();
+            if ((best < 0 || inFlight < fewest) && isOnline(member, refused)) {
+                best = index;
+                fewest = inFlight;
+            }
+        }
+        return best;
+    }
+
+    /** One after the other of the offline members that may be queued for; those of this node first if so wished. */
+    private @Nullable Subscription offline(
+            Object[] all, int size, ApplicationMessage message, @Nullable Predicate<? super Subscription> refused) {
+        int start = startOffline(size, message);
+        Subscription other = null;
+        for (int passed = 0; passed < size; passed++) {
+            Subscription member = MemberList.get(all, (start + passed) % size);
+            boolean queued = message.qos().atMost(member.maximumQos()) != QoS.AT_MOST_ONCE;
+            if (queued && (refused == null || !refused.test(member))) {
+                if (strategy != SharedStrategy.LOCAL_FIRST || member.subscriber().isLocal()) {
+                    return member;
+                }
+                other = other == null ? member : other;
+            }
+        }
+        return other;
+    }
+
+    private int startOffline(int size, ApplicationMessage message) {
+        int number =
+                switch (strategy) {
+                    case HASH_CLIENT -> spread(publisherHash(message));
+                    case HASH_TOPIC -> spread(message.topic().hashCode());
+                    case RANDOM -> ThreadLocalRandom.current().nextInt();
+                    case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> TURN.getAndIncrement(this);
+                };
+        return Integer.remainderUnsigned(number, size);
+    }
+
+    private static boolean isOnline(Subscription member, @Nullable Predicate<? super Subscription> refused) {
+        return member.subscriber().isOnline() && (refused == null || !refused.test(member));
+    }
+
+    private static int spread(int number) {
+        int hash = number * 0x9E3779B9;
+        hash = (hash ^ hash >>> 15) * 0x85EBCA6B;
+        return hash ^ hash >>> 13;
+    }
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.routing;
+
+import io.smqtt.config.SharedStrategy;
+import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicLevels;
+import io.smqtt.topic.TopicName;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who wants the messages of which topics: from filters to subscriptions.
+ *
+ * <p>Filters without wildcards are in a hash table of their own, so a topic finds them with one look-up. Filters with
+ * wildcards are in a trie of levels; a walk follows, at each level, the level itself and {@code +}, and so visits at most
+ * 2^levels nodes, and only those that exist. Nothing here recurses.
+ *
+ * <p>Any thread may change the index: changes are serialized by one lock, held for about a microsecond. Matching takes no
+ * lock: it finds every subscription that is there from the beginning of the match to its end, and none that is not there
+ * at any time in between.
+ *
+ * <p>What a million filters cost decides the shape: a filter with one subscriber is stored as the {@link Subscription}
+ * itself in a slot of a table, and a node exists only where filters part. See {@link TrieNode} and {@link LevelTable}.
+ */
+public final class SubscriptionIndex {
+
+    private final SharedStrategy sharedStrategy;
+    private final Object lock = new Object();
+    private final TrieNode root = new TrieNode("", 0);
+    private final LevelTable exact = new LevelTable(0, true);
+    private volatile long version;
+    private volatile int size;
+
+    // guarded by lock
+    private final TopicScan scan = new TopicScan();
+    private TrieNode[] path = new TrieNode[16];
+    private int pathLength;
+    private int nodeCount;
+
+    /**
+     * Creates an empty index.
+     *
+     * @param sharedStrategy how groups of shared subscriptions select a member
+     */
+    public SubscriptionIndex(SharedStrategy sharedStrategy) {
+        this.sharedStrategy = sharedStrategy;
+    }
+
+    /**
+     * Adds a subscription. Any thread.
+     *
+     * @param subscription the subscription
+     * @return the one of the same subscriber, filter and share name that it replaces [MQTT-3.8.4-3], or null
+     */
+    public @Nullable Subscription add(Subscription subscription) {
+        synchronized (lock) {
+            Subscription replaced = subscription.filter().hasWildcard() ? addToTrie(subscription) : addExact(subscription);
+            if (replaced == null) {
+                size = size + 1;
+            }
+            version = version + 1;
+            return replaced;
+        }
+    }
+
+    /**
+     * Removes a subscription. Any thread.
+     *
+     * @param subscriber whose it is
+     * @param filter its filter
+     * @param shareName its share name, or null if it is not shared
+     * @return false if there is none
+     */
+    public boolean remove(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
+        synchronized (lock) {
+            boolean removed = filter.hasWildcard()
+                    ? removeFromTrie(subscriber, filter.value(), shareName)
+                    : removeExact(subscriber, filter.value(), shareName);
+            if (removed) {
+                size = size - 1;
+                version = version + 1;
+            }
+            return removed;
+        }
+    }
+
+    /**
+     * Finds who wants the messages of a topic. Any thread; allocates nothing once the result has grown.
+     *
+     * @param topic the topic name
+     * @param into where the result goes; what it held is forgotten. The same subscriber may be in it several times, see
+     *     {@link Matches#mergeOverlaps()}
+     */
+    public void match(TopicName topic, Matches into) {
+        into.clear();
+        TopicScan levels = into.scan(topic);
+        String text = levels.text();
+        Object found = exact.find(levels.hash(), text, 0, text.length());
+        if (found != null) {
+            FilterEntry.collect(found, into);
+        }
+        if (root.isEmpty()) {
+            return;
+        }
+        into.push(root, 0);
+        while (into.hasNode()) {
+            int level = into.topLevel();
+            visit(into.popNode(), level, levels, into);
+        }
+    }
+
+    /**
+     * The group of a shared subscription, for a message that needs another member. Any thread.
+     *
+     * @param filter the filter without the share name
+     * @param shareName the share name
+     * @return null if the group has no members
+     */
+    public @Nullable SharedGroup sharedGroup(TopicFilter filter, String shareName) {
+        synchronized (lock) {
+            Object leaf = filter.hasWildcard() ? findInTrie(filter.value()) : findExact(filter.value());
+            forgetPath();
+            return leaf instanceof FilterEntry entry ? entry.group(shareName) : null;
+        }
+    }
+
+    /**
+     * Counts the changes. A match result stays right as long as this returns what it returned before the match. Any
+     * thread.
+     *
+     * @return a number that grows with each change
+     */
+    public long version() {
+        return version;
+    }
+
+    /**
+     * The number of subscriptions, shared ones included. Any thread.
+     *
+     * @return subscriptions
+     */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * Shows all subscriptions, in no order. Any thread; subscriptions that come or go meanwhile may be shown or not.
+     *
+     * @param action called with each subscription, on this thread
+     */
+    public void forEach(Consumer<? super Subscription> action) {
+        exact.forEach(leaf -> FilterEntry.forEach(leaf, action));
+        Deque<TrieNode> waiting = new ArrayDeque<>();
+        waiting.push(root);
+        while (!waiting.isEmpty()) {
+            waiting.pop().forEach(found -> {
+                if (found instanceof TrieNode node) {
+                    waiting.push(node);
+                } else {
+                    FilterEntry.forEach(found, action);
+                }
+            });
+        }
+    }
+
+    /** Nodes of the trie besides the root. */
+    int nodeCount() {
+        synchronized (lock) {
+            return nodeCount;
+        }
+    }
+
+    private static void visit(TrieNode node, int level, TopicScan topic, Matches into) {
+        boolean allowed = level > 0 || topic.text().charAt(0) != '$'; // [MQTT-4.7.2-1]
+        Object below = node.hash();
+        if (below != null && allowed) {
+            FilterEntry.collect(below, into);
+        }
+        if (level == topic.count()) {
+            Object here = node.here();
+            if (here != null) {
+                FilterEntry.collect(here, into);
+            }
+            return;
+        }
+        Object any = node.plus();
+        if (any != null && allowed) {
+            follow(any, node.childStart() + 1, level + 1, topic, into);
+        }
+        int start = topic.start(level);
+        int end = topic.end(level);
+        Object child = node.child(topic.hash(level), topic.text(), start, end);
+        if (child != null) {
+            follow(child, node.childStart() + end - start, level + 1, topic, into);
+        }
+    }
+
+    private static void follow(Object found, int position, int level, TopicScan topic, Matches into) {
+        if (found instanceof TrieNode node) {
+            into.push(node, level);
+        } else if (topic.matchesRest(FilterEntry.text(found), position, level)) {
+            FilterEntry.collect(found, into);
+        }
+    }
+
+    private @Nullable Subscription addExact(Subscription subscription) {
+        String filter = subscription.filter().value();
+        Object leaf = findExact(filter);
+        Subscription replaced = FilterEntry.find(leaf, subscription.subscriber(), subscription.shareName());
+        Object changed = FilterEntry.with(leaf, subscription, sharedStrategy);
+        if (leaf == null) {
+            exact.add(scan.hash(), changed);
+        } else if (changed != leaf) {
+            exact.put(scan.hash(), filter, 0, filter.length(), changed);
+        }
+        return replaced;
+    }
+
+    private boolean removeExact(Subscriber subscriber, String filter, @Nullable String shareName) {
+        Object leaf = findExact(filter);
+        if (leaf == null || FilterEntry.find(leaf, subscriber, shareName) == null) {
+            return false;
+        }
+        Object changed = FilterEntry.without(leaf, subscriber, shareName);
+        if (changed == null) {
+            exact.remove(scan.hash(), filter, 0, filter.length());
+        } else if (changed != leaf) {
+            exact.put(scan.hash(), filter, 0, filter.length(), changed);
+        }
+        return true;
+    }
+
+    private @Nullable Object findExact(String filter) {
+        scan.reset(filter);
+        return exact.find(scan.hash(), filter, 0, filter.length());
+    }
+
+    private @Nullable Subscription addToTrie(Subscription subscription) {
+        String filter = subscription.filter().value();
+        scan.reset(filter);
+        TrieNode node = root;
+        int level = 0;
+        Object found = get(node, level);
+        while (found != null && (found instanceof TrieNode || !FilterEntry.text(found).equals(filter))) {
+            if (found instanceof TrieNode below) {
+                node = below;
+            } else { // two filters part here or further down: each step leaves a complete structure
+                TrieNode split = new TrieNode(filter, scan.end(level) + 1);
+                split.place(found);
+                put(node, level, split);
+                nodeCount++;
+                node = split;
+            }
+            level++;
+            found = get(node, level);
+        }
+        Subscription replaced = FilterEntry.find(found, subscription.subscriber(), subscription.shareName());
+        Object changed = FilterEntry.with(found, subscription, sharedStrategy);
+        if (changed != found) {
+            put(node, level, changed);
+        }
+        return replaced;
+    }
+
+    private boolean removeFromTrie(Subscriber subscriber, String filter, @Nullable String shareName) {
+        Object leaf = findInTrie(filter);
+        boolean present = leaf != null && FilterEntry.find(leaf, subscriber, shareName) != null;
+        if (leaf != null && present) {
+            Object changed = FilterEntry.without(leaf, subscriber, shareName);
+            if (changed != leaf) {
+                put(path[pathLength - 1], pathLength - 1, changed);
+            }
+            if (changed == null) {
+                prune();
+            }
+        }
+        forgetPath();
+        return present;
+    }
+
+    /** The leaf of a filter, and in {@link #path} the nodes that lead to it. */
+    private @Nullable Object findInTrie(String filter) {
+        scan.reset(filter);
+        if (path.length <= scan.count()) {
+            path = new TrieNode[scan.count() * 2];
+        }
+        path[0] = root;
+        pathLength = 1;
+        Object found = get(root, 0);
+        while (found instanceof TrieNode below) {
+            path[pathLength] = below;
+            found = get(below, pathLength++);
+        }
+        return found != null && FilterEntry.text(found).equals(filter) ? found : null;
+    }
+
+    /** Takes out the nodes of the path that are empty, and those that hold one leaf only, which goes to their place. */
+    private void prune() {
+        for (int level = pathLength - 1; level > 0; level--) {
+            Object sole = path[level].soleLeaf();
+            if (sole == null && !path[level].isEmpty()) {
+                return;
+            }
+            put(path[level - 1], level - 1, sole);
+            nodeCount--;
+        }
+    }
+
+    @SuppressWarnings("NullAway") // slots beyond the path are empty
+    private void forgetPath() {
+        Arrays.fill(path, 0, pathLength, null);
+        pathLength = 0;
+    }
+
+    /** What the scanned filter finds at a node that is so many levels down. */
+    private @Nullable Object get(TrieNode node, int level) {
+        return switch (kind(level)) {
+            case 0 -> node.here();
+            case '#' -> node.hash();
+            case '+' -> node.plus();
+            default -> node.child(scan.hash(level), scan.text(), scan.start(level), scan.end(level));
+        };
+    }
+
+    private void put(TrieNode node, int level, @Nullable Object value) {
+        switch (kind(level)) {
+            case 0 -> node.setHere(value);
+            case '#' -> node.setHash(value);
+            case '+' -> node.setPlus(value);
+            default -> {
+                if (value == null) {
+                    node.removeChild(scan.hash(level), scan.text(), scan.start(level), scan.end(level));
+                } else {
+                    node.putChild(scan.hash(level), scan.text(), scan.start(level), scan.end(level), value);
+                }
+            }
+        }
+    }
+
+    /** 0 if the scanned filter ends before a level, or the wildcard that the level is, or any other character. */
+    private char kind(int level) {
+        if (level == scan.count()) {
+            return 0;
+        }
+        int start = scan.start(level);
+        return start == scan.end(level) ? TopicLevels.SEPARATOR : scan.text().charAt(start);
+    }
+}
