@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import org.jspecify.annotations.Nullable;
+
 /** Says that a configuration, or a file that it names, cannot be used. The broker does not start with it. */
 public final class ConfigurationException extends RuntimeException {
 
@@ -13,5 +15,15 @@ public final class ConfigurationException extends RuntimeException {
      */
     public ConfigurationException(String message) {
         super(message);
+    }
+
+    /**
+     * Creates the exception.
+     *
+     * @param message what is wrong, where, and what to do; without secrets
+     * @param cause what failed, or null
+     */
+    public ConfigurationException(String message, @Nullable Throwable cause) {
+        super(message, cause);
     }
 }
