@@ -162,7 +162,7 @@ class PacketEncoderTest {
         PacketEncoder.connAck(out, MQTT_5, connAck(true, ReasonCode.SUCCESS), NO_LIMIT);
 
         assertThat(written())
-                .isEqualTo("2052" + "0100" + "4f" + "1100000e10" + "21000a" + "2401" + "2700011170" + "220007"
+                .isEqualTo("204a" + "0100" + "47" + "1100000e10" + "21000a" + "2401" + "2700011170" + "220007"
                         + "13003c" + "2500" + "2800" + "2900" + "2a00" + "12000861737369676e6564" + "1a0005696e666f2f"
                         + "1c00056f74686572" + "1500016d" + "1600020102" + "1f0003776879");
     }
