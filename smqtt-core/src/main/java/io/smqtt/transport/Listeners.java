@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.transport;
+
+import com.github.benmanes.caffeine.cache.Ticker;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.spi.BrokerObserver;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * All listeners of one broker. Bound together or not at all; limits that concern the whole broker are counted here.
+ *
+ * <p>Any thread.
+ */
+public final class Listeners {
+
+    private final List<Listener> listeners = new ArrayList<>(); // never changed after construction
+
+    /**
+     * Prepares the listeners without binding them. Reads certificates and keys, so it may block.
+     *
+     * @param config the broker's configuration
+     * @param eventLoops carry the connections; stay the caller's
+     * @param observer sees connections opened and refused, and those closed before the initializer was called
+     * @param initializer is handed every connection that is ready for MQTT
+     * @throws ConfigurationException if a file or a network cannot be used
+     */
+    public Listeners(
+            BrokerConfig config, EventLoops eventLoops, BrokerObserver observer, ConnectionInitializer initializer) {
+        ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
+        ConnectionAdmission admission = new ConnectionAdmission(config.limits(), rates);
+        config.listeners()
+                .forEach((name, listener) -> listeners.add(
+                        new Listener(name, listener, config.limits(), eventLoops, admission, observer, initializer)));
+    }
+
+    /**
+     * Binds all listeners, in the order of the configuration. If one fails, those already bound are closed.
+     *
+     * @return completes when all accept connections; fails with {@link BindFailedException}
+     */
+    public Mono<Void> bind() {
+        return Flux.fromIterable(listeners)
+                .concatMap(Listener::bind)
+                .then()
+                .onErrorResume(failure -> close().then(Mono.error(failure)));
+    }
+
+    /**
+     * Where the listeners are bound, with the real port if the configured one is 0.
+     *
+     * @return the addresses by listener name, in the order of the configuration; without those not bound
+     */
+    public Map<String, InetSocketAddress> addresses() {
+        Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
+        for (Listener listener : listeners) {
+            InetSocketAddress address = listener.address();
+            if (address != null) {
+                addresses.put(listener.name(), address);
+            }
+        }
+        return addresses;
+    }
+
+    /**
+     * Reads the certificates, keys and client authorities of all listeners again. Connections that exist go on; new ones
+     * use what was read. A listener whose files cannot be used keeps what it had. Blocks: not for event loops.
+     *
+     * @throws ConfigurationException if the files of a listener cannot be used, with those of further ones suppressed
+     */
+    public void reloadCertificates() {
+        ConfigurationException failure = null;
+        for (Listener listener : listeners) {
+            TlsContexts tls = listener.tls();
+            try {
+                if (tls != null) {
+                    tls.reload();
+                }
+            } catch (ConfigurationException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /**
+     * Closes the bound ports; connections live on. Can be called more than once.
+     *
+     * @return completes when the ports are closed
+     */
+    public Mono<Void> stopAccepting() {
+        return Flux.fromIterable(listeners).flatMap(Listener::stopAccepting).then();
+    }
+
+    /**
+     * Closes the ports and every connection that is still open, whatever its state. Can be called more than once.
+     *
+     * @return completes when closing has begun for every connection
+     */
+    public Mono<Void> close() {
+        return stopAccepting()
+                .then(Flux.fromIterable(listeners).flatMap(Listener::closeConnections).then());
+    }
+}
