@@ -69,8 +69,7 @@ class EncoderToNettyTest {
                 for (int copies = random.nextInt(4); copies >= 0; copies--) {
                     int id = packetId;
                     boolean duplicate = qos != QoS.AT_MOST_ONCE && random.nextBoolean();
-                    encoder.encode(
-                            out, version, message, qos, duplicate, retain, id, identifiers, expiry, alias, true);
+                    encoder.encode(out, version, message, qos, duplicate, retain, id, identifiers, expiry, alias, true);
                     read(netty, MqttPublishMessage.class, packet -> {
                         assertThat(packet.fixedHeader().qosLevel().value()).isEqualTo(qos.level());
                         assertThat(packet.fixedHeader().isDup()).isEqualTo(duplicate);
@@ -105,7 +104,8 @@ class EncoderToNettyTest {
     }
 
     private static void checkMessage(MqttPublishMessage packet, ApplicationMessage message) {
-        assertThat(packet.variableHeader().topicName()).isEqualTo(message.topic().value());
+        assertThat(packet.variableHeader().topicName())
+                .isEqualTo(message.topic().value());
         assertThat(ByteBufUtil.getBytes(packet.payload()))
                 .isEqualTo(message.payload().toByteArray());
     }
@@ -118,7 +118,8 @@ class EncoderToNettyTest {
         assertThat(value(properties, PropertyId.TOPIC_ALIAS)).isEqualTo(alias == 0 ? null : alias);
         assertThat(value(properties, PropertyId.SUBSCRIPTION_IDENTIFIER))
                 .isEqualTo(identifiers.length == 0 ? null : identifiers[0]);
-        assertThat(value(properties, PropertyId.CONTENT_TYPE)).isEqualTo(message.properties().contentType());
+        assertThat(value(properties, PropertyId.CONTENT_TYPE))
+                .isEqualTo(message.properties().contentType());
         assertThat(value(properties, PropertyId.CORRELATION_DATA))
                 .isEqualTo(message.properties().correlationData());
         assertThat(properties.getProperties(PropertyId.USER_PROPERTY))
@@ -181,8 +182,7 @@ class EncoderToNettyTest {
             read(netty, MqttUnsubAckMessage.class, packet -> {
                 assertThat(packet.variableHeader().messageId()).isEqualTo(8);
                 if (version.isV5()) {
-                    assertThat(packet.payload().unsubscribeReasonCodes())
-                            .containsExactly((short) 0x00, (short) 0x11);
+                    assertThat(packet.payload().unsubscribeReasonCodes()).containsExactly((short) 0x00, (short) 0x11);
                 }
             });
         }
@@ -191,15 +191,32 @@ class EncoderToNettyTest {
     @Test
     void connAckWithAllProperties() {
         ConnAck sent = new ConnAck(
-                true, ReasonCode.SUCCESS, 3_600, 10, 1, false, 70_000, "assigned", 7, "why", false, false, false, 60,
-                "info/", "other", "m", new byte[] {1, 2});
+                true,
+                ReasonCode.SUCCESS,
+                3_600,
+                10,
+                1,
+                false,
+                70_000,
+                "assigned",
+                7,
+                "why",
+                false,
+                false,
+                false,
+                60,
+                "info/",
+                "other",
+                "m",
+                new byte[] {1, 2});
         try (NettyPeer netty = new NettyPeer(ProtocolVersion.MQTT_5)) {
             PacketEncoder.connAck(out, ProtocolVersion.MQTT_5, sent, NO_LIMIT);
             read(netty, MqttConnAckMessage.class, packet -> {
                 MqttProperties properties = packet.variableHeader().properties();
                 List<@Nullable Object> values = new ArrayList<>();
-                for (int identifier :
-                        new int[] {0x11, 0x21, 0x24, 0x25, 0x27, 0x12, 0x22, 0x1F, 0x28, 0x29, 0x2A, 0x13, 0x1A, 0x1C, 0x15}) {
+                for (int identifier : new int[] {
+                    0x11, 0x21, 0x24, 0x25, 0x27, 0x12, 0x22, 0x1F, 0x28, 0x29, 0x2A, 0x13, 0x1A, 0x1C, 0x15
+                }) {
                     values.add(value(properties, identifier));
                 }
                 assertThat(packet.variableHeader().isSessionPresent()).isTrue();
@@ -221,9 +238,10 @@ class EncoderToNettyTest {
             PacketEncoder.auth(out, auth, "why", NO_LIMIT);
             checkReasonPacket(netty, MqttMessageType.AUTH, 0x18);
             PacketEncoder.pingResp(out);
-            read(netty, MqttMessage.class, packet -> assertThat(
-                            packet.fixedHeader().messageType())
-                    .isEqualTo(MqttMessageType.PINGRESP));
+            read(
+                    netty,
+                    MqttMessage.class,
+                    packet -> assertThat(packet.fixedHeader().messageType()).isEqualTo(MqttMessageType.PINGRESP));
         }
     }
 

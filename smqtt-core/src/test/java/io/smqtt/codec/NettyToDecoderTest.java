@@ -77,8 +77,7 @@ class NettyToDecoderTest {
         assertThat(packet.userName()).isEqualTo(sent.payload().userName());
         assertThat(packet.password()).isEqualTo(sent.payload().passwordInBytes());
         assertThat(packet.receiveMaximum()).isEqualTo(value(properties, PropertyId.RECEIVE_MAXIMUM, 65_535));
-        assertThat(packet.authenticationMethod())
-                .isEqualTo(value(properties, PropertyId.AUTHENTICATION_METHOD, null));
+        assertThat(packet.authenticationMethod()).isEqualTo(value(properties, PropertyId.AUTHENTICATION_METHOD, null));
         assertThat(packet.userProperties()).isEqualTo(userProperties(properties));
         assertThat(packet.will() != null).isEqualTo(sent.variableHeader().isWillFlag());
         if (packet.will() != null) {
@@ -115,14 +114,16 @@ class NettyToDecoderTest {
                 MqttPublishMessage sent = random.publish(version);
                 byte[] payload = ByteBufUtil.getBytes(sent.payload());
 
-                PacketRecorder.Publish packet =
-                        decode(netty.encode(sent), version, PacketRecorder.Publish.class);
+                PacketRecorder.Publish packet = decode(netty.encode(sent), version, PacketRecorder.Publish.class);
 
                 MqttProperties properties = sent.variableHeader().properties();
-                assertThat(packet.message().topic().value()).isEqualTo(sent.variableHeader().topicName());
+                assertThat(packet.message().topic().value())
+                        .isEqualTo(sent.variableHeader().topicName());
                 assertThat(packet.packetId()).isEqualTo(sent.variableHeader().packetId());
-                assertThat(packet.message().qos().level()).isEqualTo(sent.fixedHeader().qosLevel().value());
-                assertThat(packet.message().retain()).isEqualTo(sent.fixedHeader().isRetain());
+                assertThat(packet.message().qos().level())
+                        .isEqualTo(sent.fixedHeader().qosLevel().value());
+                assertThat(packet.message().retain())
+                        .isEqualTo(sent.fixedHeader().isRetain());
                 assertThat(packet.duplicate()).isEqualTo(sent.fixedHeader().isDup());
                 assertThat(packet.message().payload().toByteArray()).isEqualTo(payload);
                 assertThat(packet.topicAlias()).isEqualTo(value(properties, PropertyId.TOPIC_ALIAS, 0));
@@ -141,8 +142,7 @@ class NettyToDecoderTest {
             for (int i = 0; i < PACKETS; i++) {
                 MqttMessageType type = types.get(i % 4);
                 MqttMessage sent = random.acknowledgement(version, type);
-                MqttPubReplyMessageVariableHeader header =
-                        (MqttPubReplyMessageVariableHeader) sent.variableHeader();
+                MqttPubReplyMessageVariableHeader header = (MqttPubReplyMessageVariableHeader) sent.variableHeader();
 
                 assertThat(decode(netty.encode(sent), version, PacketRecorder.Acknowledgement.class))
                         .isEqualTo(new PacketRecorder.Acknowledgement(
@@ -173,7 +173,8 @@ class NettyToDecoderTest {
                         .isEqualTo(sent.payload().topicSubscriptions().stream()
                                 .map(NettyToDecoderTest::request)
                                 .toList());
-                assertThat(unsubscribe.packetId()).isEqualTo(gone.variableHeader().messageId());
+                assertThat(unsubscribe.packetId())
+                        .isEqualTo(gone.variableHeader().messageId());
                 assertThat(unsubscribe.filters()).isEqualTo(gone.payload().topics());
             }
         }
@@ -211,8 +212,7 @@ class NettyToDecoderTest {
     private int decodeDamaged(byte[] bytes, @Nullable ProtocolVersion version) {
         PacketRecorder recorder = new PacketRecorder();
         try {
-            boolean decoded =
-                    decoder.decode(Unpooled.wrappedBuffer(bytes), version, MAXIMUM_PACKET_BYTES, recorder);
+            boolean decoded = decoder.decode(Unpooled.wrappedBuffer(bytes), version, MAXIMUM_PACKET_BYTES, recorder);
             assertThat(recorder.packets).hasSize(decoded ? 1 : 0);
             return decoded ? 1 : 0;
         } catch (ProtocolViolation violation) {

@@ -150,8 +150,8 @@ final class RandomPackets {
 
     MqttPublishMessage publish(ProtocolVersion version) {
         int qos = random.nextInt(3);
-        MqttFixedHeader header = new MqttFixedHeader(
-                MqttMessageType.PUBLISH, qos > 0 && maybe(), MqttQoS.valueOf(qos), maybe(), 0);
+        MqttFixedHeader header =
+                new MqttFixedHeader(MqttMessageType.PUBLISH, qos > 0 && maybe(), MqttQoS.valueOf(qos), maybe(), 0);
         MqttProperties properties = version.isV5() ? messageProperties(true) : MqttProperties.NO_PROPERTIES;
         MqttPublishVariableHeader variable =
                 new MqttPublishVariableHeader(topic(), qos == 0 ? 0 : packetId(), properties);
@@ -186,8 +186,7 @@ final class RandomPackets {
         }
         MqttProperties properties = new MqttProperties();
         if (maybe()) {
-            properties.add(
-                    new IntegerProperty(PropertyId.SUBSCRIPTION_IDENTIFIER, 1 + random.nextInt(268_435_455)));
+            properties.add(new IntegerProperty(PropertyId.SUBSCRIPTION_IDENTIFIER, 1 + random.nextInt(268_435_455)));
         }
         addUserProperties(properties);
         return new MqttSubscribeMessage(
