@@ -4,9 +4,16 @@ package io.smqtt;
 import java.util.List;
 
 /**
- * What became of a reload.
+ * What a reload changed.
  *
- * @param reloaded what was read again and holds from now on
- * @param failed what could not be read again and stays as it was, with the reason
+ * @param reloaded what was read anew, by file name
+ * @param failed what could not be used, with the reason; the old stays in force
  */
-public record ReloadResult(List<String> reloaded, List<String> failed) {}
+public record ReloadResult(List<String> reloaded, List<String> failed) {
+
+    /** Copies the lists. */
+    public ReloadResult {
+        reloaded = List.copyOf(reloaded);
+        failed = List.copyOf(failed);
+    }
+}

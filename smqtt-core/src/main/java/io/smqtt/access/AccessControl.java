@@ -35,7 +35,8 @@ public final class AccessControl implements AutoCloseable {
         rules = acl == null ? null : new AclFileAuthorizer(acl);
         authenticator = authenticators(authenticators);
         authorizer = authorizers(authorizers);
-        enhancedAuthenticators = passwords == null ? List.of() : List.of(new ScramSha256Authenticator(passwords::table));
+        enhancedAuthenticators =
+                passwords == null ? List.of() : List.of(new ScramSha256Authenticator(passwords::table));
         warnings.addAll(users == null ? List.of() : users.warnings());
         warnings.addAll(acl == null ? List.of() : acl.warnings());
     }

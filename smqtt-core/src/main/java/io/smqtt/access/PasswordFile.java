@@ -23,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PasswordFile {
 
-    /** The iterations of new hashes unless others are asked for: some 20 ms of one core for each login. */
+    /** The iterations of new hashes unless others are asked for: some 10 to 20 ms of one core for each login. */
     public static final int DEFAULT_ITERATIONS = 20_000;
 
-    static final int SALT_BYTES = 16;
+    /** Mosquitto 2.0 takes salts of exactly this length. */
+    static final int SALT_BYTES = 12;
 
     private static final SecureRandom RANDOM = KeyedHash.random();
 
@@ -203,7 +204,10 @@ public final class PasswordFile {
         String userName = line.substring(0, colon).strip();
         requireUserName(userName);
         require(
-                users.putIfAbsent(userName, PasswordHash.parse(line.substring(colon + 1).strip())) == null,
+                users.putIfAbsent(
+                                userName,
+                                PasswordHash.parse(line.substring(colon + 1).strip()))
+                        == null,
                 "names a user for the second time");
     }
 

@@ -49,8 +49,7 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         this(table, threads, queue, PasswordHash::matches, Ticker.SYSTEM);
     }
 
-    PasswordFileAuthenticator(
-            PasswordTable table, int threads, int queue, Verification verification, Ticker ticker) {
+    PasswordFileAuthenticator(PasswordTable table, int threads, int queue, Verification verification, Ticker ticker) {
         this.table = table;
         this.verification = verification;
         verified = new VerifiedPasswords(KeyedHash.randomBytes(KeyedHash.random(), 32), ticker);

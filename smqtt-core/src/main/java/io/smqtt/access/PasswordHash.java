@@ -31,8 +31,9 @@ sealed interface PasswordHash {
             case "6" -> Sha512.parse(fields(parts, 4));
             case "7" -> Pbkdf2Sha512.parse(fields(parts, 5));
             case "scram-sha-256" -> ScramSha256.parse(fields(parts, 6));
-            default -> throw new IllegalArgumentException("has a hash of the unknown kind " + TextFile.quote(parts[1])
-                    + "; known are 6, 7 and scram-sha-256: set the password again with smqtt passwd");
+            default ->
+                throw new IllegalArgumentException("has a hash of the unknown kind " + TextFile.quote(parts[1])
+                        + "; known are 6, 7 and scram-sha-256: set the password again with smqtt passwd");
         };
     }
 
@@ -168,7 +169,10 @@ sealed interface PasswordHash {
 
         private static ScramSha256 parse(String[] parts) {
             return new ScramSha256(
-                    parseIterations(parts[2], MINIMUM_ITERATIONS), bytes(parts[3], 0), bytes(parts[4], 32), bytes(parts[5], 32));
+                    parseIterations(parts[2], MINIMUM_ITERATIONS),
+                    bytes(parts[3], 0),
+                    bytes(parts[4], 32),
+                    bytes(parts[5], 32));
         }
 
         int iterations() {

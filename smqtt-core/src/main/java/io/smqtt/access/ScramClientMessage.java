@@ -105,7 +105,10 @@ final class ScramClientMessage {
             return null;
         }
         try {
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(data))
+                    .toString();
         } catch (CharacterCodingException e) {
             return null;
         }

@@ -61,8 +61,7 @@ final class ScramSha256Authenticator implements EnhancedAuthenticator {
         PasswordHash.ScramSha256 model = table.scramStandIn(userName, secret);
         byte[] salt = KeyedHash.hmac(KeyedHash.HMAC_SHA_512, secret, userName.getBytes(StandardCharsets.UTF_8));
         byte[] key = KeyedHash.hmac(KeyedHash.HMAC_SHA_256, secret, salt);
-        return new PasswordHash.ScramSha256(
-                model.iterations(), Arrays.copyOf(salt, model.salt().length), key, key);
+        return new PasswordHash.ScramSha256(model.iterations(), Arrays.copyOf(salt, model.salt().length), key, key);
     }
 
     private final class ScramExchange implements Exchange {
@@ -122,10 +121,9 @@ final class ScramSha256Authenticator implements EnhancedAuthenticator {
             if (!proves(last.proof(), signature, credentials) || !isStillValid(before)) {
                 return REFUSED;
             }
-            String answer = "v=" + Base64.getEncoder()
-                    .encodeToString(KeyedHash.hmacSha256(credentials.serverKey(), proven));
-            return Mono.just(
-                    new Step.Success(before.userName, Set.of(), answer.getBytes(StandardCharsets.UTF_8)));
+            String answer =
+                    "v=" + Base64.getEncoder().encodeToString(KeyedHash.hmacSha256(credentials.serverKey(), proven));
+            return Mono.just(new Step.Success(before.userName, Set.of(), answer.getBytes(StandardCharsets.UTF_8)));
         }
 
         private boolean proves(String proof, byte[] signature, PasswordHash.ScramSha256 credentials) {
@@ -156,9 +154,5 @@ final class ScramSha256Authenticator implements EnhancedAuthenticator {
 
     /** What the broker has said, and to whom. */
     private record Challenged(
-            String userName,
-            PasswordHash.ScramSha256 credentials,
-            String header,
-            String nonce,
-            String messages) {}
+            String userName, PasswordHash.ScramSha256 credentials, String header, String nonce, String messages) {}
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.routing;
 
-import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.topic.TopicFilter;
@@ -37,7 +36,7 @@ final class TestSubscriber implements Subscriber {
     }
 
     @Override
-    public @Nullable EventExecutor owner() {
+    public @Nullable RoutingLoop owner() {
         return null;
     }
 

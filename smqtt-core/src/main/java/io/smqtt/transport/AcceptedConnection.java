@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.transport;
+
+import io.netty.channel.Channel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.Future;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.connection.ClientLink;
+import io.smqtt.message.ReasonCode;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection that a listener has accepted, and its part in the limits: it counts as open until its channel closes, and
+ * as pending until {@link #connected()}. One per connection, for as long as it lives, so it holds little.
+ *
+ * <p>Everything but the immutable values is for the connection's event loop.
+ */
+public final class AcceptedConnection implements ClientLink {
+
+    private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);
+
+    private final Listener listener;
+    private final Channel channel;
+    private final long acceptedNanos;
+    private InetSocketAddress remoteAddress;
+    private boolean opened;
+    private boolean initialized;
+
+    // until connected
+    private boolean pending;
+    private @Nullable InetAddress countedAddress;
+    private @Nullable Future<?> deadline;
+    private @Nullable Runnable onTimeout;
+
+    // links of LoopConnections
+    @Nullable AcceptedConnection previous;
+    @Nullable AcceptedConnection next;
+
+    AcceptedConnection(Listener listener, Channel channel, InetSocketAddress remoteAddress) {
+        this.listener = listener;
+        this.channel = channel;
+        this.remoteAddress = remoteAddress;
+        this.acceptedNanos = System.nanoTime();
+    }
+
+    /**
+     * The listener that accepted the connection.
+     *
+     * @return its name in the configuration
+     */
+    @Override
+    public String listener() {
+        return listener.name();
+    }
+
+    /**
+     * The options of the listener.
+     *
+     * @return its configuration
+     */
+    @Override
+    public ListenerConfig config() {
+        return listener.config();
+    }
+
+    /**
+     * Where the client is: the source named by the PROXY header if there was one, else the other end of the socket.
+     *
+     * @return the address, resolved; an IPv4 address is never in its IPv6 form
+     */
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    /**
+     * When the connection was accepted.
+     *
+     * @return a value of {@link System#nanoTime()}
+     */
+    public long acceptedNanos() {
+        return acceptedNanos;
+    }
+
+    /**
+     * Whether MQTT is carried in WebSocket frames.
+     *
+     * @return true for WebSocket
+     */
+    @Override
+    public boolean webSocket() {
+        return listener.config().type() == ListenerConfig.Type.WS;
+    }
+
+    /**
+     * Whether the connection is encrypted.
+     *
+     * @return true for TLS
+     */
+    @Override
+    public boolean tls() {
+        return listener.config().tls() != null;
+    }
+
+    /**
+     * The certificate that the client proved to own, verified against the listener's {@code client-ca}.
+     *
+     * @return the client's own certificate, or null without TLS or without a client certificate
+     */
+    @Override
+    public @Nullable X509Certificate clientCertificate() {
+        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        if (tls == null) {
+            return null;
+        }
+        try {
+            Certificate[] chain = tls.engine().getSession().getPeerCertificates();
+            return chain.length > 0 && chain[0] instanceof X509Certificate own ? own : null;
+        } catch (SSLPeerUnverifiedException e) {
+            return null; // none was sent
+        }
+    }
+
+    /**
+     * Says what to do when the client has not completed CONNECT within the listener's {@code connect-timeout}. Without it
+     * the channel is closed.
+     *
+     * @param action runs once on the event loop, or never; must close the channel
+     */
+    @Override
+    public void onConnectTimeout(Runnable action) {
+        onTimeout = action;
+    }
+
+    /**
+     * The CONNECT is complete: the connection is not pending any more and has no deadline here. Can be called more than
+     * once.
+     */
+    @Override
+    public void connected() {
+        settle();
+    }
+
+    /** Counts the connection and starts its deadline; false if a limit refuses it, it is then closed. */
+    boolean enter() {
+        String limit = listener.opened();
+        if (limit != null) {
+            refuse(limit);
+            return false;
+        }
+        pending = true;
+        listener.connections(channel.eventLoop()).add(this);
+        channel.closeFuture().addListener(closed -> leave());
+        deadline = channel.eventLoop()
+                .schedule(this::expire, listener.config().connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        return true;
+    }
+
+    /** Counts the connection for the client's address; false if a limit refuses it, it is then closed. */
+    boolean enterFrom(InetSocketAddress client) {
+        remoteAddress = ClientAddresses.unmapped(client);
+        InetAddress key = ClientAddresses.key(remoteAddress.getAddress());
+        String limit = listener.admission().from(key);
+        if (limit != null) {
+            refuse(limit);
+            return false;
+        }
+        countedAddress = key;
+        opened = true;
+        listener.observer().connectionOpened(listener.name());
+        return true;
+    }
+
+    /** Closes the connection because of the limit with that configuration key. */
+    void refuse(String limit) {
+        listener.observer().connectionRefused(listener.name(), limit);
+        channel.close();
+    }
+
+    /** The transport is ready for MQTT. */
+    void initialize() {
+        initialized = true;
+        listener.initializer().initialize(channel, this);
+    }
+
+    Channel channel() {
+        return channel;
+    }
+
+    Listener owner() {
+        return listener;
+    }
+
+    private void settle() {
+        if (!pending) {
+            return;
+        }
+        pending = false;
+        listener.admission().settled(countedAddress);
+        countedAddress = null;
+        onTimeout = null;
+        if (deadline != null) {
+            deadline.cancel(false);
+            deadline = null;
+        }
+    }
+
+    private void leave() {
+        settle();
+        listener.closed();
+        listener.connections(channel.eventLoop()).remove(this);
+        if (opened && !initialized) {
+            listener.observer().connectionClosed(listener.name(), ReasonCode.UNSPECIFIED_ERROR);
+        }
+    }
+
+    private void expire() {
+        Runnable action = onTimeout;
+        LOG.debug("listener {}: no complete CONNECT in time from {}", listener.name(), remoteAddress);
+        if (action == null) {
+            channel.close();
+        } else {
+            action.run();
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.transport;
+
+import io.smqtt.config.LimitsConfig;
+import java.net.InetAddress;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts the connections of one broker and refuses those over a limit. A connection is open from accept to close, and
+ * pending from accept to the complete CONNECT. Per-address counts exist only while something is pending from that address,
+ * so {@code max-pending-connections} bounds them too.
+ *
+ * <p>Any thread. Constant time and no lock across calls. Methods that admit return null, or the configuration key of the
+ * limit that refuses; what was refused is not counted.
+ */
+final class ConnectionAdmission {
+
+    private final LimitsConfig limits;
+    private final AtomicInteger open = new AtomicInteger();
+    private final AtomicInteger pending = new AtomicInteger();
+    private final ConcurrentMap<InetAddress, Integer> pendingByAddress = new ConcurrentHashMap<>();
+    private final ConnectRates rates;
+
+    ConnectionAdmission(LimitsConfig limits, ConnectRates rates) {
+        this.limits = limits;
+        this.rates = rates;
+    }
+
+    @Nullable String opened() {
+        if (open.incrementAndGet() > limits.maxConnections()) {
+            open.decrementAndGet();
+            return "limits.max-connections";
+        }
+        if (pending.incrementAndGet() > limits.maxPendingConnections()) {
+            pending.decrementAndGet();
+            open.decrementAndGet();
+            return "limits.max-pending-connections";
+        }
+        return null;
+    }
+
+    /** Counts a pending connection for its address, which must have been made by {@link ClientAddresses#key}. */
+    @Nullable String from(InetAddress address) {
+        if (!rates.allow(address)) {
+            return "limits.connect-rate-per-address";
+        }
+        if (pendingByAddress.merge(address, 1, Integer::sum) > limits.maxPendingConnectionsPerAddress()) {
+            leave(address);
+            return "limits.max-pending-connections-per-address";
+        }
+        return null;
+    }
+
+    /** The connection is not pending any more: connected, or closed before that. */
+    void settled(@Nullable InetAddress address) {
+        pending.decrementAndGet();
+        if (address != null) {
+            leave(address);
+        }
+    }
+
+    void closed() {
+        open.decrementAndGet();
+    }
+
+    int openCount() {
+        return open.get();
+    }
+
+    int pendingCount() {
+        return pending.get();
+    }
+
+    int addressCount() {
+        return pendingByAddress.size();
+    }
+
+    private void leave(InetAddress address) {
+        pendingByAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.transport;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.spi.BrokerObserver;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.ChannelBindException;
+import reactor.netty.DisposableServer;
+import reactor.netty.FutureMono;
+import reactor.netty.NettyPipeline;
+import reactor.netty.tcp.TcpServer;
+
+/** One listener: its server, and what its connections share. */
+final class Listener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
+
+    private final String name;
+    private final ListenerConfig config;
+    private final ConnectionAdmission admission;
+    private final BrokerObserver observer;
+    private final ConnectionInitializer initializer;
+    private final EventLoops eventLoops;
+    private final Map<EventLoop, LoopConnections> connections = new HashMap<>(); // never changed after construction
+    private final AtomicInteger open = new AtomicInteger();
+    private volatile @Nullable DisposableServer server;
+
+    Listener(
+            String name,
+            ListenerConfig config,
+            EventLoops eventLoops,
+            ConnectionAdmission admission,
+            BrokerObserver observer,
+            ConnectionInitializer initializer) {
+        this.name = name;
+        this.config = config;
+        this.eventLoops = eventLoops;
+        this.admission = admission;
+        this.observer = observer;
+        this.initializer = initializer;
+        for (EventLoop loop : eventLoops.all()) {
+            connections.put(loop, new LoopConnections());
+        }
+    }
+
+    String name() {
+        return name;
+    }
+
+    ListenerConfig config() {
+        return config;
+    }
+
+    ConnectionAdmission admission() {
+        return admission;
+    }
+
+    BrokerObserver observer() {
+        return observer;
+    }
+
+    ConnectionInitializer initializer() {
+        return initializer;
+    }
+
+    /** Those of the event loop that calls. */
+    LoopConnections connections(EventLoop loop) {
+        LoopConnections own = connections.get(loop);
+        if (own == null) {
+            throw new IllegalStateException("not an event loop of this broker: " + loop);
+        }
+        return own;
+    }
+
+    /** Null, or the configuration key of the limit that refuses one more connection. */
+    @Nullable String opened() {
+        if (open.incrementAndGet() > config.maxConnections()) {
+            open.decrementAndGet();
+            return "listeners." + name + ".max-connections";
+        }
+        String limit = admission.opened();
+        if (limit != null) {
+            open.decrementAndGet();
+        }
+        return limit;
+    }
+
+    void closed() {
+        open.decrementAndGet();
+        admission.closed();
+    }
+
+    Mono<Void> bind() {
+        return Mono.defer(() -> server().bind())
+                .doOnNext(bound -> {
+                    server = bound;
+                    LOG.info("listener {} bound to {}", name, bound.channel().localAddress());
+                })
+                .onErrorMap(cause -> new BindFailedException(name, config.host() + ":" + config.port(), root(cause)))
+                .then();
+    }
+
+    @Nullable InetSocketAddress address() {
+        DisposableServer bound = server;
+        return bound == null ? null : (InetSocketAddress) bound.address();
+    }
+
+    Mono<Void> stopAccepting() {
+        DisposableServer bound = server;
+        return bound == null ? Mono.empty() : Mono.defer(() -> FutureMono.from(bound.channel().close()));
+    }
+
+    /** Closes all connections without a word to the clients. */
+    Mono<Void> closeConnections() {
+        List<Mono<Void>> all = new ArrayList<>();
+        connections.forEach((loop, own) -> {
+            if (!loop.isShuttingDown()) {
+                all.add(FutureMono.from(loop.submit(own::closeAll, null)));
+            }
+        });
+        return Flux.merge(all).then();
+    }
+
+    private TcpServer server() {
+        return TcpServer.create()
+                .runOn(eventLoops.resources())
+                .bindAddress(() -> new InetSocketAddress(config.host(), config.port()))
+                .option(ChannelOption.SO_BACKLOG, config.backlog())
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.SO_KEEPALIVE, true)
+                .doOnChannelInit((observing, channel, address) -> accept(channel));
+    }
+
+    private void accept(Channel channel) {
+        channel.pipeline().remove(NettyPipeline.ReactiveBridge);
+        if (!(channel.remoteAddress() instanceof InetSocketAddress address)) {
+            channel.close(); // already gone
+            return;
+        }
+        AcceptedConnection connection = new AcceptedConnection(this, channel, ClientAddresses.unmapped(address));
+        if (connection.enter() && (config.proxyProtocol() || connection.enterFrom(address))) {
+            MqttPipeline.build(channel, connection);
+        }
+    }
+
+    private static Throwable root(Throwable cause) {
+        Throwable inner = cause instanceof ChannelBindException ? cause.getCause() : cause;
+        return inner == null ? cause : inner;
+    }
+}

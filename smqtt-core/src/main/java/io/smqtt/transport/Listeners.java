@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.transport;
+
+import com.github.benmanes.caffeine.cache.Ticker;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.spi.BrokerObserver;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * All listeners of one broker. Bound together or not at all; limits that concern the whole broker are counted here.
+ *
+ * <p>Any thread.
+ */
+public final class Listeners {
+
+    private final List<Listener> listeners = new ArrayList<>(); // never changed after construction
+
+    /**
+     * Prepares the listeners without binding them.
+     *
+     * @param config the broker's configuration
+     * @param eventLoops carry the connections; stay the caller's
+     * @param observer sees connections opened and refused, and those closed before the initializer was called
+     * @param initializer is handed every connection that is ready for MQTT
+     */
+    public Listeners(
+            BrokerConfig config, EventLoops eventLoops, BrokerObserver observer, ConnectionInitializer initializer) {
+        ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
+        ConnectionAdmission admission = new ConnectionAdmission(config.limits(), rates);
+        config.listeners()
+                .forEach((name, listener) -> listeners.add(
+                        new Listener(name, listener, eventLoops, admission, observer, initializer)));
+    }
+
+    /**
+     * Binds all listeners, in the order of the configuration. If one fails, those already bound are closed.
+     *
+     * @return completes when all accept connections; fails with {@link BindFailedException}
+     */
+    public Mono<Void> bind() {
+        return Flux.fromIterable(listeners)
+                .concatMap(Listener::bind)
+                .then()
+                .onErrorResume(failure -> close().then(Mono.error(failure)));
+    }
+
+    /**
+     * Where the listeners are bound, with the real port if the configured one is 0.
+     *
+     * @return the addresses by listener name, in the order of the configuration; without those not bound
+     */
+    public Map<String, InetSocketAddress> addresses() {
+        Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
+        for (Listener listener : listeners) {
+            InetSocketAddress address = listener.address();
+            if (address != null) {
+                addresses.put(listener.name(), address);
+            }
+        }
+        return addresses;
+    }
+
+    /**
+     * Closes the bound ports; connections live on. Can be called more than once.
+     *
+     * @return completes when the ports are closed
+     */
+    public Mono<Void> stopAccepting() {
+        return Flux.fromIterable(listeners).flatMap(Listener::stopAccepting).then();
+    }
+
+    /**
+     * Closes the ports and every connection that is still open, whatever its state. Can be called more than once.
+     *
+     * @return completes when closing has begun for every connection
+     */
+    public Mono<Void> close() {
+        return stopAccepting()
+                .then(Flux.fromIterable(listeners).flatMap(Listener::closeConnections).then());
+    }
+}
