@@ -101,15 +101,14 @@ public final class SharedGroup {
         if (size == 0) {
             return null;
         }
-        int index =
-                switch (strategy) {
-                    case ROUND_ROBIN -> nextInTurn(all, size, refused, false);
-                    case LOCAL_FIRST -> localFirst(all, size, refused);
-                    case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
-                    case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
-                    case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
-                    case LEAST_IN_FLIGHT -> leastInFlight(all, size, refused);
-                };
+        int index = switch (strategy) {
+            case ROUND_ROBIN -> nextInTurn(all, size, refused, false);
+            case LOCAL_FIRST -> localFirst(all, size, refused);
+            case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
+            case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
+            case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
+            case LEAST_IN_FLIGHT -> leastInFlight(all, size, refused);
+        };
         return index >= 0 ? MemberList.get(all, index) : offline(all, size, message, refused);
     }
 
@@ -186,7 +185,8 @@ public final class SharedGroup {
             Subscription member = MemberList.get(all, (start + passed) % size);
             boolean queued = message.qos().atMost(member.maximumQos()) != QoS.AT_MOST_ONCE;
             if (queued && (refused == null || !refused.test(member))) {
-                if (strategy != SharedStrategy.LOCAL_FIRST || member.subscriber().isLocal()) {
+                if (strategy != SharedStrategy.LOCAL_FIRST
+                        || member.subscriber().isLocal()) {
                     return member;
                 }
                 other = other == null ? member : other;
@@ -196,13 +196,12 @@ public final class SharedGroup {
     }
 
     private int startOffline(int size, ApplicationMessage message) {
-        int number =
-                switch (strategy) {
-                    case HASH_CLIENT -> spread(publisherHash(message));
-                    case HASH_TOPIC -> spread(message.topic().hashCode());
-                    case RANDOM -> ThreadLocalRandom.current().nextInt();
-                    case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> TURN.getAndIncrement(this);
-                };
+        int number = switch (strategy) {
+            case HASH_CLIENT -> spread(publisherHash(message));
+            case HASH_TOPIC -> spread(message.topic().hashCode());
+            case RANDOM -> ThreadLocalRandom.current().nextInt();
+            case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> TURN.getAndIncrement(this);
+        };
         return Integer.remainderUnsigned(number, size);
     }
 
