@@ -6,7 +6,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.topic.TopicFilter;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -16,14 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedGroup {
 
-    private static final AtomicIntegerFieldUpdater<SharedGroup> TURN =
-            AtomicIntegerFieldUpdater.newUpdater(SharedGroup.class, "turn");
-
     private final String shareName;
     private final TopicFilter filter;
     private final SharedStrategy strategy;
     private final MemberList members = new MemberList();
-    private volatile int turn;
+    private final AtomicInteger turn = new AtomicInteger();
 
     SharedGroup(String shareName, TopicFilter filter, SharedStrategy strategy) {
         this.shareName = shareName;
@@ -120,13 +117,13 @@ public final class SharedGroup {
     /** The next online member; the turns of those that are passed over are used up, so that nobody gets them on top. */
     private int nextInTurn(
             Object[] all, int size, @Nullable Predicate<? super Subscription> refused, boolean localOnly) {
-        int start = Integer.remainderUnsigned(TURN.getAndIncrement(this), size);
+        int start = Integer.remainderUnsigned(turn.getAndIncrement(), size);
         for (int passed = 0; passed < size; passed++) {
             int index = (start + passed) % size;
             Subscription member = MemberList.get(all, index);
             if (isOnline(member, refused) && (!localOnly || member.subscriber().isLocal())) {
                 if (passed > 0) {
-                    TURN.addAndGet(this, passed);
+                    turn.addAndGet(passed);
                 }
                 return index;
             }
@@ -161,7 +158,7 @@ public final class SharedGroup {
     }
 
     private int leastInFlight(Object[] all, int size, @Nullable Predicate<? super Subscription> refused) {
-        int start = Integer.remainderUnsigned(TURN.getAndIncrement(this), size);
+        int start = Integer.remainderUnsigned(turn.getAndIncrement(), size);
         int best = -1;
         int fewest = Integer.MAX_VALUE;
         for (int passed = 0; passed < size && fewest > 0; passed++) {
@@ -200,7 +197,7 @@ public final class SharedGroup {
             case HASH_CLIENT -> spread(publisherHash(message));
             case HASH_TOPIC -> spread(message.topic().hashCode());
             case RANDOM -> ThreadLocalRandom.current().nextInt();
-            case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> TURN.getAndIncrement(this);
+            case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> turn.getAndIncrement();
         };
         return Integer.remainderUnsigned(number, size);
     }
