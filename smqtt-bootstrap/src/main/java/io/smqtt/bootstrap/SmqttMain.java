@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.BindFailedException;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.transport.BindFailedException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;

@@ -6,7 +6,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.topic.TopicFilter;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -16,11 +16,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedGroup {
 
+    private static final AtomicIntegerFieldUpdater<SharedGroup> TURN =
+            AtomicIntegerFieldUpdater.newUpdater(SharedGroup.class, "turn");
+
     private final String shareName;
     private final TopicFilter filter;
     private final SharedStrategy strategy;
     private final MemberList members = new MemberList();
-    private final AtomicInteger turn = new AtomicInteger();
+    @SuppressWarnings("UnusedVariable") // by TURN
+    private volatile int turn;
 
     SharedGroup(String shareName, TopicFilter filter, SharedStrategy strategy) {
         this.shareName = shareName;
@@ -98,14 +102,15 @@ public final class SharedGroup {
         if (size == 0) {
             return null;
         }
-        int index = switch (strategy) {
-            case ROUND_ROBIN -> nextInTurn(all, size, refused, false);
-            case LOCAL_FIRST -> localFirst(all, size, refused);
-            case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
-            case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
-            case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
-            case LEAST_IN_FLIGHT -> leastInFlight(all, size, refused);
-        };
+        int index =
+                switch (strategy) {
+                    case ROUND_ROBIN -> nextInTurn(all, size, refused, false);
+                    case LOCAL_FIRST -> localFirst(all, size, refused);
+                    case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
+                    case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
+                    case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
+                    case LEAST_IN_FLIGHT -> leastInFlight(all, size, refused);
+                };
         return index >= 0 ? MemberList.get(all, index) : offline(all, size, message, refused);
     }
 
@@ -117,13 +122,13 @@ public final class SharedGroup {
     /** The next online member; the turns of those that are passed over are used up, so that nobody gets them on top. */
     private int nextInTurn(
             Object[] all, int size, @Nullable Predicate<? super Subscription> refused, boolean localOnly) {
-        int start = Integer.remainderUnsigned(turn.getAndIncrement(), size);
+        int start = Integer.remainderUnsigned(TURN.getAndIncrement(this), size);
         for (int passed = 0; passed < size; passed++) {
             int index = (start + passed) % size;
             Subscription member = MemberList.get(all, index);
             if (isOnline(member, refused) && (!localOnly || member.subscriber().isLocal())) {
                 if (passed > 0) {
-                    turn.addAndGet(passed);
+                    TURN.addAndGet(this, passed);
                 }
                 return index;
             }
@@ -158,7 +163,7 @@ public final class SharedGroup {
     }
 
     private int leastInFlight(Object[] all, int size, @Nullable Predicate<? super Subscription> refused) {
-        int start = Integer.remainderUnsigned(turn.getAndIncrement(), size);
+        int start = Integer.remainderUnsigned(TURN.getAndIncrement(this), size);
         int best = -1;
         int fewest = Integer.MAX_VALUE;
         for (int passed = 0; passed < size && fewest > 0; passed++) {
@@ -182,8 +187,7 @@ public final class SharedGroup {
             Subscription member = MemberList.get(all, (start + passed) % size);
             boolean queued = message.qos().atMost(member.maximumQos()) != QoS.AT_MOST_ONCE;
             if (queued && (refused == null || !refused.test(member))) {
-                if (strategy != SharedStrategy.LOCAL_FIRST
-                        || member.subscriber().isLocal()) {
+                if (strategy != SharedStrategy.LOCAL_FIRST || member.subscriber().isLocal()) {
                     return member;
                 }
                 other = other == null ? member : other;
@@ -193,12 +197,13 @@ public final class SharedGroup {
     }
 
     private int startOffline(int size, ApplicationMessage message) {
-        int number = switch (strategy) {
-            case HASH_CLIENT -> spread(publisherHash(message));
-            case HASH_TOPIC -> spread(message.topic().hashCode());
-            case RANDOM -> ThreadLocalRandom.current().nextInt();
-            case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> turn.getAndIncrement();
-        };
+        int number =
+                switch (strategy) {
+                    case HASH_CLIENT -> spread(publisherHash(message));
+                    case HASH_TOPIC -> spread(message.topic().hashCode());
+                    case RANDOM -> ThreadLocalRandom.current().nextInt();
+                    case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> TURN.getAndIncrement(this);
+                };
         return Integer.remainderUnsigned(number, size);
     }
 
