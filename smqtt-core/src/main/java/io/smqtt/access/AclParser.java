@@ -39,9 +39,8 @@ final class AclParser {
                 parseLine(text);
             }
         }
-        List<String> warnings = rules > 0
-                ? List.of()
-                : List.of(file + ": holds no rule, so clients may neither publish nor subscribe");
+        List<String> warnings =
+                rules > 0 ? List.of() : List.of(file + ": holds no rule, so clients may neither publish nor subscribe");
         return new AclFile(anonymous, users, roles, patterns, warnings);
     }
 
@@ -55,8 +54,9 @@ final class AclParser {
             case "address" -> addresses = parseAddresses(rest);
             case "topic" -> parseRule(section, rest, false);
             case "pattern" -> parseRule(inRole ? section : patterns, rest, true);
-            default -> throw error("begins with " + TextFile.quote(word)
-                    + "; expected topic, pattern, user, role, address or a # comment");
+            default ->
+                throw error("begins with " + TextFile.quote(word)
+                        + "; expected topic, pattern, user, role, address or a # comment");
         }
     }
 
@@ -79,7 +79,8 @@ final class AclParser {
             String token = tokens.nextToken();
             AddressRange range = AddressRange.parse(token);
             if (range == null) {
-                throw error(TextFile.quote(token) + " is no network; write it as 10.0.0.0/8, 2001:db8::/32 or 127.0.0.1");
+                throw error(
+                        TextFile.quote(token) + " is no network; write it as 10.0.0.0/8, 2001:db8::/32 or 127.0.0.1");
             }
             ranges.add(range);
         }

@@ -16,7 +16,8 @@ import reactor.core.publisher.Mono;
  */
 final class AnonymousAuthenticator implements Authenticator {
 
-    private static final Mono<Authentication> ACCEPTED = Authentication.accepted(null).now();
+    private static final Mono<Authentication> ACCEPTED =
+            Authentication.accepted(null).now();
     private static final Mono<Authentication> CONTINUE = Authentication.CONTINUE.now();
 
     private final AnonymousAccess access;

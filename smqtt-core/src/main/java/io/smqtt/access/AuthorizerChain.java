@@ -72,13 +72,11 @@ final class AuthorizerChain implements Authorizer {
             Mono<AccessDecision> answer, int next, ClientIdentity client, AccessAction action, String topic) {
         return answer.onErrorResume(error -> Mono.just(denied(error)))
                 .defaultIfEmpty(AccessDecision.DENY)
-                .flatMap(decision -> decision == AccessDecision.CONTINUE
-                        ? ask(next, client, action, topic)
-                        : decision.now());
+                .flatMap(decision ->
+                        decision == AccessDecision.CONTINUE ? ask(next, client, action, topic) : decision.now());
     }
 
-    private Mono<AccessDecision> answer(
-            Authorizer member, ClientIdentity client, AccessAction action, String topic) {
+    private Mono<AccessDecision> answer(Authorizer member, ClientIdentity client, AccessAction action, String topic) {
         try {
             return Objects.requireNonNull(member.authorize(client, action, topic));
         } catch (RuntimeException e) {

@@ -49,8 +49,7 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         this(table, threads, queue, PasswordHash::matches, Ticker.SYSTEM);
     }
 
-    PasswordFileAuthenticator(
-            PasswordTable table, int threads, int queue, Verification verification, Ticker ticker) {
+    PasswordFileAuthenticator(PasswordTable table, int threads, int queue, Verification verification, Ticker ticker) {
         this.table = table;
         this.verification = verification;
         verified = new VerifiedPasswords(KeyedHash.randomBytes(KeyedHash.random(), 32), ticker);
@@ -109,11 +108,17 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
     private Authentication check(String userName, byte[] password) {
         PasswordHash hash = table.find(userName);
         boolean right = verification.verify(hash == null ? table.standIn(userName, secret) : hash, password);
-        if (!right || hash == null || table.find(userName) != hash) {
+        if (!right || hash == null || !isStillValid(userName, hash)) {
             return Authentication.refused();
         }
         verified.add(userName, password, hash);
         return Authentication.accepted(userName);
+    }
+
+    /** A reload while the hash was computed must not let a removed user in, nor turn an unchanged one away. */
+    private boolean isStillValid(String userName, PasswordHash hash) {
+        PasswordHash current = table.find(userName);
+        return current == hash || (current != null && current.encoded().equals(hash.encoded()));
     }
 
     /** HMAC takes a password with U+0000 at its end for the same without, so that no such password is let near it. */

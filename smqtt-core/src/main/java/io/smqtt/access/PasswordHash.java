@@ -31,8 +31,9 @@ sealed interface PasswordHash {
             case "6" -> Sha512.parse(fields(parts, 4));
             case "7" -> Pbkdf2Sha512.parse(fields(parts, 5));
             case "scram-sha-256" -> ScramSha256.parse(fields(parts, 6));
-            default -> throw new IllegalArgumentException("has a hash of the unknown kind " + TextFile.quote(parts[1])
-                    + "; known are 6, 7 and scram-sha-256: set the password again with smqtt passwd");
+            default ->
+                throw new IllegalArgumentException("has a hash of the unknown kind " + TextFile.quote(parts[1])
+                        + "; known are 6, 7 and scram-sha-256: set the password again with smqtt passwd");
         };
     }
 
@@ -56,7 +57,7 @@ sealed interface PasswordHash {
         return bytes;
     }
 
-    private static int iterations(String text, int minimum) {
+    private static int parseIterations(String text, int minimum) {
         int iterations;
         try {
             iterations = Integer.parseInt(text);
@@ -119,7 +120,7 @@ sealed interface PasswordHash {
         }
 
         private static Pbkdf2Sha512 parse(String[] parts) {
-            return new Pbkdf2Sha512(iterations(parts[2], 1), bytes(parts[3], 0), bytes(parts[4], 64));
+            return new Pbkdf2Sha512(parseIterations(parts[2], 1), bytes(parts[3], 0), bytes(parts[4], 64));
         }
 
         int iterations() {
@@ -168,7 +169,10 @@ sealed interface PasswordHash {
 
         private static ScramSha256 parse(String[] parts) {
             return new ScramSha256(
-                    iterations(parts[2], MINIMUM_ITERATIONS), bytes(parts[3], 0), bytes(parts[4], 32), bytes(parts[5], 32));
+                    parseIterations(parts[2], MINIMUM_ITERATIONS),
+                    bytes(parts[3], 0),
+                    bytes(parts[4], 32),
+                    bytes(parts[5], 32));
         }
 
         int iterations() {

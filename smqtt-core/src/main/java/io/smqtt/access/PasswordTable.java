@@ -31,14 +31,15 @@ final class PasswordTable {
             all.add(PasswordHash.Pbkdf2Sha512.of(nothing, nothing, PasswordFile.DEFAULT_ITERATIONS));
         }
         if (scram.isEmpty()) {
-            scram.add(new PasswordHash.ScramSha256(
-                    PasswordFile.DEFAULT_ITERATIONS, nothing, new byte[32], new byte[32]));
+            scram.add(
+                    new PasswordHash.ScramSha256(PasswordFile.DEFAULT_ITERATIONS, nothing, new byte[32], new byte[32]));
         }
         standIns = List.copyOf(all);
         scramStandIns = List.copyOf(scram);
     }
 
-    @Nullable PasswordHash find(String userName) {
+    @Nullable
+    PasswordHash find(String userName) {
         return users.get(userName);
     }
 

@@ -87,8 +87,8 @@ final class RuleFilter {
         if (usesUserName && userName == null) {
             return Fill.ABSENT;
         }
-        boolean safe = (!usesClientId || isSafe(client.clientId()))
-                && (!usesUserName || userName == null || isSafe(userName));
+        boolean safe =
+                (!usesClientId || isSafe(client.clientId())) && (!usesUserName || userName == null || isSafe(userName));
         return safe ? Fill.POSSIBLE : Fill.UNSAFE;
     }
 
@@ -137,7 +137,8 @@ final class RuleFilter {
         int position = start;
         for (int i = 0; i < level.parts.size(); i++) {
             Part part = level.parts.get(i);
-            @Nullable String text = switch (part.source) {
+            @Nullable
+            String text = switch (part.source) {
                 case FIXED -> part.text;
                 case CLIENT_ID -> client.clientId();
                 case USER_NAME -> client.userName();
@@ -178,7 +179,7 @@ final class RuleFilter {
 
     private static boolean uses(List<Level> levels, Source source) {
         return levels.stream()
-                .anyMatch(level -> level instanceof Text text
-                        && text.parts.stream().anyMatch(part -> part.source == source));
+                .anyMatch(level ->
+                        level instanceof Text text && text.parts.stream().anyMatch(part -> part.source == source));
     }
 }

@@ -19,8 +19,10 @@ final class Saslprep {
     /** The prepared UTF-8, or null if the bytes are not UTF-8 or hold what is prohibited. */
     static byte @Nullable [] prepare(byte[] utf8) {
         try {
-            String text =
-                    StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8)).toString();
+            String text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(utf8))
+                    .toString();
             String prepared = prepare(text);
             return prepared == null ? null : prepared.getBytes(StandardCharsets.UTF_8);
         } catch (CharacterCodingException e) {
@@ -90,7 +92,8 @@ final class Saslprep {
         if (text.codePoints().noneMatch(Saslprep::isRightToLeft)) {
             return true;
         }
-        return text.codePoints().noneMatch(c -> Character.getDirectionality(c) == Character.DIRECTIONALITY_LEFT_TO_RIGHT)
+        return text.codePoints()
+                        .noneMatch(c -> Character.getDirectionality(c) == Character.DIRECTIONALITY_LEFT_TO_RIGHT)
                 && isRightToLeft(text.codePointAt(0))
                 && isRightToLeft(text.codePointBefore(text.length()));
     }

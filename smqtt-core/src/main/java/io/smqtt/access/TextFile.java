@@ -28,8 +28,8 @@ final class TextFile {
             }
             return split(decode(file, Files.readAllBytes(file)));
         } catch (IOException e) {
-            throw new ConfigurationException(
-                    file + ": cannot be read (" + e.getClass().getSimpleName() + "); check the path and its permissions");
+            throw new ConfigurationException(file + ": cannot be read ("
+                    + e.getClass().getSimpleName() + "); check the path and its permissions");
         }
     }
 

@@ -1,29 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Says that a configuration, or a file that it names, cannot be used. The broker does not start with it. */
+/**
+ * Says that a configuration, or a file that it names, cannot be used, and why. The broker does not start with it. The
+ * message names keys in kebab-case and never holds a secret.
+ */
 public final class ConfigurationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private final @Nullable String key;
+    private final List<String> problems;
+
     /**
-     * Creates the exception.
+     * Reports one problem.
      *
      * @param message what is wrong, where (for a file {@code file:line}), and what to do; without secrets
      */
     public ConfigurationException(String message) {
         super(message);
+        this.key = null;
+        this.problems = List.of(message);
     }
 
     /**
-     * Creates the exception.
+     * Reports one problem.
      *
-     * @param message what is wrong, where, and what to do; without secrets
-     * @param cause what failed, or null
+     * @param message what is wrong, where (for a file {@code file:line}), and what to do; without secrets
+     * @param cause what was met, or null
      */
     public ConfigurationException(String message, @Nullable Throwable cause) {
         super(message, cause);
+        this.key = null;
+        this.problems = List.of(message);
+    }
+
+    /**
+     * Reports one key.
+     *
+     * @param key the key, such as {@code limits.max-in-flight}
+     * @param problem what is wrong with it, as the rest of a sentence that begins with the key
+     */
+    public ConfigurationException(String key, String problem) {
+        super(key + " " + problem);
+        this.key = key;
+        this.problems = List.of(key + " " + problem);
+    }
+
+    /**
+     * Reports all that was found wrong.
+     *
+     * @param problems one sentence each
+     */
+    public ConfigurationException(List<String> problems) {
+        super(String.join(System.lineSeparator(), problems));
+        this.key = null;
+        this.problems = List.copyOf(problems);
+    }
+
+    /**
+     * The key that is wrong.
+     *
+     * @return null where several are, or a file is
+     */
+    public @Nullable String key() {
+        return key;
+    }
+
+    /**
+     * All that was found wrong.
+     *
+     * @return one sentence each
+     */
+    public List<String> problems() {
+        return problems;
     }
 }

@@ -4,58 +4,194 @@ package io.smqtt.config;
 import java.time.Duration;
 
 /**
- * What peers can make grow, and where it ends: {@code smqtt.limits.*}.
+ * What peers can make grow, and where it ends: {@code smqtt.limits.*}. Byte limits that follow the heap are taken from
+ * {@link Runtime#maxMemory()} when the defaults are made.
  *
- * @param maxConnections connections of the whole broker
- * @param maxPendingConnections connections of the whole broker that have not completed CONNECT
+ * @param maxConnections connections of the whole broker; more are closed when they are accepted
+ * @param maxPendingConnections connections of the whole broker that have not completed CONNECT; handshakes count
  * @param maxPendingConnectionsPerAddress the same from one address
  * @param connectRatePerAddress new connections per second from one address; 0 for no limit
- * @param maxPacketBytes the largest packet from a client, in bytes
- * @param maxConnectBytes the largest CONNECT, in bytes; also what is buffered before CONNECT is accepted
+ * @param maxPacketBytes the largest packet from a client; MQTT 5.0 clients learn it in CONNACK
+ * @param maxConnectBytes the largest CONNECT; also the most that is buffered for a client before its CONNECT is
+ *     accepted
  * @param maxTopicBytes bytes of UTF-8 of a topic name or filter
  * @param maxTopicLevels levels of a topic name or filter
  * @param maxUserProperties user properties of one packet
  * @param maxFiltersPerSubscribe filters of one SUBSCRIBE or UNSUBSCRIBE
  * @param maxSubscriptionsPerClient subscriptions of one session
- * @param maxInFlight QoS 1 and 2 messages sent to one client and not yet acknowledged
+ * @param maxInFlight QoS 1 and 2 messages sent to one client and not yet acknowledged; a client may ask for less
  * @param receiveMaximum QoS 1 and 2 messages of one client that the broker has not yet acknowledged
  * @param maxAwaitingRelease QoS 2 messages of one session that wait for PUBREL
- * @param maxQueuedMessages messages queued for one session
+ * @param maxQueuedMessages messages queued for one session, offline or slow
  * @param maxQueuedBytes bytes queued for one session
- * @param maxTotalQueuedBytes bytes queued for all sessions together; past it publishers are slowed
- * @param maxRetainedMessages retained messages
- * @param maxRetainedBytes bytes of retained messages
+ * @param maxTotalQueuedBytes bytes queued for all sessions together; past it publishers are slowed, before anything
+ *     is lost. By default a quarter of the heap
+ * @param maxRetainedMessages retained messages; past it new topics are refused, known ones are still replaced
+ * @param maxRetainedBytes bytes of retained messages. By default a quarter of the heap
  * @param maxSessions sessions of the whole broker, connected or not
  * @param maxSessionsPerUser sessions of one user; 0 for no limit
  * @param maxPublishRate messages per second that are read from one client; 0 for no limit
- * @param maxOutboundBytes bytes waiting in the socket of one client before QoS 0 is dropped
+ * @param maxOutboundBytes bytes waiting for the socket of one client before its QoS 0 messages are dropped
  * @param slowConsumerTimeout how long a client may stay unwritable before it is disconnected with 0x97
  */
 public record LimitsConfig(
+        @ConfigDoc(
+                    value = "connections of the whole broker; more are closed when they are accepted",
+                    min = "1",
+                    max = "100000000")
         int maxConnections,
+        @ConfigDoc(
+                    value = "connections of the whole broker that have not completed CONNECT; handshakes count",
+                    min = "1",
+                    max = "1000000")
         int maxPendingConnections,
+        @ConfigDoc(
+                    value = "the same from one address",
+                    min = "1",
+                    max = "1000000")
         int maxPendingConnectionsPerAddress,
+        @ConfigDoc(
+                    value = "new connections per second from one address; 0 for no limit",
+                    min = "0",
+                    max = "1000000")
         int connectRatePerAddress,
+        @ConfigDoc(
+                    value = "the largest packet from a client; MQTT 5.0 clients learn it in CONNACK",
+                    min = "16",
+                    max = "268435460")
         int maxPacketBytes,
+        @ConfigDoc(
+                    value = "the largest CONNECT; also the most that is buffered for a client before its CONNECT "
+                            + "is accepted",
+                    min = "16",
+                    max = "16MiB")
         int maxConnectBytes,
+        @ConfigDoc(
+                    value = "bytes of UTF-8 of a topic name or filter",
+                    min = "1",
+                    max = "65535")
         int maxTopicBytes,
+        @ConfigDoc(
+                    value = "levels of a topic name or filter",
+                    min = "1",
+                    max = "65535")
         int maxTopicLevels,
+        @ConfigDoc(
+                    value = "user properties of one packet",
+                    min = "0",
+                    max = "65535")
         int maxUserProperties,
+        @ConfigDoc(
+                    value = "filters of one SUBSCRIBE or UNSUBSCRIBE",
+                    min = "1",
+                    max = "100000")
         int maxFiltersPerSubscribe,
+        @ConfigDoc(
+                    value = "subscriptions of one session",
+                    min = "1",
+                    max = "10000000")
         int maxSubscriptionsPerClient,
+        @ConfigDoc(
+                    value = "QoS 1 and 2 messages sent to one client and not yet acknowledged; a client may ask "
+                            + "for less",
+                    min = "1",
+                    max = "65535")
         int maxInFlight,
+        @ConfigDoc(
+                    value = "QoS 1 and 2 messages of one client that the broker has not yet acknowledged",
+                    min = "1",
+                    max = "65535")
         int receiveMaximum,
+        @ConfigDoc(
+                    value = "QoS 2 messages of one session that wait for PUBREL",
+                    min = "1",
+                    max = "65535")
         int maxAwaitingRelease,
+        @ConfigDoc(
+                    value = "messages queued for one session, offline or slow",
+                    min = "1",
+                    max = "100000000")
         int maxQueuedMessages,
+        @ConfigDoc(
+                    value = "bytes queued for one session",
+                    min = "1",
+                    max = "1TiB")
         long maxQueuedBytes,
+        @ConfigDoc(
+                    value = "bytes queued for all sessions together; past it publishers are slowed, before "
+                            + "anything is lost. By default a quarter of the heap",
+                    min = "1",
+                    max = "1TiB",
+                    shown = "25%")
         long maxTotalQueuedBytes,
+        @ConfigDoc(
+                    value = "retained messages; past it new topics are refused, known ones are still replaced",
+                    min = "0",
+                    max = "100000000")
         int maxRetainedMessages,
+        @ConfigDoc(
+                    value = "bytes of retained messages. By default a quarter of the heap",
+                    min = "0",
+                    max = "1TiB",
+                    shown = "25%")
         long maxRetainedBytes,
+        @ConfigDoc(
+                    value = "sessions of the whole broker, connected or not",
+                    min = "1",
+                    max = "100000000")
         int maxSessions,
+        @ConfigDoc(
+                    value = "sessions of one user; 0 for no limit",
+                    min = "0",
+                    max = "100000000")
         int maxSessionsPerUser,
+        @ConfigDoc(
+                    value = "messages per second that are read from one client; 0 for no limit",
+                    min = "0",
+                    max = "100000000")
         int maxPublishRate,
+        @ConfigDoc(
+                    value = "bytes waiting for the socket of one client before its QoS 0 messages are dropped",
+                    min = "1",
+                    max = "1GiB")
         int maxOutboundBytes,
+        @ConfigDoc(
+                    value = "how long a client may stay unwritable before it is disconnected with 0x97",
+                    min = "1ms",
+                    max = "1d")
         Duration slowConsumerTimeout) {
+
+    /**
+     * Checks the values.
+     *
+     * @throws ConfigurationException if one is missing or out of its range
+     */
+    public LimitsConfig {
+        Check.range("limits.max-connections", maxConnections, 1, 100_000_000);
+        Check.range("limits.max-pending-connections", maxPendingConnections, 1, 1_000_000);
+        Check.range("limits.max-pending-connections-per-address", maxPendingConnectionsPerAddress, 1, 1_000_000);
+        Check.range("limits.connect-rate-per-address", connectRatePerAddress, 0, 1_000_000);
+        Check.range("limits.max-packet-bytes", maxPacketBytes, 16, 268_435_460);
+        Check.range("limits.max-connect-bytes", maxConnectBytes, 16, 16 << 20);
+        Check.range("limits.max-topic-bytes", maxTopicBytes, 1, 65_535);
+        Check.range("limits.max-topic-levels", maxTopicLevels, 1, 65_535);
+        Check.range("limits.max-user-properties", maxUserProperties, 0, 65_535);
+        Check.range("limits.max-filters-per-subscribe", maxFiltersPerSubscribe, 1, 100_000);
+        Check.range("limits.max-subscriptions-per-client", maxSubscriptionsPerClient, 1, 10_000_000);
+        Check.range("limits.max-in-flight", maxInFlight, 1, 65_535);
+        Check.range("limits.receive-maximum", receiveMaximum, 1, 65_535);
+        Check.range("limits.max-awaiting-release", maxAwaitingRelease, 1, 65_535);
+        Check.range("limits.max-queued-messages", maxQueuedMessages, 1, 100_000_000);
+        Check.range("limits.max-queued-bytes", maxQueuedBytes, 1, 1L << 40);
+        Check.range("limits.max-total-queued-bytes", maxTotalQueuedBytes, 1, 1L << 40);
+        Check.range("limits.max-retained-messages", maxRetainedMessages, 0, 100_000_000);
+        Check.range("limits.max-retained-bytes", maxRetainedBytes, 0, 1L << 40);
+        Check.range("limits.max-sessions", maxSessions, 1, 100_000_000);
+        Check.range("limits.max-sessions-per-user", maxSessionsPerUser, 0, 100_000_000);
+        Check.range("limits.max-publish-rate", maxPublishRate, 0, 100_000_000);
+        Check.range("limits.max-outbound-bytes", maxOutboundBytes, 1, 1 << 30);
+        Check.range("limits.slow-consumer-timeout", slowConsumerTimeout, Duration.ofMillis(1), Duration.ofDays(1));
+    }
 
     /**
      * The defaults.
@@ -68,8 +204,8 @@ public record LimitsConfig(
                 5_000,
                 1_000,
                 0,
-                1_048_576,
-                65_536,
+                1 << 20,
+                64 << 10,
                 4_096,
                 128,
                 100,
@@ -80,13 +216,269 @@ public record LimitsConfig(
                 1_024,
                 1_000,
                 16L << 20,
-                256L << 20,
+                quarterOfHeapBytes(),
                 1_000_000,
-                256L << 20,
+                quarterOfHeapBytes(),
                 1_000_000,
                 0,
                 0,
-                1_048_576,
+                1 << 20,
                 Duration.ofSeconds(60));
+    }
+
+    /**
+     * Begins with the defaults.
+     *
+     * @return a builder, for one thread
+     */
+    public static Builder builder() {
+        return defaults().toBuilder();
+    }
+
+    private static long quarterOfHeapBytes() {
+        return Runtime.getRuntime().maxMemory() / 4;
+    }
+
+    /**
+     * Begins with these values.
+     *
+     * @return a builder, for one thread
+     */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
+    /** Collects values for a new {@link LimitsConfig}. Not safe for several threads. */
+    public static final class Builder {
+
+        private int maxConnections;
+        private int maxPendingConnections;
+        private int maxPendingConnectionsPerAddress;
+        private int connectRatePerAddress;
+        private int maxPacketBytes;
+        private int maxConnectBytes;
+        private int maxTopicBytes;
+        private int maxTopicLevels;
+        private int maxUserProperties;
+        private int maxFiltersPerSubscribe;
+        private int maxSubscriptionsPerClient;
+        private int maxInFlight;
+        private int receiveMaximum;
+        private int maxAwaitingRelease;
+        private int maxQueuedMessages;
+        private long maxQueuedBytes;
+        private long maxTotalQueuedBytes;
+        private int maxRetainedMessages;
+        private long maxRetainedBytes;
+        private int maxSessions;
+        private int maxSessionsPerUser;
+        private int maxPublishRate;
+        private int maxOutboundBytes;
+        private Duration slowConsumerTimeout;
+
+        private Builder(LimitsConfig from) {
+            maxConnections = from.maxConnections;
+            maxPendingConnections = from.maxPendingConnections;
+            maxPendingConnectionsPerAddress = from.maxPendingConnectionsPerAddress;
+            connectRatePerAddress = from.connectRatePerAddress;
+            maxPacketBytes = from.maxPacketBytes;
+            maxConnectBytes = from.maxConnectBytes;
+            maxTopicBytes = from.maxTopicBytes;
+            maxTopicLevels = from.maxTopicLevels;
+            maxUserProperties = from.maxUserProperties;
+            maxFiltersPerSubscribe = from.maxFiltersPerSubscribe;
+            maxSubscriptionsPerClient = from.maxSubscriptionsPerClient;
+            maxInFlight = from.maxInFlight;
+            receiveMaximum = from.receiveMaximum;
+            maxAwaitingRelease = from.maxAwaitingRelease;
+            maxQueuedMessages = from.maxQueuedMessages;
+            maxQueuedBytes = from.maxQueuedBytes;
+            maxTotalQueuedBytes = from.maxTotalQueuedBytes;
+            maxRetainedMessages = from.maxRetainedMessages;
+            maxRetainedBytes = from.maxRetainedBytes;
+            maxSessions = from.maxSessions;
+            maxSessionsPerUser = from.maxSessionsPerUser;
+            maxPublishRate = from.maxPublishRate;
+            maxOutboundBytes = from.maxOutboundBytes;
+            slowConsumerTimeout = from.slowConsumerTimeout;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxConnections()} set to the argument} */
+        public Builder maxConnections(int value) {
+            maxConnections = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxPendingConnections()} set to the argument} */
+        public Builder maxPendingConnections(int value) {
+            maxPendingConnections = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxPendingConnectionsPerAddress()} set to the argument} */
+        public Builder maxPendingConnectionsPerAddress(int value) {
+            maxPendingConnectionsPerAddress = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#connectRatePerAddress()} set to the argument} */
+        public Builder connectRatePerAddress(int value) {
+            connectRatePerAddress = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxPacketBytes()} set to the argument} */
+        public Builder maxPacketBytes(int value) {
+            maxPacketBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxConnectBytes()} set to the argument} */
+        public Builder maxConnectBytes(int value) {
+            maxConnectBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxTopicBytes()} set to the argument} */
+        public Builder maxTopicBytes(int value) {
+            maxTopicBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxTopicLevels()} set to the argument} */
+        public Builder maxTopicLevels(int value) {
+            maxTopicLevels = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxUserProperties()} set to the argument} */
+        public Builder maxUserProperties(int value) {
+            maxUserProperties = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxFiltersPerSubscribe()} set to the argument} */
+        public Builder maxFiltersPerSubscribe(int value) {
+            maxFiltersPerSubscribe = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxSubscriptionsPerClient()} set to the argument} */
+        public Builder maxSubscriptionsPerClient(int value) {
+            maxSubscriptionsPerClient = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxInFlight()} set to the argument} */
+        public Builder maxInFlight(int value) {
+            maxInFlight = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#receiveMaximum()} set to the argument} */
+        public Builder receiveMaximum(int value) {
+            receiveMaximum = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxAwaitingRelease()} set to the argument} */
+        public Builder maxAwaitingRelease(int value) {
+            maxAwaitingRelease = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxQueuedMessages()} set to the argument} */
+        public Builder maxQueuedMessages(int value) {
+            maxQueuedMessages = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxQueuedBytes()} set to the argument} */
+        public Builder maxQueuedBytes(long value) {
+            maxQueuedBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxTotalQueuedBytes()} set to the argument} */
+        public Builder maxTotalQueuedBytes(long value) {
+            maxTotalQueuedBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxRetainedMessages()} set to the argument} */
+        public Builder maxRetainedMessages(int value) {
+            maxRetainedMessages = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxRetainedBytes()} set to the argument} */
+        public Builder maxRetainedBytes(long value) {
+            maxRetainedBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxSessions()} set to the argument} */
+        public Builder maxSessions(int value) {
+            maxSessions = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxSessionsPerUser()} set to the argument} */
+        public Builder maxSessionsPerUser(int value) {
+            maxSessionsPerUser = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxPublishRate()} set to the argument} */
+        public Builder maxPublishRate(int value) {
+            maxPublishRate = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxOutboundBytes()} set to the argument} */
+        public Builder maxOutboundBytes(int value) {
+            maxOutboundBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#slowConsumerTimeout()} set to the argument} */
+        public Builder slowConsumerTimeout(Duration value) {
+            slowConsumerTimeout = value;
+            return this;
+        }
+
+        /**
+         * Makes the configuration.
+         *
+         * @return a new one
+         * @throws ConfigurationException if a value is out of its range
+         */
+        public LimitsConfig build() {
+            return new LimitsConfig(
+                    maxConnections,
+                    maxPendingConnections,
+                    maxPendingConnectionsPerAddress,
+                    connectRatePerAddress,
+                    maxPacketBytes,
+                    maxConnectBytes,
+                    maxTopicBytes,
+                    maxTopicLevels,
+                    maxUserProperties,
+                    maxFiltersPerSubscribe,
+                    maxSubscriptionsPerClient,
+                    maxInFlight,
+                    receiveMaximum,
+                    maxAwaitingRelease,
+                    maxQueuedMessages,
+                    maxQueuedBytes,
+                    maxTotalQueuedBytes,
+                    maxRetainedMessages,
+                    maxRetainedBytes,
+                    maxSessions,
+                    maxSessionsPerUser,
+                    maxPublishRate,
+                    maxOutboundBytes,
+                    slowConsumerTimeout);
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.smqtt.routing;
 
 import io.smqtt.topic.TopicName;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of {@link SubscriptionIndex#match}: subscriptions, and groups of shared subscriptions of which one member
@@ -86,10 +87,16 @@ public final class Matches {
     }
 
     /**
-     * Merges the subscriptions of each subscriber into one [MQTT-3.3.4-2], in the place of the first. Does nothing if
-     * all of them are for one filter; allocates only for subscribers that do overlap.
+     * Leaves what is to be delivered: takes out the No Local subscriptions of the publisher itself [MQTT-3.8.3-3], then
+     * merges the subscriptions of each subscriber into one [MQTT-3.3.4-2], in the place of the first. Does not look for
+     * overlaps if all subscriptions are for one filter; allocates only for subscribers that do overlap.
+     *
+     * @param publisherId the client identifier of the publisher; null if no subscriber can have published the message
      */
-    public void mergeOverlaps() {
+    public void mergeOverlaps(@Nullable String publisherId) {
+        if (publisherId != null) {
+            removeNoLocal(publisherId);
+        }
         if (filters < 2 || size < 2) {
             return;
         }
@@ -98,6 +105,18 @@ public final class Matches {
         } else {
             mergeByTable();
         }
+        filters = 1;
+    }
+
+    private void removeNoLocal(String publisherId) {
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            Subscription next = subscriptions[i];
+            if (!next.noLocal() || !next.subscriber().id().equals(publisherId)) {
+                subscriptions[kept++] = next;
+            }
+        }
+        truncate(kept);
     }
 
     private void mergePairwise() {
@@ -151,7 +170,6 @@ public final class Matches {
     private void truncate(int kept) {
         Arrays.fill(subscriptions, kept, size, null);
         size = kept;
-        filters = 1;
     }
 
     void add(Subscription subscription) {

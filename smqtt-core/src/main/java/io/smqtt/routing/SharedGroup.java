@@ -23,6 +23,7 @@ public final class SharedGroup {
     private final TopicFilter filter;
     private final SharedStrategy strategy;
     private final MemberList members = new MemberList();
+    @SuppressWarnings("UnusedVariable") // by TURN
     private volatile int turn;
 
     SharedGroup(String shareName, TopicFilter filter, SharedStrategy strategy) {
@@ -71,18 +72,30 @@ public final class SharedGroup {
      *     a quality of service above 0; or null
      */
     public @Nullable Subscription select(ApplicationMessage message) {
-        return select(message, null);
+        return selectExcept(message, null);
     }
 
     /**
-     * Chooses the member that gets a message, after others have refused or left it.
+     * Chooses the member that gets a message which another one did not finish.
+     *
+     * @param message the message
+     * @param exclude who does not get it; null if everyone may
+     * @return an online member if there is one; or else an offline one for which the message may be queued, which takes
+     *     a quality of service above 0; or null
+     */
+    public @Nullable Subscription select(ApplicationMessage message, @Nullable Subscriber exclude) {
+        return selectExcept(message, exclude == null ? null : member -> member.subscriber() == exclude);
+    }
+
+    /**
+     * Chooses the member that gets a message, after several others have refused it.
      *
      * @param message the message
      * @param refused true for those who are not asked again; null if everyone may be
      * @return an online member if there is one; or else an offline one for which the message may be queued, which takes
      *     a quality of service above 0; or null
      */
-    public @Nullable Subscription select(
+    public @Nullable Subscription selectExcept(
             ApplicationMessage message, @Nullable Predicate<? super Subscription> refused) {
         Object[] all = members.snapshot();
         int size = MemberList.size(all);

@@ -92,7 +92,7 @@ public final class SubscriptionIndex {
      *
      * @param topic the topic name
      * @param into where the result goes; what it held is forgotten. The same subscriber may be in it several times, see
-     *     {@link Matches#mergeOverlaps()}
+     *     {@link Matches#mergeOverlaps}
      */
     public void match(TopicName topic, Matches into) {
         into.clear();
@@ -113,13 +113,18 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * The group of a shared subscription, for a message that needs another member. Any thread.
+     * The group of a shared subscription, for a message that needs another member. Any thread; takes the lock for a
+     * moment.
      *
-     * @param filter the filter without the share name
-     * @param shareName the share name
-     * @return null if the group has no members
+     * @param subscription a present or former member's subscription
+     * @return null if the subscription is not shared or the group has no members
      */
-    public @Nullable SharedGroup sharedGroup(TopicFilter filter, String shareName) {
+    public @Nullable SharedGroup group(Subscription subscription) {
+        String shareName = subscription.shareName();
+        if (shareName == null) {
+            return null;
+        }
+        TopicFilter filter = subscription.filter();
         synchronized (lock) {
             Object leaf = filter.hasWildcard() ? findInTrie(filter.value()) : findExact(filter.value());
             forgetPath();
@@ -170,6 +175,13 @@ public final class SubscriptionIndex {
     int nodeCount() {
         synchronized (lock) {
             return nodeCount;
+        }
+    }
+
+    /** Slots of the table of filters without wildcards. */
+    int exactCapacity() {
+        synchronized (lock) {
+            return exact.capacity();
         }
     }
 

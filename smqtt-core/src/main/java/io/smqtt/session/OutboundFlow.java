@@ -19,8 +19,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutboundFlow {
 
+    /** How far one pass looks for a retained message. */
+    private static final int RETAINED_STEPS = 1_000;
+
     private final SessionResources resources;
     private final BrokerObserver observer;
+    private final Runnable later;
 
     // valid for the session
     private final InFlightWindow inFlight = new InFlightWindow();
@@ -34,7 +38,13 @@ final class OutboundFlow {
     private long resendEnd;
     private @Nullable ArrayDeque<RetainedDelivery> retained;
 
-    OutboundFlow(SessionResources resources) {
+    /**
+     * Creates a flow.
+     *
+     * @param later lets {@link #pump()} be called again in a later pass
+     */
+    OutboundFlow(SessionResources resources, Runnable later) {
+        this.later = later;
         this.resources = resources;
         this.observer = resources.observer();
         this.queue = new DeliveryQueue(resources.budget());
@@ -194,8 +204,9 @@ final class OutboundFlow {
         while (!queue.isEmpty() && mayAdd(current) && resendNext == resendEnd) {
             sendQueued(current);
         }
-        while (retained != null && queue.isEmpty() && mayAdd(current)) {
-            sendRetained(current, retained);
+        boolean goesOn = true;
+        while (goesOn && retained != null && queue.isEmpty() && mayAdd(current)) {
+            goesOn = sendRetained(current, retained);
         }
     }
 
@@ -250,26 +261,32 @@ final class OutboundFlow {
         }
     }
 
-    private void sendRetained(PacketSink current, ArrayDeque<RetainedDelivery> waiting) {
+    /** Sends one retained message; returns false if the search for it goes on in a later pass. */
+    private boolean sendRetained(PacketSink current, ArrayDeque<RetainedDelivery> waiting) {
         RetainedDelivery delivery = waiting.element();
-        ApplicationMessage message = delivery.cursor().next(resources.ticker().nanoTime());
+        ApplicationMessage message = delivery.cursor().next(resources.ticker().nanoTime(), RETAINED_STEPS);
+        if (message == null && !delivery.cursor().isDone()) {
+            later.run();
+            return false;
+        }
         if (message == null) {
             waiting.remove();
             if (waiting.isEmpty()) {
                 retained = null;
             }
-            return;
+            return true;
         }
         Subscription subscription = delivery.subscription();
         QoS qos = message.qos().atMost(subscription.maximumQos());
         if (check != null && !check.mayReceive(message.topic())) {
-            return; // not routed to this client, so nothing is dropped
+            return true; // not routed to this client, so nothing is dropped
         }
         if (qos == QoS.AT_MOST_ONCE) {
             sendAtMostOnce(current, message, subscription);
         } else {
             sendNew(current, message, subscription, qos);
         }
+        return true;
     }
 
     private boolean isExpired(ApplicationMessage message) {

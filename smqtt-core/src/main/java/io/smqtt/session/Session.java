@@ -116,7 +116,7 @@ public final class Session implements Subscriber {
     private OutboundFlow outbound() {
         OutboundFlow flow = outbound;
         if (flow == null) {
-            flow = new OutboundFlow(resources);
+            flow = new OutboundFlow(resources, () -> owner.executor().execute(this::start));
             PacketSink current = sink;
             if (current != null) {
                 flow.attach(current, check);
@@ -440,6 +440,15 @@ public final class Session implements Subscriber {
      */
     public @Nullable PacketSink sink() {
         return sink;
+    }
+
+    /**
+     * The session expiry interval in force.
+     *
+     * @return seconds; 0 if the session ends with the connection
+     */
+    public long expirySeconds() {
+        return expirySeconds;
     }
 
     /**

@@ -3,6 +3,7 @@ package io.smqtt.spi;
 
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,20 @@ public interface BrokerObserver {
 
     /** Sees nothing. */
     BrokerObserver NONE = new BrokerObserver() {};
+
+    /**
+     * Several observers as one.
+     *
+     * @param observers called in this order
+     * @return the only one, if there is one
+     */
+    static BrokerObserver of(List<BrokerObserver> observers) {
+        return switch (observers.size()) {
+            case 0 -> NONE;
+            case 1 -> observers.get(0);
+            default -> new ObserverChain(observers);
+        };
+    }
 
     /**
      * A transport connection was accepted.

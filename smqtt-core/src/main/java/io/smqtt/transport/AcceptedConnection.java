@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.connection.ClientLink;
 import io.smqtt.message.ReasonCode;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Everything but the immutable values is for the connection's event loop.
  */
-public final class AcceptedConnection {
+public final class AcceptedConnection implements ClientLink {
 
     private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);
 
@@ -55,6 +56,7 @@ public final class AcceptedConnection {
      *
      * @return its name in the configuration
      */
+    @Override
     public String listener() {
         return listener.name();
     }
@@ -64,6 +66,7 @@ public final class AcceptedConnection {
      *
      * @return its configuration
      */
+    @Override
     public ListenerConfig config() {
         return listener.config();
     }
@@ -73,6 +76,7 @@ public final class AcceptedConnection {
      *
      * @return the address, resolved; an IPv4 address is never in its IPv6 form
      */
+    @Override
     public InetSocketAddress remoteAddress() {
         return remoteAddress;
     }
@@ -91,6 +95,7 @@ public final class AcceptedConnection {
      *
      * @return true for WebSocket
      */
+    @Override
     public boolean webSocket() {
         return listener.config().type() == ListenerConfig.Type.WS;
     }
@@ -100,6 +105,7 @@ public final class AcceptedConnection {
      *
      * @return true for TLS
      */
+    @Override
     public boolean tls() {
         return listener.config().tls() != null;
     }
@@ -109,6 +115,7 @@ public final class AcceptedConnection {
      *
      * @return the client's own certificate, or null without TLS or without a client certificate
      */
+    @Override
     public @Nullable X509Certificate clientCertificate() {
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls == null) {
@@ -128,6 +135,7 @@ public final class AcceptedConnection {
      *
      * @param action runs once on the event loop, or never; must close the channel
      */
+    @Override
     public void onConnectTimeout(Runnable action) {
         onTimeout = action;
     }
@@ -136,6 +144,7 @@ public final class AcceptedConnection {
      * The CONNECT is complete: the connection is not pending any more and has no deadline here. Can be called more than
      * once.
      */
+    @Override
     public void connected() {
         settle();
     }

@@ -66,7 +66,7 @@ final class Listener {
                 .map(text -> Network.parse(key("trusted-proxies"), text))
                 .toList();
         if (config.proxyProtocol() && trustedProxies.isEmpty()) {
-            throw new ConfigurationException(key("proxy-protocol") + " needs " + key("trusted-proxies"), null);
+            throw new ConfigurationException(key("proxy-protocol") + " needs " + key("trusted-proxies"));
         }
         for (EventLoop loop : eventLoops.all()) {
             connections.put(loop, new LoopConnections());

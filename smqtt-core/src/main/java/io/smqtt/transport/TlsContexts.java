@@ -93,7 +93,7 @@ final class TlsContexts {
         }
         Path authorities = config.clientCa();
         if (authorities == null) {
-            throw new ConfigurationException(key + ".client-auth needs " + key + ".client-ca", null);
+            throw new ConfigurationException(key + ".client-auth needs " + key + ".client-ca");
         }
         builder.trustManager(new PemFile(key + ".client-ca", authorities).certificates());
     }

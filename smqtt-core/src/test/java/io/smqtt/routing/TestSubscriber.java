@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.routing;
 
-import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.topic.TopicFilter;
@@ -13,6 +12,7 @@ final class TestSubscriber implements Subscriber {
     volatile boolean online = true;
     volatile boolean local = true;
     volatile int inFlight;
+    volatile long removedAt = Long.MAX_VALUE;
     private final String id;
 
     TestSubscriber(String id) {
@@ -37,7 +37,7 @@ final class TestSubscriber implements Subscriber {
     }
 
     @Override
-    public @Nullable EventExecutor owner() {
+    public @Nullable RoutingLoop owner() {
         return null;
     }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.ConfigValue;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The flags that say what to run with. Precedence: defaults, file, environment, flags. */
+final class ConfigOptions {
+
+    @Spec(Spec.Target.MIXEE)
+    @Nullable CommandSpec command;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "Configuration file, YAML. Without one the defaults hold. Also SMQTT_CONFIG.")
+    @Nullable String file;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Sets one key, such as listeners.tcp.port=1884. Can be repeated.")
+    List<String> settings = new ArrayList<>();
+
+    @Option(names = "--data", paramLabel = "DIR", description = "Data directory: the key storage.dir.")
+    @Nullable String data;
+
+    /**
+     * Reads all sources.
+     *
+     * @param surroundings environment and working directory
+     * @return what to run with, checked key by key
+     */
+    EffectiveConfig load(Surroundings surroundings) {
+        ConfigSchema schema = EffectiveConfig.schema();
+        Path directory = surroundings.directory();
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        values.put("storage.dir", new ConfigValue("data", "default", directory)); // the only default that is relative
+        String path = file != null ? file : surroundings.environment().get("SMQTT_CONFIG");
+        if (path != null) {
+            YamlFile.read(directory.resolve(path), path, values);
+        }
+        EnvironmentKeys.read(surroundings.environment(), directory, schema, values);
+        if (data != null) {
+            values.put("storage.dir", new ConfigValue(data, "--data", directory));
+        }
+        for (String setting : settings) {
+            int equals = setting.indexOf('=');
+            if (equals <= 0) {
+                throw usage("--set takes KEY=VALUE, but is " + setting);
+            }
+            String key = setting.substring(0, equals).trim();
+            values.put(key, new ConfigValue(setting.substring(equals + 1).trim(), "--set " + key, directory));
+        }
+        return EffectiveConfig.bind(schema, values);
+    }
+
+    private RuntimeException usage(String message) {
+        return command == null
+                ? new IllegalArgumentException(message)
+                : new ParameterException(command.commandLine(), message);
+    }
+}

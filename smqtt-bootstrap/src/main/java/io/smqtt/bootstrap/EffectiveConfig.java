@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigBinder;
+import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.ConfigValue;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.config.TlsConfig;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a program runs with.
+ *
+ * @param broker the broker's part
+ * @param program the program's part
+ * @param given the keys that are not defaults, with their origins
+ */
+record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, ConfigValue> given) {
+
+    /** {@return all keys that there are} */
+    static ConfigSchema schema() {
+        return ConfigSchema.of(BrokerConfig.defaults(), ProgramConfig.defaults());
+    }
+
+    static EffectiveConfig bind(ConfigSchema schema, Map<String, ConfigValue> given) {
+        List<Record> bound = ConfigBinder.bind(schema, given);
+        return new EffectiveConfig((BrokerConfig) bound.get(0), (ProgramConfig) bound.get(1), given);
+    }
+
+    /** {@return every key with the text of its value, secrets masked} */
+    Map<String, String> values() {
+        return ConfigSchema.values(broker, program);
+    }
+
+    /** {@return where the value of a key comes from} */
+    String origin(String key) {
+        ConfigValue value = given.get(key);
+        return value == null || value.text() == null ? "default" : value.origin();
+    }
+
+    /**
+     * Refuses what could not be done: modules that are not there, files that cannot be read.
+     *
+     * @param modules the modules that are there
+     * @throws ConfigurationException if there is something
+     */
+    void requireUsable(Set<String> modules) {
+        List<String> problems = new ArrayList<>();
+        broker.requiredModules().forEach((key, module) -> {
+            if (!modules.contains(module)) {
+                problems.add(origin(key) + ": " + key + " needs the module " + module + ", which this build does not have");
+            }
+        });
+        requireReadable("access.password-file", broker.access().passwordFile(), problems);
+        requireReadable("access.acl-file", broker.access().aclFile(), problems);
+        requireReadable("management.token-file", broker.management().tokenFile(), problems);
+        requireReadable("cluster.tls", broker.cluster().tls(), problems);
+        for (Map.Entry<String, ListenerConfig> listener : broker.listeners().entrySet()) {
+            requireReadable(
+                    "listeners." + listener.getKey() + ".tls", listener.getValue().tls(), problems);
+        }
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+    }
+
+    private void requireReadable(String block, @Nullable TlsConfig tls, List<String> problems) {
+        if (tls != null) {
+            requireReadable(block + ".certificate", tls.certificate(), problems);
+            requireReadable(block + ".key", tls.key(), problems);
+            requireReadable(block + ".client-ca", tls.clientCa(), problems);
+        }
+    }
+
+    private void requireReadable(String key, @Nullable Path file, List<String> problems) {
+        if (file != null && !(Files.isRegularFile(file) && Files.isReadable(file))) {
+            problems.add(origin(key) + ": " + key + " names a file that cannot be read: " + file);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.ConfigKey;
+import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.ConfigValue;
+import io.smqtt.config.ConfigurationException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Environment variables as keys: {@code SMQTT_LISTENERS__TCP__PORT} is {@code listeners.tcp.port}. Two underscores are a
+ * level, one is a hyphen. A secret can be left in a file whose name is in the variable with {@code _FILE} behind it.
+ *
+ * <p>Names that an orchestrator sets for a service called smqtt ({@code SMQTT_SERVICE_HOST}, {@code SMQTT_PORT_1883_TCP})
+ * are none of ours and are left alone.
+ */
+final class EnvironmentKeys {
+
+    private static final String PREFIX = "SMQTT_";
+    private static final String FILE = "_FILE";
+
+    /** What the start script and the program itself read. */
+    private static final Set<String> RESERVED = Set.of(
+            "SMQTT_CONFIG", "SMQTT_HOME", "SMQTT_JAVA_OPTS", "SMQTT_CACHE_DIR", "SMQTT_LOG_FORMAT", "SMQTT_MEMORY");
+
+    private EnvironmentKeys() {}
+
+    /**
+     * Reads variables.
+     *
+     * @param environment name to value
+     * @param directory what relative paths are relative to
+     * @param schema tells secrets
+     * @param values where keys are put, over what is there
+     * @throws ConfigurationException if the file of a secret cannot be read
+     */
+    static void read(
+            Map<String, String> environment, Path directory, ConfigSchema schema, Map<String, ConfigValue> values) {
+        String format = environment.get("SMQTT_LOG_FORMAT");
+        if (format != null) {
+            values.put("logging.format", new ConfigValue(format, "environment SMQTT_LOG_FORMAT", directory));
+        }
+        new TreeMap<>(environment).forEach((name, text) -> {
+            if (name.startsWith(PREFIX) && !RESERVED.contains(name) && !serviceLink(name)) {
+                put(name, text, directory, schema, values);
+            }
+        });
+    }
+
+    private static void put(
+            String name, String text, Path directory, ConfigSchema schema, Map<String, ConfigValue> values) {
+        String origin = "environment " + name;
+        if (name.endsWith(FILE) && secret(key(name.substring(0, name.length() - FILE.length())), schema)) {
+            String secretKey = key(name.substring(0, name.length() - FILE.length()));
+            values.put(secretKey, new ConfigValue(content(directory.resolve(text), origin), origin, directory));
+        } else {
+            values.put(key(name), new ConfigValue(text, origin, directory));
+        }
+    }
+
+    private static String key(String name) {
+        return name.substring(PREFIX.length())
+                .toLowerCase(Locale.ROOT)
+                .replace("__", ".")
+                .replace('_', '-');
+    }
+
+    private static boolean secret(String key, ConfigSchema schema) {
+        for (ConfigKey known : schema.describe()) {
+            if (known.secret() && known.name().equals(key)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String content(Path file, String origin) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            throw new ConfigurationException(List.of(origin + ": the file " + file + " cannot be read"));
+        }
+    }
+
+    private static boolean serviceLink(String name) {
+        return !name.contains("__")
+                && (name.matches("SMQTT_([A-Z0-9_]+_)?SERVICE_(HOST|PORT)(_.*)?")
+                        || name.matches("SMQTT_([A-Z0-9_]+_)?PORT(_[0-9]+_(TCP|UDP)(_.*)?)?"));
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.access.PasswordFile;
+import io.smqtt.config.ConfigurationException;
+import java.io.BufferedReader;
+import java.io.Console;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * Changes a password file. A password is asked for twice on a terminal, and else read as the first line of standard input;
+ * it is no argument, because everybody on a machine can read the arguments of a process.
+ */
+@Command(
+        name = "passwd",
+        description = {
+            "Sets or deletes the password of a user in a password file (mosquitto's format).",
+            "The password is asked for, or read as the first line of standard input.",
+            "A running broker takes the file over on SIGHUP."
+        })
+final class PasswdCommand implements Callable<Integer> {
+
+    private final Surroundings surroundings;
+
+    @Spec
+    @Nullable CommandSpec spec;
+
+    @Option(
+            names = {"-c", "--create"},
+            description = "Makes the file. It must not exist.")
+    boolean create;
+
+    @Option(
+            names = {"-D", "--delete"},
+            description = "Deletes the user.")
+    boolean delete;
+
+    @Option(
+            names = "--scram",
+            description = "Keeps what SCRAM-SHA-256 needs; plain logins work too, mosquitto cannot read it.")
+    boolean scram;
+
+    @Option(
+            names = {"-I", "--iterations"},
+            description = "The work of one hash. Default: ${DEFAULT-VALUE}.")
+    int iterations = PasswordFile.DEFAULT_ITERATIONS;
+
+    @Parameters(index = "0", paramLabel = "FILE", description = "The password file.")
+    String file = "";
+
+    @Parameters(index = "1", paramLabel = "USER", description = "The user name.")
+    String userName = "";
+
+    PasswdCommand(Surroundings surroundings) {
+        this.surroundings = surroundings;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        Path path = surroundings.directory().resolve(file);
+        PasswordFile users = open(path);
+        if (delete) {
+            if (!users.delete(userName)) {
+                throw new ConfigurationException(file + ": has no user " + userName);
+            }
+        } else {
+            set(users);
+        }
+        users.write(path);
+        surroundings.out().println((delete ? "deleted " : "set ") + userName + " in " + file);
+        return ExitCode.OK;
+    }
+
+    private PasswordFile open(Path path) {
+        boolean exists = Files.exists(path);
+        if (create && exists) {
+            throw usage(file + " exists already; leave out --create to change it");
+        }
+        if (!create && !exists) {
+            throw usage(file + " does not exist; --create makes it");
+        }
+        return create ? PasswordFile.empty() : PasswordFile.read(path);
+    }
+
+    private void set(PasswordFile users) throws IOException {
+        PasswordFile.Kind kind = scram ? PasswordFile.Kind.SCRAM_SHA_256 : PasswordFile.Kind.PBKDF2_SHA_512;
+        try {
+            users.set(userName, password().getBytes(StandardCharsets.UTF_8), kind, iterations);
+        } catch (IllegalArgumentException e) {
+            throw usage(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private String password() throws IOException {
+        Console console = System.console();
+        if (console == null) {
+            // Not closed: standard input belongs to the process.
+            BufferedReader input = new BufferedReader(new InputStreamReader(surroundings.in(), StandardCharsets.UTF_8));
+            String line = input.readLine();
+            return line == null ? "" : line;
+        }
+        char[] first = console.readPassword("Password: ");
+        char[] second = console.readPassword("Again: ");
+        if (first == null || !Arrays.equals(first, second)) {
+            throw usage("the passwords differ");
+        }
+        return new String(first);
+    }
+
+    private RuntimeException usage(String message) {
+        return spec == null ? new IllegalStateException(message) : new ParameterException(spec.commandLine(), message);
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.ConfigDoc;
+import io.smqtt.config.ConfigurationException;
+import java.time.Duration;
+
+/**
+ * What the program knows beyond the broker.
+ *
+ * @param logging what is logged and how
+ * @param shutdownTimeout how long a graceful stop may take
+ */
+record ProgramConfig(
+        LoggingConfig logging,
+        @ConfigDoc(
+                        value = "how long a graceful stop may take before connections are cut; a second signal does so at once",
+                        min = "0s",
+                        max = "1h")
+                Duration shutdownTimeout) {
+
+    ProgramConfig {
+        if (shutdownTimeout.isNegative() || shutdownTimeout.compareTo(Duration.ofHours(1)) > 0) {
+            throw new ConfigurationException("shutdown-timeout", "must be 0s to 1h, but is " + shutdownTimeout);
+        }
+    }
+
+    static ProgramConfig defaults() {
+        return new ProgramConfig(LoggingConfig.defaults(), Duration.ofSeconds(10));
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.transport.BindFailedException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command line. Exit codes: 0 all well, 1 unexpected, 2 wrong usage, 3 the configuration cannot be used, 4 a port is
+ * in use or an address cannot be bound.
+ */
+@Command(
+        name = "smqtt",
+        description = "An MQTT broker for MQTT 3.1, 3.1.1 and 5.0.",
+        synopsisSubcommandLabel = "COMMAND",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:all well",
+            "1:unexpected error",
+            "2:wrong usage",
+            "3:the configuration cannot be used",
+            "4:an address cannot be bound"
+        })
+public final class SmqttMain implements Runnable {
+
+    @Spec
+    @Nullable CommandSpec spec;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, scope = CommandLine.ScopeType.INHERIT, description = "Shows this help.")
+    boolean help;
+
+    private SmqttMain() {}
+
+    /**
+     * Runs a command and ends the virtual machine with its exit code.
+     *
+     * @param args the command line
+     */
+    public static void main(String[] args) {
+        System.exit(run(Surroundings.ofProcess(), args));
+    }
+
+    static int run(Surroundings surroundings, String... args) {
+        CommandLine config = new CommandLine(new ConfigCommand())
+                .addSubcommand(new ConfigCommand.Check(surroundings))
+                .addSubcommand(new ConfigCommand.Print(surroundings));
+        return new CommandLine(new SmqttMain())
+                .addSubcommand(new StartCommand(surroundings))
+                .addSubcommand(config)
+                .addSubcommand(new PasswdCommand(surroundings))
+                .addSubcommand(new VersionCommand(surroundings))
+                .addSubcommand(new WarmUpCommand(surroundings))
+                .setOut(new PrintWriter(surroundings.out(), true))
+                .setErr(new PrintWriter(surroundings.err(), true))
+                .setExecutionExceptionHandler((failure, line, parsed) -> exitCode(failure, surroundings.err()))
+                .execute(args);
+    }
+
+    private static int exitCode(Throwable failure, PrintStream err) {
+        if (failure instanceof ConfigurationException) {
+            ((ConfigurationException) failure).problems().forEach(problem -> err.println("smqtt: " + problem));
+            return ExitCode.BAD_CONFIGURATION;
+        }
+        if (failure instanceof BindFailedException) {
+            err.println("smqtt: " + failure.getMessage());
+            return ExitCode.PORT_IN_USE;
+        }
+        err.println("smqtt: unexpected error, please report it");
+        failure.printStackTrace(err);
+        return ExitCode.UNEXPECTED;
+    }
+
+    @Override
+    public void run() {
+        if (spec != null) {
+            throw new ParameterException(spec.commandLine(), "which command?");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.ReloadResult;
+import io.smqtt.message.LogText;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/**
+ * Runs a broker until a signal ends it. Standard output carries one line per bound listener and then one that says that
+ * all is ready; everything else goes to standard error.
+ */
+@Command(
+        name = "start",
+        description = {
+            "Starts the broker and runs until SIGTERM or SIGINT.",
+            "SIGHUP reads access files and certificates again. A second SIGTERM ends at once."
+        })
+final class StartCommand implements Callable<Integer> {
+
+    private final Surroundings surroundings;
+
+    @Mixin
+    ConfigOptions options = new ConfigOptions();
+
+    StartCommand(Surroundings surroundings) {
+        this.surroundings = surroundings;
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        EffectiveConfig config = options.load(surroundings);
+        config.requireUsable(surroundings.modules());
+        LogbackSetup.apply(config.program().logging());
+        Logger log = LoggerFactory.getLogger(StartCommand.class);
+        CountDownLatch stop = new CountDownLatch(1);
+        onStopSignal(stop, log);
+        BrokerStarter.Running broker = surroundings.brokers().start(config.broker());
+        surroundings.signals().onReload(() -> reload(broker, log));
+        announce(broker);
+        stop.await();
+        Duration deadline = config.program().shutdownTimeout();
+        log.info("stopping, within {} s", deadline.toSeconds());
+        broker.close(deadline);
+        log.info("stopped");
+        return ExitCode.OK;
+    }
+
+    private void onStopSignal(CountDownLatch stop, Logger log) {
+        AtomicBoolean stopping = new AtomicBoolean();
+        surroundings.signals().onStop(() -> {
+            if (stopping.getAndSet(true)) {
+                log.warn("second signal: ending at once");
+                surroundings.signals().halt();
+            }
+            stop.countDown();
+        });
+    }
+
+    private void announce(BrokerStarter.Running broker) {
+        broker.listeners()
+                .forEach((name, address) -> surroundings.out().println("listener " + name + " bound to " + text(address)));
+        // Since the virtual machine began; its own clock, because the system's tells whole seconds only.
+        long began = ManagementFactory.getRuntimeMXBean().getStartTime();
+        double seconds = (System.currentTimeMillis() - began) / 1_000.0;
+        long pid = ProcessHandle.current().pid();
+        surroundings.out().println(String.format(Locale.ROOT, "smqtt started in %.2f s (pid %d)", seconds, pid));
+        surroundings.out().flush();
+    }
+
+    private static String text(InetSocketAddress address) {
+        String host = address.isUnresolved() ? address.getHostString() : address.getAddress().getHostAddress();
+        String shown = host.equals("0:0:0:0:0:0:0:0") ? "::" : host;
+        return (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + address.getPort();
+    }
+
+    private static void reload(BrokerStarter.Running broker, Logger log) {
+        try {
+            ReloadResult result = broker.reload();
+            log.info("read again: {}", result.reloaded());
+            for (String failure : result.failed()) {
+                log.error("not read again, the old one stays: {}", LogText.escape(failure));
+            }
+        } catch (RuntimeException e) {
+            log.error("nothing was read again, all stays as it was", e);
+        }
+    }
+}

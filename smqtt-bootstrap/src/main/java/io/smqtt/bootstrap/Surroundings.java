@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * All that the program touches of the process around it.
+ *
+ * @param in a password, where there is no terminal
+ * @param out what other programs read: listeners, values
+ * @param err what people read: problems
+ * @param environment variables
+ * @param directory the working directory
+ * @param brokers starts a broker
+ * @param signals what the process is told from outside
+ * @param modules the optional modules that are there
+ */
+record Surroundings(
+        InputStream in,
+        PrintStream out,
+        PrintStream err,
+        Map<String, String> environment,
+        Path directory,
+        BrokerStarter brokers,
+        Signals signals,
+        Set<String> modules) {
+
+    static Surroundings ofProcess() {
+        return new Surroundings(
+                System.in,
+                System.out,
+                System.err,
+                System.getenv(),
+                Path.of("").toAbsolutePath(),
+                BrokerStarter.CORE,
+                Signals.ofProcess(),
+                Set.of());
+    }
+}

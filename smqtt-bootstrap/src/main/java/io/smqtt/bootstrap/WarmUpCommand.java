@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+
+/**
+ * Starts a broker on free loopback ports, lets one client through and stops: the training run from which the start script
+ * makes its class archive. It depends on no configuration and leaves nothing behind.
+ */
+@Command(name = "warm-up", hidden = true, description = "Loads the classes that a start needs, then ends.")
+final class WarmUpCommand implements Callable<Integer> {
+
+    /** CONNECT (MQTT 5.0, client w), SUBSCRIBE a QoS 0, PUBLISH a, PINGREQ, DISCONNECT. */
+    private static final byte[] PACKETS = {
+        0x10, 14, 0, 4, 'M', 'Q', 'T', 'T', 5, 2, 0, 60, 0, 0, 1, 'w', //
+        (byte) 0x82, 7, 0, 1, 0, 0, 1, 'a', 0, //
+        0x30, 5, 0, 1, 'a', 0, 'x', //
+        (byte) 0xc0, 0, //
+        (byte) 0xe0, 0
+    };
+
+    private static final int TIMEOUT_MILLIS = 2_000;
+
+    private final Surroundings surroundings;
+
+    WarmUpCommand(Surroundings surroundings) {
+        this.surroundings = surroundings;
+    }
+
+    @Override
+    public Integer call() {
+        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
+        TrainingSignals signals = new TrainingSignals();
+        BrokerStarter observed = config -> {
+            BrokerStarter.Running running = surroundings.brokers().start(config);
+            signals.listeners = running.listeners();
+            return running;
+        };
+        Surroundings training = new Surroundings(
+                surroundings.in(),
+                nowhere,
+                surroundings.err(),
+                Map.of(),
+                surroundings.directory(),
+                observed,
+                signals,
+                surroundings.modules());
+        return SmqttMain.run(
+                training,
+                "start",
+                "--set=listeners.tcp.host=127.0.0.1",
+                "--set=listeners.tcp.port=0",
+                "--set=listeners.ws.host=127.0.0.1",
+                "--set=listeners.ws.port=0",
+                "--set=management.port=0",
+                "--set=logging.level=error",
+                "--set=shutdown-timeout=1s");
+    }
+
+    /** Stops the broker when it is ready, which is when it could be told to reload. */
+    private static final class TrainingSignals implements Signals {
+
+        private Map<String, InetSocketAddress> listeners = Map.of();
+        private Runnable stop = () -> {};
+
+        @Override
+        public void onStop(Runnable action) {
+            stop = action;
+        }
+
+        @Override
+        public void onReload(Runnable action) {
+            InetSocketAddress tcp = listeners.get("tcp");
+            if (tcp != null) {
+                exchange(tcp.getPort());
+            }
+            stop.run();
+        }
+
+        @Override
+        public void halt() {}
+
+        private static void exchange(int port) {
+            try (Socket socket = new Socket()) {
+                socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
+                socket.setSoTimeout(TIMEOUT_MILLIS);
+                socket.getOutputStream().write(PACKETS);
+                InputStream answers = socket.getInputStream();
+                byte[] buffer = new byte[256];
+                int read = 0;
+                while (read >= 0) {
+                    read = answers.read(buffer);
+                }
+            } catch (IOException e) {
+                // An archive with fewer classes is still an archive.
+            }
+        }
+    }
+}

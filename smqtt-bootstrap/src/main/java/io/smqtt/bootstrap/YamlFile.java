@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.ConfigValue;
+import io.smqtt.config.ConfigurationException;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.error.Mark;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
+import org.yaml.snakeyaml.events.AliasEvent;
+import org.yaml.snakeyaml.events.CollectionEndEvent;
+import org.yaml.snakeyaml.events.Event;
+import org.yaml.snakeyaml.events.MappingStartEvent;
+import org.yaml.snakeyaml.events.ScalarEvent;
+import org.yaml.snakeyaml.events.SequenceStartEvent;
+import org.yaml.snakeyaml.parser.ParserImpl;
+import org.yaml.snakeyaml.reader.StreamReader;
+
+/**
+ * A configuration file as flat keys with their lines. Only the events of the parser are used: there is no object mapping
+ * to start up, and the line of every key is at hand. Anchors, tags and several documents have no use here and are refused.
+ */
+final class YamlFile {
+
+    private final Path file;
+    private final Path directory;
+    private final String shownAs;
+    private final Map<String, Integer> lines = new HashMap<>();
+    private final Map<String, ConfigValue> values;
+
+    private YamlFile(Path file, String shownAs, Map<String, ConfigValue> values) {
+        this.file = file;
+        Path parent = file.toAbsolutePath().getParent();
+        this.directory = parent == null ? file.toAbsolutePath() : parent;
+        this.shownAs = shownAs;
+        this.values = values;
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @param file the file
+     * @param shownAs its name in messages, as the user wrote it
+     * @param values where keys are put, over what is there
+     * @throws ConfigurationException if the file cannot be read or is no such YAML
+     */
+    static void read(Path file, String shownAs, Map<String, ConfigValue> values) {
+        new YamlFile(file, shownAs, values).read();
+    }
+
+    private void read() {
+        try (Reader reader = Files.newBufferedReader(file)) {
+            Iterator<Event> events = new Events(new ParserImpl(new StreamReader(reader), new LoaderOptions()));
+            events.next(); // stream start
+            Event document = events.next();
+            if (document.is(Event.ID.DocumentStart)) {
+                root(events);
+                events.next(); // document end
+                Event next = events.next();
+                if (!next.is(Event.ID.StreamEnd)) {
+                    throw problem(next.getStartMark(), "only one document is allowed");
+                }
+            }
+        } catch (MarkedYAMLException e) {
+            throw problem(e.getProblemMark(), "is not valid YAML: " + e.getProblem());
+        } catch (YAMLException | CharacterCodingException e) {
+            throw new ConfigurationException(List.of(shownAs + ": is not valid YAML in UTF-8"));
+        } catch (IOException e) {
+            String reason = Files.exists(file) ? "cannot be read" : "does not exist";
+            throw new ConfigurationException(List.of(shownAs + ": the file " + reason));
+        }
+    }
+
+    private void root(Iterator<Event> events) {
+        Event event = events.next();
+        if (event instanceof MappingStartEvent) {
+            mapping(events, "");
+        } else if (!(event instanceof ScalarEvent) || !empty((ScalarEvent) event)) {
+            throw problem(event.getStartMark(), "expected keys, such as listeners:");
+        }
+    }
+
+    private void mapping(Iterator<Event> events, String prefix) {
+        for (Event event = events.next(); !(event instanceof CollectionEndEvent); event = events.next()) {
+            if (!(event instanceof ScalarEvent)) {
+                throw problem(event.getStartMark(), "expected a key");
+            }
+            String key = prefix + ((ScalarEvent) event).getValue();
+            int line = line(event.getStartMark());
+            Integer first = lines.putIfAbsent(key, line);
+            if (first != null) {
+                throw problem(event.getStartMark(), key + " is given twice, first in line " + first);
+            }
+            value(events, key, line);
+        }
+    }
+
+    private void value(Iterator<Event> events, String key, int line) {
+        Event event = events.next();
+        if (event instanceof MappingStartEvent) {
+            mapping(events, key + ".");
+        } else if (event instanceof SequenceStartEvent) {
+            put(key, String.join(",", sequence(events, key)), line);
+        } else if (event instanceof ScalarEvent) {
+            ScalarEvent scalar = (ScalarEvent) event;
+            put(key, empty(scalar) ? null : scalar.getValue(), line);
+        } else {
+            throw problem(event.getStartMark(), "anchors and aliases are not supported");
+        }
+    }
+
+    private List<String> sequence(Iterator<Event> events, String key) {
+        List<String> items = new ArrayList<>();
+        for (Event event = events.next(); !(event instanceof CollectionEndEvent); event = events.next()) {
+            if (!(event instanceof ScalarEvent)) {
+                throw problem(event.getStartMark(), key + " must be a list of plain values");
+            }
+            String item = ((ScalarEvent) event).getValue();
+            if (item.indexOf(',') >= 0) {
+                throw problem(event.getStartMark(), key + " holds a comma within an item of the list");
+            }
+            items.add(item);
+        }
+        return items;
+    }
+
+    private void put(String key, @Nullable String text, int line) {
+        values.put(key, new ConfigValue(text, shownAs + ":" + line, directory));
+    }
+
+    /** Null in YAML: nothing, a tilde or the word, without quotes. */
+    private static boolean empty(ScalarEvent scalar) {
+        String text = scalar.getValue();
+        return scalar.isPlain() && (text.isEmpty() || text.equals("~") || text.equalsIgnoreCase("null"));
+    }
+
+    private ConfigurationException problem(@Nullable Mark mark, String what) {
+        return new ConfigurationException(List.of(shownAs + (mark == null ? "" : ":" + line(mark)) + ": " + what));
+    }
+
+    private static int line(Mark mark) {
+        return mark.getLine() + 1;
+    }
+
+    /** The parser's events; an alias or anchor ends the reading. */
+    private final class Events implements Iterator<Event> {
+        private final ParserImpl parser;
+
+        Events(ParserImpl parser) {
+            this.parser = parser;
+        }
+
+        @Override
+        public boolean hasNext() {
+            return parser.peekEvent() != null;
+        }
+
+        @Override
+        public Event next() {
+            Event event = parser.getEvent();
+            if (event instanceof AliasEvent) {
+                throw problem(event.getStartMark(), "anchors and aliases are not supported");
+            }
+            return event;
+        }
+    }
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.ReloadResult;
+import io.smqtt.access.PasswordFile;
+import io.smqtt.config.BrokerConfig;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CommandLineTest {
+
+    @TempDir
+    Path directory;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private final Map<String, String> environment = new HashMap<>();
+    private final FakeBroker broker = new FakeBroker();
+    private final FakeSignals signals = new FakeSignals();
+    private BrokerStarter starter = broker;
+    private InputStream in = InputStream.nullInputStream();
+
+    @Test
+    void startPrintsListenersAndReadinessAndStopsWhenToldTo() {
+        int code = run("start", "--set", "listeners.tcp.port=1884", "--set", "shutdown-timeout=3s");
+
+        assertThat(code).isEqualTo(ExitCode.OK);
+        assertThat(out.toString(StandardCharsets.UTF_8).lines())
+                .hasSize(3)
+                .startsWith("listener tcp bound to 127.0.0.1:1884", "listener ws bound to 127.0.0.1:8083")
+                .last()
+                .asString()
+                .matches("smqtt started in \\d+\\.\\d\\d s \\(pid " + ProcessHandle.current().pid() + "\\)");
+        assertThat(broker.closedWithin).isEqualTo(Duration.ofSeconds(3));
+    }
+
+    @Test
+    void flagsOfTheQuickStartWork() throws IOException {
+        Files.writeString(directory.resolve("f.yaml"), "limits:\n  max-in-flight: 9\n");
+
+        int code = run(
+                "start", "--config", "f.yaml", "--set", "listeners.tcp.port=1884", "--set", "listeners.ws.port=8084",
+                "--set", "management.port=18083", "--data", "d");
+
+        assertThat(code).isEqualTo(ExitCode.OK);
+        BrokerConfig config = broker.started();
+        assertThat(config.limits().maxInFlight()).isEqualTo(9);
+        assertThat(config.listeners().get("tcp").port()).isEqualTo(1884);
+        assertThat(config.listeners().get("ws").port()).isEqualTo(8084);
+        assertThat(config.storage().dir()).isEqualTo(directory.resolve("d"));
+    }
+
+    @Test
+    void hangUpReadsFilesAgainAndSecondStopForces() {
+        signals.hangUps = 1;
+        signals.stops = 2;
+
+        assertThat(run("start")).isEqualTo(ExitCode.OK);
+
+        assertThat(broker.reloads).isEqualTo(1);
+        assertThat(signals.halted).isTrue();
+    }
+
+    @Test
+    void flagsWinOverEnvironmentOverFileOverDefaults() throws IOException {
+        Files.writeString(
+                directory.resolve("f.yaml"), "limits:\n  max-in-flight: 1\n  receive-maximum: 1\n  max-topic-levels: 1\n");
+        environment.put("SMQTT_LIMITS__MAX_IN_FLIGHT", "2");
+        environment.put("SMQTT_LIMITS__RECEIVE_MAXIMUM", "2");
+
+        run("config", "print", "--format", "properties", "--config", "f.yaml", "--set", "limits.max-in-flight=3");
+
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .contains("# --set limits.max-in-flight\nlimits.max-in-flight=3\n")
+                .contains("# environment SMQTT_LIMITS__RECEIVE_MAXIMUM\nlimits.receive-maximum=2\n")
+                .contains("# f.yaml:4\nlimits.max-topic-levels=1\n")
+                .contains("# default\nlimits.max-user-properties=100\n");
+    }
+
+    @Test
+    void printedYamlIsAConfigurationWithTheSameValues() throws IOException {
+        run("config", "print", "--set", "mqtt.server-reference=a\"b\\c:1", "--set", "listeners.tcp.path=/x");
+        String printed = out.toString(StandardCharsets.UTF_8);
+        Files.writeString(directory.resolve("printed.yaml"), printed);
+        out.reset();
+
+        run("config", "print", "--config", "printed.yaml");
+
+        assertThat(withoutComments(out.toString(StandardCharsets.UTF_8))).isEqualTo(withoutComments(printed));
+    }
+
+    @Test
+    void secretComesFromAFileAndIsNeverPrinted() throws IOException {
+        Files.writeString(directory.resolve("secret"), "0123456789abcdef\n");
+        environment.put("SMQTT_CLUSTER__SECRET_FILE", "secret");
+
+        int code = run("config", "print");
+
+        assertThat(code).isEqualTo(ExitCode.OK);
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .contains("secret: \"***\"  # environment SMQTT_CLUSTER__SECRET_FILE")
+                .doesNotContain("0123456789abcdef");
+    }
+
+    @Test
+    void variablesOfAnOrchestratorAndOfTheScriptAreNoKeys() {
+        environment.putAll(new TreeMap<>(Map.of(
+                "SMQTT_SERVICE_HOST", "10.0.0.1", "SMQTT_SERVICE_PORT_MQTT", "1883",
+                "SMQTT_PORT", "tcp://10.0.0.1:1883", "SMQTT_PORT_1883_TCP_ADDR", "10.0.0.1",
+                "SMQTT_HEADLESS_SERVICE_HOST", "10.0.0.1", "SMQTT_JAVA_OPTS", "-Xmx1g",
+                "SMQTT_LOG_FORMAT", "json", "PATH", "/bin")));
+
+        assertThat(run("config", "check")).isEqualTo(ExitCode.OK);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2, ''",
+        "2, nonsense",
+        "2, start --nonsense",
+        "2, start --set novalue",
+        "2, config",
+        "2, config print --format xml",
+        "2, passwd",
+        "0, --help",
+        "0, start --help",
+        "0, version",
+        "0, config check",
+        "3, config check --set foo.bar=1",
+        "3, config check --set listeners.tcp.port=x",
+        "3, config check --config none.yaml",
+        "3, config check --set access.password-file=none",
+        "3, config check --set listeners.tcp.tls.certificate=none --set listeners.tcp.tls.key=none",
+        "3, start --set foo.bar=1",
+        "3, start --set storage.kind=rocksdb",
+        "3, start --set cluster.enabled=true",
+    })
+    void exitCodeTellsWhatHappened(int code, String line) {
+        assertThat(run(line.isEmpty() ? new String[0] : line.split(" "))).isEqualTo(code);
+        assertThat(code == ExitCode.OK || err.size() > 0).as("says why").isTrue();
+        assertThat(broker.config).as("nothing was started").isNull();
+    }
+
+    @Test
+    void unknownVariableStopsTheStartWithItsName() {
+        environment.put("SMQTT_LISTENERS__TCP__PROT", "1");
+
+        assertThat(run("start")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .isEqualTo("smqtt: environment SMQTT_LISTENERS__TCP__PROT: unknown key listeners.tcp.prot,"
+                        + " did you mean listeners.tcp.port?" + System.lineSeparator());
+    }
+
+    @Test
+    void portInUseIsExitFour() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            starter = BrokerStarter.CORE;
+
+            int code = run(
+                    "start", "--set=listeners.ws.enabled=false", "--set=listeners.tcp.host=127.0.0.1",
+                    "--set=listeners.tcp.port=" + taken.getLocalPort());
+
+            assertThat(code).isEqualTo(ExitCode.PORT_IN_USE);
+            assertThat(err.toString(StandardCharsets.UTF_8))
+                    .contains("tcp")
+                    .contains(Integer.toString(taken.getLocalPort()))
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void brokenAccessFileIsExitThree() throws IOException {
+        Files.writeString(directory.resolve("users"), "no colon in here\n");
+        starter = BrokerStarter.CORE;
+
+        int code = run("start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=access.password-file=users");
+
+        assertThat(code).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("users:1:");
+    }
+
+    @Test
+    void brokerOfTheCoreStartsAndStops() {
+        starter = BrokerStarter.CORE;
+
+        int code = run("start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=shutdown-timeout=1s");
+
+        assertThat(code).isEqualTo(ExitCode.OK);
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .containsPattern("listener tcp bound to \\S+:[1-9]\\d*\n")
+                .containsPattern("listener ws bound to \\S+:[1-9]\\d*\n");
+    }
+
+    @Test
+    void unexpectedFailureIsExitOne() {
+        broker.failure = new IllegalStateException("boom");
+
+        assertThat(run("start")).isEqualTo(ExitCode.UNEXPECTED);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("boom");
+    }
+
+    @Test
+    void passwordIsReadFromStandardInputAndCanBeDeleted() throws IOException {
+        in = new ByteArrayInputStream("geheim\n".getBytes(StandardCharsets.UTF_8));
+        assertThat(run("passwd", "--create", "-I", "1", "users", "anna")).isEqualTo(ExitCode.OK);
+        assertThat(Files.readString(directory.resolve("users"))).startsWith("anna:$7$1$").doesNotContain("geheim");
+
+        assertThat(run("passwd", "--delete", "users", "anna")).isEqualTo(ExitCode.OK);
+        assertThat(PasswordFile.read(directory.resolve("users")).userNames()).isEmpty();
+        assertThat(run("passwd", "--delete", "users", "anna")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(run("passwd", "--create", "users", "anna")).isEqualTo(ExitCode.USAGE);
+        assertThat(run("passwd", "other", "anna")).isEqualTo(ExitCode.USAGE);
+    }
+
+    @Test
+    void warmUpStartsOnLoopbackAndEndsByItself() {
+        assertThat(run("warm-up")).isEqualTo(ExitCode.OK);
+
+        assertThat(broker.started().listeners().values())
+                .allSatisfy(listener -> assertThat(listener.host()).isEqualTo("127.0.0.1"));
+        assertThat(broker.closedWithin).isNotNull();
+    }
+
+    private int run(String... args) {
+        Surroundings surroundings = new Surroundings(
+                in,
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8),
+                environment,
+                directory,
+                starter,
+                signals,
+                Set.of());
+        return SmqttMain.run(surroundings, args);
+    }
+
+    private static List<String> withoutComments(String yaml) {
+        List<String> lines = new ArrayList<>();
+        yaml.lines().forEach(line -> lines.add(line.replaceFirst("  # .*", "")));
+        return lines;
+    }
+
+    /** Remembers what it was started with; its listeners are what was asked for, on the loopback address. */
+    private static final class FakeBroker implements BrokerStarter, BrokerStarter.Running {
+
+        @Nullable BrokerConfig config;
+        @Nullable RuntimeException failure;
+        @Nullable Duration closedWithin;
+        int reloads;
+
+        @Override
+        public Running start(BrokerConfig asked) {
+            if (failure != null) {
+                throw failure;
+            }
+            config = asked;
+            return this;
+        }
+
+        BrokerConfig started() {
+            assertThat(config).as("was started").isNotNull();
+            return config;
+        }
+
+        @Override
+        public Map<String, InetSocketAddress> listeners() {
+            Map<String, InetSocketAddress> bound = new LinkedHashMap<>();
+            started()
+                    .listeners()
+                    .forEach((name, listener) -> bound.put(
+                            name, new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.port())));
+            return bound;
+        }
+
+        @Override
+        public ReloadResult reload() {
+            reloads++;
+            return new ReloadResult(List.of("acl"), List.of("passwords: bad\u001bline"));
+        }
+
+        @Override
+        public void close(Duration deadline) {
+            closedWithin = deadline;
+        }
+    }
+
+    /** Sends its signals as soon as the broker runs. */
+    private static final class FakeSignals implements Signals {
+
+        int hangUps;
+        int stops = 1;
+        boolean halted;
+        private Runnable stop = () -> {};
+
+        @Override
+        public void onStop(Runnable action) {
+            stop = action;
+        }
+
+        @Override
+        public void onReload(Runnable action) {
+            for (int i = 0; i < hangUps; i++) {
+                action.run();
+            }
+            for (int i = 0; i < stops; i++) {
+                stop.run();
+            }
+        }
+
+        @Override
+        public void halt() {
+            halted = true;
+        }
+    }
+}

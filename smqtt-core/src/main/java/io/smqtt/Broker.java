@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.access.AccessControl;
+import io.smqtt.access.AccessReload;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RetainedCursor;
+import io.smqtt.routing.RetainedMessages;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscription;
+import io.smqtt.session.PacketSink;
+import io.smqtt.session.Session;
+import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.Ticker;
+import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
+import io.smqtt.transport.EventLoops;
+import io.smqtt.transport.Listeners;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+
+/**
+ * A running MQTT broker. Several in one JVM share nothing. All methods may be called on any thread.
+ *
+ * <pre>{@code
+ * Broker broker = Broker.builder().config(config).start().block();
+ * broker.subscribe("devices/+/state").subscribe(message -> …);
+ * broker.publish(ApplicationMessage.builder("a/b").payload("hello").build()).block();
+ * broker.close(Duration.ofSeconds(10)).block();
+ * }</pre>
+ */
+public final class Broker {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
+    private static final int IN_PROCESS_BUFFER = 4_096;
+    private static final Duration POLL = Duration.ofMillis(20);
+
+    private final AccessControl access;
+    private final EventLoops eventLoops;
+    private final Router router;
+    private final SessionRegistry sessions;
+    private final Listeners listeners;
+    private final EventStream events;
+    private final Ticker ticker;
+    private final BrokerParts parts;
+    private final AtomicLong subscriberNumber = new AtomicLong();
+    private final AtomicBoolean closing = new AtomicBoolean();
+
+    Broker(BrokerBuilder builder) {
+        parts = new BrokerParts(builder);
+        access = parts.access();
+        eventLoops = parts.eventLoops();
+        router = parts.router();
+        sessions = parts.sessions();
+        listeners = parts.listeners();
+        events = parts.events();
+        ticker = builder.ticker;
+    }
+
+    /**
+     * Starts to describe a broker.
+     *
+     * @return a builder with defaults
+     */
+    public static BrokerBuilder builder() {
+        return new BrokerBuilder();
+    }
+
+    Mono<Void> bind() {
+        return listeners.bind().onErrorResume(error -> release().then(Mono.error(error)));
+    }
+
+    private Mono<Void> release() {
+        return eventLoops.dispose().doFinally(signal -> access.close());
+    }
+
+    /**
+     * Where the listeners are bound.
+     *
+     * @return the addresses by listener name, with the real ports
+     */
+    public Map<String, InetSocketAddress> listeners() {
+        return listeners.addresses();
+    }
+
+    /**
+     * Publishes a message in the name of the broker. Messages of one topic keep the order in which the returned Monos are
+     * subscribed to by one thread.
+     *
+     * @param message the message; access rules do not apply
+     * @return what became of it; nothing happens before subscription
+     */
+    public Mono<PublishResult> publish(ApplicationMessage message) {
+        return Mono.create(sink -> {
+            RoutingLoop loop = loopOf(message.topic());
+            loop.executor().execute(() -> {
+                ApplicationMessage accepted = message.accepted(ticker.nanoTime(), null);
+                boolean retained = accepted.retain() && isKept(router.retain(accepted));
+                sink.success(new PublishResult(router.route(loop, accepted, RouteTicket.NONE), retained));
+            });
+        });
+    }
+
+    private RoutingLoop loopOf(TopicName topic) {
+        List<RoutingLoop> loops = router.loops();
+        return loops.get(Math.floorMod(topic.hashCode(), loops.size()));
+    }
+
+    private static boolean isKept(RetainedMessages.Outcome outcome) {
+        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED
+                && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
+    }
+
+    /**
+     * Receives the messages of a topic filter in this process: first the retained ones, then what is published from now
+     * on. Messages without demand wait, up to 4,096; past that they are dropped and counted as
+     * {@link io.smqtt.spi.DropReason#NO_DEMAND}.
+     *
+     * @param filter a topic filter, not shared
+     * @return the messages, on event loops: consumers that block must move elsewhere ({@code publishOn}); each subscriber
+     *     has a subscription of its own, which ends with its cancellation
+     * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
+     */
+    public Flux<ApplicationMessage> subscribe(String filter) {
+        TopicFilter parsed = TopicFilter.of(filter);
+        return Flux.defer(() -> Flux.mergeSequential(retained(parsed), live(parsed)));
+    }
+
+    private Flux<ApplicationMessage> retained(TopicFilter filter) {
+        RetainedCursor cursor = router.retained().cursor(filter);
+        return Flux.generate(sink -> {
+            ApplicationMessage next = cursor.next(ticker.nanoTime());
+            if (next == null) {
+                sink.complete();
+            } else {
+                sink.next(next);
+            }
+        });
+    }
+
+    private Flux<ApplicationMessage> live(TopicFilter filter) {
+        AtomicLong taken = new AtomicLong();
+        return Flux.<ApplicationMessage>create(
+                        sink -> {
+                            InProcessSubscriber subscriber = new InProcessSubscriber(
+                                    "in-process-" + subscriberNumber.incrementAndGet(),
+                                    sink,
+                                    parts.observer(),
+                                    taken,
+                                    IN_PROCESS_BUFFER);
+                            Subscription subscription = new Subscription(
+                                    subscriber, filter, null, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
+                            sink.onDispose(() -> router.index().remove(subscriber, filter, null));
+                            router.index().add(subscription);
+                        },
+                        FluxSink.OverflowStrategy.BUFFER)
+                .doOnNext(message -> taken.incrementAndGet());
+    }
+
+    /**
+     * The sessions of this broker, connected or not.
+     *
+     * @return a weakly consistent view of the moment of subscription
+     */
+    public Flux<ClientInfo> clients() {
+        return Flux.defer(() -> Flux.fromIterable(sessions.all())).map(Broker::info);
+    }
+
+    private static ClientInfo info(Session session) {
+        return new ClientInfo(
+                session.client(),
+                session.isOnline(),
+                session.subscriptionCount(),
+                session.inFlightCount(),
+                session.queuedCount());
+    }
+
+    /**
+     * Ends the connection of a client with reason code 0x98; its session lives on as its expiry says.
+     *
+     * @param clientId the client identifier
+     * @return whether the client was connected
+     */
+    public Mono<Boolean> disconnect(String clientId) {
+        return Mono.create(sink -> {
+            Session session = sessions.find(clientId);
+            if (session == null) {
+                sink.success(false);
+                return;
+            }
+            session.owner().executor().execute(() -> {
+                PacketSink connection = session.sink();
+                if (connection != null) {
+                    connection.disconnect(ReasonCode.ADMINISTRATIVE_ACTION);
+                }
+                sink.success(connection != null);
+            });
+        });
+    }
+
+    /**
+     * What happens to clients, from the time of subscription on. Events that a subscriber has no demand for are dropped.
+     *
+     * @return the events, on event loops: consumers that block must move elsewhere
+     */
+    public Flux<BrokerEvent> events() {
+        return events.events();
+    }
+
+    /**
+     * Reads access files and certificates anew. What cannot be used stays as it was. Blocks: not for event loops.
+     *
+     * @return what was done
+     */
+    public ReloadResult reload() {
+        AccessReload reloaded = access.reload();
+        List<String> done = new ArrayList<>();
+        reloaded.reloaded().forEach(file -> done.add(String.valueOf(file)));
+        List<String> failed = new ArrayList<>(reloaded.problems());
+        sessions.recheckAll();
+        return new ReloadResult(done, failed);
+    }
+
+    /**
+     * Stops the broker: no new connections, DISCONNECT 0x8B to MQTT 5.0 clients, what is written is flushed, then the
+     * event loops end.
+     *
+     * @param deadline how long clients have to close their side
+     * @return completes when everything has ended, at the latest some seconds after the deadline
+     */
+    public Mono<Void> close(Duration deadline) {
+        if (!closing.compareAndSet(false, true)) {
+            return Mono.empty();
+        }
+        return listeners
+                .stopAccepting()
+                .then(Mono.fromRunnable(this::sayGoodbye))
+                .then(Flux.interval(Duration.ZERO, POLL)
+                        .takeUntil(tick -> !anyConnected())
+                        .then()
+                        .timeout(deadline, Mono.empty()))
+                .then(Mono.defer(listeners::close))
+                .then(Mono.fromRunnable(events::complete))
+                .then(Mono.defer(this::release))
+                .doOnSuccess(done -> LOG.info("stopped"));
+    }
+
+    private void sayGoodbye() {
+        for (Session session : sessions.all()) {
+            session.owner().executor().execute(() -> {
+                PacketSink connection = session.sink();
+                if (connection != null) {
+                    connection.disconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+                }
+            });
+        }
+    }
+
+    private boolean anyConnected() {
+        return sessions.all().stream().anyMatch(Session::isOnline);
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientDirectory;
+import io.smqtt.spi.EnhancedAuthenticator;
+import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.spi.Ticker;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** Collects what a broker is made of. Not thread-safe; each {@link #start()} makes a broker of its own. */
+public final class BrokerBuilder {
+
+    BrokerConfig config = BrokerConfig.defaults();
+    final List<Authenticator> authenticators = new ArrayList<>();
+    final List<EnhancedAuthenticator> enhancedAuthenticators = new ArrayList<>();
+    final List<Authorizer> authorizers = new ArrayList<>();
+    final List<PublishInterceptor> interceptors = new ArrayList<>();
+    final List<BrokerObserver> observers = new ArrayList<>();
+    ClientDirectory directory = ClientDirectory.LOCAL;
+    Ticker ticker = Ticker.SYSTEM;
+
+    BrokerBuilder() {}
+
+    /**
+     * Sets the configuration; default {@link BrokerConfig#defaults()}.
+     *
+     * @param config the configuration
+     * @return this builder
+     */
+    public BrokerBuilder config(BrokerConfig config) {
+        this.config = config;
+        return this;
+    }
+
+    /**
+     * Adds an authenticator, asked before the built-in ones and after those added earlier.
+     *
+     * @param authenticator decides who may connect
+     * @return this builder
+     */
+    public BrokerBuilder authenticator(Authenticator authenticator) {
+        authenticators.add(authenticator);
+        return this;
+    }
+
+    /**
+     * Adds a method of enhanced authentication; it takes the place of a built-in one of the same name.
+     *
+     * @param authenticator one authentication method
+     * @return this builder
+     */
+    public BrokerBuilder enhancedAuthenticator(EnhancedAuthenticator authenticator) {
+        enhancedAuthenticators.add(authenticator);
+        return this;
+    }
+
+    /**
+     * Adds an authorizer, asked before the ACL file and after those added earlier.
+     *
+     * @param authorizer decides what clients may do
+     * @return this builder
+     */
+    public BrokerBuilder authorizer(Authorizer authorizer) {
+        authorizers.add(authorizer);
+        return this;
+    }
+
+    /**
+     * Adds an interceptor, called after those added earlier.
+     *
+     * @param interceptor sees each message that a client publishes
+     * @return this builder
+     */
+    public BrokerBuilder interceptor(PublishInterceptor interceptor) {
+        interceptors.add(interceptor);
+        return this;
+    }
+
+    /**
+     * Adds an observer.
+     *
+     * @param observer is told what the broker does
+     * @return this builder
+     */
+    public BrokerBuilder observer(BrokerObserver observer) {
+        observers.add(observer);
+        return this;
+    }
+
+    /**
+     * Sets who knows which node owns a client identifier; default {@link ClientDirectory#LOCAL}.
+     *
+     * @param directory asked for each client that connects
+     * @return this builder
+     */
+    public BrokerBuilder clientDirectory(ClientDirectory directory) {
+        this.directory = directory;
+        return this;
+    }
+
+    /**
+     * Sets the clock that all expiries and deadlines go by; default {@link Ticker#SYSTEM}.
+     *
+     * @param ticker a monotonic clock
+     * @return this builder
+     */
+    public BrokerBuilder ticker(Ticker ticker) {
+        this.ticker = ticker;
+        return this;
+    }
+
+    /**
+     * Starts a broker: reads the access files, binds all listeners. Nothing is bound if anything fails.
+     *
+     * @return the running broker; fails with {@link io.smqtt.config.ConfigurationException} or
+     *     {@link io.smqtt.transport.BindFailedException}
+     */
+    public Mono<Broker> start() {
+        return Mono.fromCallable(() -> new Broker(this))
+                .subscribeOn(Schedulers.boundedElastic())
+                .flatMap(broker -> broker.bind().thenReturn(broker));
+    }
+}

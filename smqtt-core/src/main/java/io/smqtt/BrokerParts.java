@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.WriteBufferWaterMark;
+import io.smqtt.access.AccessControl;
+import io.smqtt.codec.DecoderLimits;
+import io.smqtt.codec.PacketDecoder;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.connection.ConnectFlow;
+import io.smqtt.connection.ConnectionFlows;
+import io.smqtt.connection.ConnectionHandler;
+import io.smqtt.connection.ConnectionLoop;
+import io.smqtt.connection.Disconnector;
+import io.smqtt.connection.EnhancedFlow;
+import io.smqtt.connection.PublishFlow;
+import io.smqtt.connection.SubscribeFlow;
+import io.smqtt.routing.RetainedMessages;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.SubscriptionIndex;
+import io.smqtt.session.Deadline;
+import io.smqtt.session.DeadlineWheel;
+import io.smqtt.session.QueueBudget;
+import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.EnhancedAuthenticator;
+import io.smqtt.spi.Ticker;
+import io.smqtt.transport.AcceptedConnection;
+import io.smqtt.transport.EventLoops;
+import io.smqtt.transport.Listeners;
+import io.smqtt.transport.MqttPipeline;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Wires the parts of one broker. The only place that knows them all. */
+final class BrokerParts {
+
+    private static final int EXPIRY_SWEEP_MILLIS = 1_000;
+    private static final int EXPIRY_SWEEP_STEPS = 10_000;
+
+    private final BrokerConfig config;
+    private final EventStream events = new EventStream();
+    private final BrokerObserver observer;
+    private final Ticker ticker;
+    private final AccessControl access;
+    private final EventLoops eventLoops;
+    private final Router router;
+    private final SessionRegistry sessions;
+    private final ConnectionFlows flows;
+    private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
+    private final WriteBufferWaterMark waterMark;
+    private final Listeners listeners;
+
+    BrokerParts(BrokerBuilder builder) {
+        config = builder.config;
+        ticker = builder.ticker;
+        LimitsConfig limits = config.limits();
+        List<BrokerObserver> observers = new ArrayList<>(builder.observers);
+        observers.add(events);
+        observer = BrokerObserver.of(observers);
+        access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers);
+        eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
+        router = new Router(
+                eventLoops.all(),
+                new SubscriptionIndex(config.mqtt().sharedStrategy()),
+                new RetainedMessages(limits.maxRetainedMessages(), limits.maxRetainedBytes()),
+                observer);
+        QueueBudget budget = new QueueBudget(limits.maxTotalQueuedBytes());
+        List<DeadlineWheel> wheels = startLoops(budget);
+        sessions = new SessionRegistry(
+                router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget);
+        flows = flows(builder);
+        waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
+        listeners = new Listeners(config, eventLoops, observer, this::initialize);
+    }
+
+    private List<DeadlineWheel> startLoops(QueueBudget budget) {
+        LimitsConfig limits = config.limits();
+        DecoderLimits decoderLimits = new DecoderLimits(
+                limits.maxConnectBytes(),
+                limits.maxUserProperties(),
+                limits.maxTopicBytes(),
+                limits.maxTopicLevels(),
+                limits.maxFiltersPerSubscribe());
+        List<DeadlineWheel> wheels = new ArrayList<>();
+        for (EventLoop eventLoop : eventLoops.all()) {
+            RoutingLoop routing = router.loopOf(eventLoop);
+            DeadlineWheel wheel = new DeadlineWheel(ticker);
+            ConnectionLoop loop = new ConnectionLoop(routing, wheel, new PacketDecoder(decoderLimits), budget);
+            boolean first = wheels.isEmpty();
+            wheels.add(wheel);
+            loops.put(eventLoop, loop);
+            eventLoop.execute(() -> {
+                wheel.runOn(eventLoop);
+                loop.start();
+                if (first) {
+                    wheel.arm(new RetainedSweep(wheel), EXPIRY_SWEEP_MILLIS);
+                }
+            });
+        }
+        return wheels;
+    }
+
+    /** Removes retained messages that have expired, some at a time. */
+    private final class RetainedSweep extends Deadline {
+
+        private final DeadlineWheel wheel;
+
+        RetainedSweep(DeadlineWheel wheel) {
+            this.wheel = wheel;
+        }
+
+        @Override
+        protected void expired() {
+            RetainedMessages retained = router.retained();
+            if (retained.removeExpired(ticker.nanoTime(), EXPIRY_SWEEP_STEPS) > 0) {
+                observer.retainedChanged(retained.count(), retained.bytes());
+            }
+            wheel.arm(this, EXPIRY_SWEEP_MILLIS);
+        }
+    }
+
+    private ConnectionFlows flows(BrokerBuilder builder) {
+        Disconnector disconnector = new Disconnector(
+                observer,
+                ticker,
+                config.limits().slowConsumerTimeout(),
+                config.session().maxExpiry(),
+                config.mqtt().serverReference());
+        List<EnhancedAuthenticator> methods = new ArrayList<>(builder.enhancedAuthenticators);
+        for (EnhancedAuthenticator builtIn : access.enhancedAuthenticators()) {
+            if (methods.stream().noneMatch(method -> method.method().equals(builtIn.method()))) {
+                methods.add(builtIn);
+            }
+        }
+        ConnectFlow connect = new ConnectFlow(
+                config,
+                access.authenticator(),
+                new EnhancedFlow(methods, disconnector),
+                access.authorizer(),
+                builder.directory,
+                sessions,
+                observer,
+                disconnector);
+        PublishFlow publish =
+                new PublishFlow(config, router, access.authorizer(), builder.interceptors, ticker, false);
+        return new ConnectionFlows(
+                connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);
+    }
+
+    private void initialize(Channel channel, AcceptedConnection link) {
+        channel.config().setWriteBufferWaterMark(waterMark);
+        ConnectionLoop loop = loops.get(channel.eventLoop());
+        if (loop == null) {
+            throw new IllegalStateException("a connection on somebody else's event loop");
+        }
+        channel.pipeline().addLast(MqttPipeline.MQTT, new ConnectionHandler(loop, flows, link));
+    }
+
+    AccessControl access() {
+        return access;
+    }
+
+    EventLoops eventLoops() {
+        return eventLoops;
+    }
+
+    Router router() {
+        return router;
+    }
+
+    SessionRegistry sessions() {
+        return sessions;
+    }
+
+    Listeners listeners() {
+        return listeners;
+    }
+
+    EventStream events() {
+        return events;
+    }
+
+    BrokerObserver observer() {
+        return observer;
+    }
+}

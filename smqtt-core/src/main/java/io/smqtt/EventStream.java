@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientIdentity;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+
+/** Turns what the broker tells its observers into events. Costs nothing while nobody listens. */
+final class EventStream implements BrokerObserver {
+
+    private final List<FluxSink<BrokerEvent>> sinks = new CopyOnWriteArrayList<>();
+
+    /** Events from the time of subscription on; those that a listener has no demand for are dropped. */
+    Flux<BrokerEvent> events() {
+        return Flux.create(
+                sink -> {
+                    sinks.add(sink);
+                    sink.onDispose(() -> sinks.remove(sink));
+                },
+                FluxSink.OverflowStrategy.DROP);
+    }
+
+    void complete() {
+        sinks.forEach(FluxSink::complete);
+    }
+
+    private void emit(BrokerEvent event) {
+        for (FluxSink<BrokerEvent> sink : sinks) {
+            sink.next(event);
+        }
+    }
+
+    @Override
+    public void clientConnected(ClientIdentity client, boolean sessionPresent) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.Connected(client, sessionPresent));
+        }
+    }
+
+    @Override
+    public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.Disconnected(client, reason));
+        }
+    }
+
+    @Override
+    public void subscribed(String clientId, String filter, boolean isNew) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.Subscribed(clientId, filter));
+        }
+    }
+
+    @Override
+    public void unsubscribed(String clientId, String filter) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.Unsubscribed(clientId, filter));
+        }
+    }
+
+    @Override
+    public void sessionEnded(String clientId, boolean expired) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.SessionEnded(clientId, expired));
+        }
+    }
+}

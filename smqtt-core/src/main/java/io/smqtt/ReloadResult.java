@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import java.util.List;
+
+/**
+ * What a reload changed.
+ *
+ * @param reloaded what was read anew, by file name
+ * @param failed what could not be used, with the reason; the old stays in force
+ */
+public record ReloadResult(List<String> reloaded, List<String> failed) {
+
+    /** Copies the lists. */
+    public ReloadResult {
+        reloaded = List.copyOf(reloaded);
+        failed = List.copyOf(failed);
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import io.smqtt.config.AccessConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.EnhancedAuthenticator;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All access checks of one broker, built from its configuration and from what users plug in, which is asked first. The
+ * authenticator and the authorizer stay the same objects for good; a reload changes what they answer.
+ */
+public final class AccessControl implements AutoCloseable {
+
+    private final AccessConfig config;
+    private final @Nullable PasswordFileAuthenticator passwords;
+    private final @Nullable AclFileAuthorizer rules;
+    private final Authenticator authenticator;
+    private final Authorizer authorizer;
+    private final List<EnhancedAuthenticator> enhancedAuthenticators;
+    private final List<String> warnings = new ArrayList<>();
+
+    private AccessControl(AccessConfig config, List<Authenticator> authenticators, List<Authorizer> authorizers) {
+        this.config = config;
+        PasswordFile users = config.passwordFile() == null ? null : PasswordFile.read(config.passwordFile());
+        AclFile acl = config.aclFile() == null ? null : AclFile.read(config.aclFile());
+        passwords = users == null
+                ? null
+                : new PasswordFileAuthenticator(users.table(), config.hashThreads(), config.hashQueue());
+        rules = acl == null ? null : new AclFileAuthorizer(acl);
+        authenticator = authenticators(authenticators);
+        authorizer = authorizers(authorizers);
+        enhancedAuthenticators =
+                passwords == null ? List.of() : List.of(new ScramSha256Authenticator(passwords::table));
+        warnings.addAll(users == null ? List.of() : users.warnings());
+        warnings.addAll(acl == null ? List.of() : acl.warnings());
+    }
+
+    /**
+     * Reads the files and builds the checks. Blocks.
+     *
+     * @param config where the files are, and who may come without a user
+     * @param authenticators plugged in, asked in this order before the built-in ones
+     * @param authorizers plugged in, asked in this order before the ACL file
+     * @return checks that count from now on
+     * @throws ConfigurationException if a file is missing, unreadable or malformed; the message names file and line
+     */
+    public static AccessControl open(
+            AccessConfig config, List<Authenticator> authenticators, List<Authorizer> authorizers) {
+        return new AccessControl(config, authenticators, authorizers);
+    }
+
+    /**
+     * Decides who may connect. Gives an answer to everything; any thread.
+     *
+     * @return the same object each time
+     */
+    public Authenticator authenticator() {
+        return authenticator;
+    }
+
+    /**
+     * Decides what clients may do. Gives an answer to everything, and one of the constants of
+     * {@link io.smqtt.spi.AccessDecision#now()} where no plugged-in authorizer needs time; any thread.
+     *
+     * @return the same object each time
+     */
+    public Authorizer authorizer() {
+        return authorizer;
+    }
+
+    /**
+     * The built-in methods of enhanced authentication.
+     *
+     * @return SCRAM-SHA-256 if there is a password file, else none
+     */
+    public List<EnhancedAuthenticator> enhancedAuthenticators() {
+        return enhancedAuthenticators;
+    }
+
+    /**
+     * What an operator should know of the files as they were at the start.
+     *
+     * @return messages that name the files; empty as a rule
+     */
+    public List<String> warnings() {
+        return List.copyOf(warnings);
+    }
+
+    /**
+     * Reads the files again. A file that can be used counts as a whole from one moment on; of one that cannot, the old
+     * content still counts. Blocks: not on an event loop.
+     *
+     * @return what was done
+     */
+    public synchronized AccessReload reload() {
+        List<Path> reloaded = new ArrayList<>();
+        List<String> problems = new ArrayList<>();
+        List<String> notes = new ArrayList<>();
+        Path passwordFile = config.passwordFile();
+        PasswordFileAuthenticator users = passwords;
+        if (passwordFile != null && users != null) {
+            reload(passwordFile, reloaded, problems, () -> {
+                PasswordFile fresh = PasswordFile.read(passwordFile);
+                users.replace(fresh.table());
+                notes.addAll(fresh.warnings());
+            });
+        }
+        Path aclFile = config.aclFile();
+        AclFileAuthorizer acl = rules;
+        if (aclFile != null && acl != null) {
+            reload(aclFile, reloaded, problems, () -> {
+                AclFile fresh = AclFile.read(aclFile);
+                acl.replace(fresh);
+                notes.addAll(fresh.warnings());
+            });
+        }
+        return new AccessReload(reloaded, problems, notes);
+    }
+
+    /** Stops the threads that compute password hashes; logins that wait for one are refused. */
+    @Override
+    public void close() {
+        if (passwords != null) {
+            passwords.close();
+        }
+    }
+
+    private static void reload(Path file, List<Path> reloaded, List<String> problems, Runnable step) {
+        try {
+            step.run();
+            reloaded.add(file);
+        } catch (ConfigurationException e) {
+            problems.add(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private Authenticator authenticators(List<Authenticator> pluggedIn) {
+        List<Authenticator> members = new ArrayList<>(pluggedIn);
+        members.add(new CertificateAuthenticator());
+        if (passwords != null) {
+            members.add(passwords);
+        }
+        boolean verifiesNobody = pluggedIn.isEmpty() && passwords == null;
+        members.add(new AnonymousAuthenticator(config.allowAnonymous(), verifiesNobody));
+        return new AuthenticatorChain(members);
+    }
+
+    private Authorizer authorizers(List<Authorizer> pluggedIn) {
+        List<Authorizer> members = new ArrayList<>(pluggedIn);
+        if (rules != null) {
+            members.add(rules);
+        }
+        return new AuthorizerChain(members.isEmpty() ? List.of(new OpenAuthorizer()) : members);
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import io.smqtt.config.ConfigurationException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file of users and password hashes in mosquitto's format, one {@code user:hash} a line, to read, change and write. Not
+ * thread-safe; it blocks and hashes, so it is not for event loops.
+ *
+ * <p>Hashes are {@code $7$iterations$salt$hash} (PBKDF2 with HMAC-SHA-512), {@code $6$salt$hash} (one SHA-512, only read)
+ * and, as an addition that mosquitto does not know, {@code $scram-sha-256$iterations$salt$storedKey$serverKey}.
+ */
+public final class PasswordFile {
+
+    /** The iterations of new hashes unless others are asked for: some 10 to 20 ms of one core for each login. */
+    public static final int DEFAULT_ITERATIONS = 20_000;
+
+    /** Mosquitto 2.0 takes salts of exactly this length. */
+    static final int SALT_BYTES = 12;
+
+    private static final SecureRandom RANDOM = KeyedHash.random();
+
+    /** What is kept of a password. */
+    public enum Kind {
+        /** For clients that send the password in CONNECT; mosquitto reads it too. */
+        PBKDF2_SHA_512,
+        /** For SCRAM-SHA-256, and for clients that send the password in CONNECT. */
+        SCRAM_SHA_256
+    }
+
+    private final Map<String, PasswordHash> users = new LinkedHashMap<>();
+    private final List<String> comments = new ArrayList<>();
+    private final List<String> warnings = new ArrayList<>();
+
+    private PasswordFile() {}
+
+    /**
+     * A file without users.
+     *
+     * @return a new one
+     */
+    public static PasswordFile empty() {
+        return new PasswordFile();
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @param file the file
+     * @return its users
+     * @throws ConfigurationException if the file is missing, unreadable or malformed; the message names file and line
+     */
+    public static PasswordFile read(Path file) {
+        PasswordFile result = new PasswordFile();
+        List<String> lines = TextFile.lines(file);
+        for (int i = 0; i < lines.size(); i++) {
+            try {
+                result.parse(lines.get(i).strip());
+            } catch (IllegalArgumentException e) {
+                throw TextFile.error(file, i + 1, String.valueOf(e.getMessage()));
+            }
+        }
+        if (result.users.isEmpty()) {
+            result.warnings.add(file + ": holds no user, so nobody can log in by password");
+        }
+        if (PrivateFile.isReadableByAll(file)) {
+            result.warnings.add(file + ": can be read by every user of this machine; chmod 600 it");
+        }
+        return result;
+    }
+
+    /**
+     * Reads {@code user:password} lines, passwords unhashed, and hashes them.
+     *
+     * @param file the file
+     * @param kind what to keep of each password
+     * @param iterations the work of one hash
+     * @return the users with their hashes
+     * @throws ConfigurationException if the file is missing, unreadable or malformed; the message names file and line
+     */
+    public static PasswordFile readPlain(Path file, Kind kind, int iterations) {
+        PasswordFile result = new PasswordFile();
+        List<String> lines = TextFile.lines(file);
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i);
+            if (isComment(line.strip())) {
+                continue;
+            }
+            int colon = line.indexOf(':');
+            try {
+                require(colon > 0, "has no user:password");
+                String userName = line.substring(0, colon).strip();
+                require(!result.users.containsKey(userName), "names a user for the second time");
+                result.set(userName, line.substring(colon + 1).getBytes(StandardCharsets.UTF_8), kind, iterations);
+            } catch (IllegalArgumentException e) {
+                throw TextFile.error(file, i + 1, String.valueOf(e.getMessage()));
+            }
+        }
+        return result;
+    }
+
+    /**
+     * The users.
+     *
+     * @return their names in the order of the file; a view that cannot be changed
+     */
+    public Set<String> userNames() {
+        return Collections.unmodifiableSet(users.keySet());
+    }
+
+    /**
+     * What an operator should know of the file although it is valid.
+     *
+     * @return messages that name the file; empty as a rule
+     */
+    public List<String> warnings() {
+        return List.copyOf(warnings);
+    }
+
+    /**
+     * Sets the password of a user, new or not, with the default kind and work.
+     *
+     * @param userName the user
+     * @param password the password's UTF-8, at most 1,024 bytes
+     * @throws IllegalArgumentException if the name or the password cannot be used; the message says why
+     */
+    public void set(String userName, byte[] password) {
+        set(userName, password, Kind.PBKDF2_SHA_512, DEFAULT_ITERATIONS);
+    }
+
+    /**
+     * Sets the password of a user, new or not.
+     *
+     * @param userName the user
+     * @param password the password's UTF-8, at most 1,024 bytes
+     * @param kind what to keep of the password
+     * @param iterations the work of one hash, from 1 (from 4,096 for SCRAM) to 10,000,000
+     * @throws IllegalArgumentException if an argument cannot be used; the message says why
+     */
+    public void set(String userName, byte[] password, Kind kind, int iterations) {
+        requireUserName(userName);
+        requirePassword(password);
+        int minimum = kind == Kind.SCRAM_SHA_256 ? PasswordHash.ScramSha256.MINIMUM_ITERATIONS : 1;
+        require(
+                iterations >= minimum && iterations <= PasswordHash.MAXIMUM_ITERATIONS,
+                "iterations must be from " + minimum + " to " + PasswordHash.MAXIMUM_ITERATIONS);
+        byte[] salt = KeyedHash.randomBytes(RANDOM, SALT_BYTES);
+        users.put(
+                userName,
+                kind == Kind.SCRAM_SHA_256
+                        ? scram(userName, password, salt, iterations)
+                        : PasswordHash.Pbkdf2Sha512.of(password, salt, iterations));
+    }
+
+    /**
+     * Removes a user.
+     *
+     * @param userName the user
+     * @return false if there was no such user
+     */
+    public boolean delete(String userName) {
+        return users.remove(userName) != null;
+    }
+
+    /**
+     * Writes the file: into a new file beside it that only its owner can read, which then takes its place. Whoever reads
+     * meanwhile sees the old file or the new one, whole. Comments move to the top.
+     *
+     * @param file the file, which may exist; a symbolic link is followed
+     * @throws IOException if it cannot be written; the old file is then untouched
+     */
+    public void write(Path file) throws IOException {
+        StringBuilder text = new StringBuilder();
+        comments.forEach(comment -> text.append(comment).append('\n'));
+        users.forEach((userName, hash) ->
+                text.append(userName).append(':').append(hash.encoded()).append('\n'));
+        PrivateFile.replace(file, text.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    PasswordTable table() {
+        return new PasswordTable(users);
+    }
+
+    private void parse(String line) {
+        if (isComment(line)) {
+            if (!line.isEmpty()) {
+                comments.add(line);
+            }
+            return;
+        }
+        int colon = line.indexOf(':');
+        require(colon > 0, "has no user:hash");
+        String userName = line.substring(0, colon).strip();
+        requireUserName(userName);
+        require(
+                users.putIfAbsent(
+                                userName,
+                                PasswordHash.parse(line.substring(colon + 1).strip()))
+                        == null,
+                "names a user for the second time");
+    }
+
+    private static PasswordHash scram(String userName, byte[] password, byte[] salt, int iterations) {
+        byte @Nullable [] prepared = Saslprep.prepare(password);
+        if (prepared == null || prepared.length == 0) {
+            throw new IllegalArgumentException("the password holds characters that SCRAM does not allow");
+        }
+        require(
+                userName.equals(Saslprep.prepare(userName)),
+                "the user name is not in the form that SCRAM compares (SASLprep)");
+        return PasswordHash.ScramSha256.of(prepared, salt, iterations);
+    }
+
+    private static boolean isComment(String line) {
+        return line.isEmpty() || line.charAt(0) == '#';
+    }
+
+    private static void requireUserName(String userName) {
+        boolean usable = !userName.isEmpty()
+                && userName.equals(userName.strip())
+                && userName.charAt(0) != '#'
+                && userName.indexOf(':') < 0
+                && userName.chars().noneMatch(Character::isISOControl);
+        require(usable, "has a user name that is empty, begins with #, begins or ends blank, or holds : or a control");
+    }
+
+    private static void requirePassword(byte[] password) {
+        require(password.length > 0, "the password is empty");
+        require(
+                password.length <= PasswordFileAuthenticator.MAXIMUM_PASSWORD_BYTES,
+                "the password is longer than " + PasswordFileAuthenticator.MAXIMUM_PASSWORD_BYTES + " bytes");
+        for (byte b : password) {
+            require(b != 0, "the password holds U+0000");
+        }
+    }
+
+    private static void require(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new IllegalArgumentException(otherwise);
+        }
+    }
+}

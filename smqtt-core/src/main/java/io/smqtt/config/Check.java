@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The rules that values have to obey. Every method names the key in the exception that it throws. */
+final class Check {
+
+    private Check() {}
+
+    static void that(boolean condition, String key, String problem) {
+        if (!condition) {
+            throw new ConfigurationException(key, problem);
+        }
+    }
+
+    static void present(String key, @Nullable Object value) {
+        that(value != null, key, "must be set");
+    }
+
+    static void range(String key, long value, long min, long max) {
+        if (value < min || value > max) {
+            throw new ConfigurationException(key, "must be " + min + " to " + max + ", but is " + value);
+        }
+    }
+
+    static void range(String key, @Nullable Duration value, Duration min, Duration max) {
+        if (value == null) {
+            throw new ConfigurationException(key, "must be set");
+        }
+        if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
+            throw new ConfigurationException(
+                    key,
+                    "must be " + ConfigText.format(min) + " to " + ConfigText.format(max) + ", but is "
+                            + ConfigText.format(value));
+        }
+    }
+
+    /** Accepts a host name or address literal. Whether it exists is seen when it is bound. */
+    static void host(String key, String value) {
+        boolean plain = !value.isEmpty()
+                && value.length() <= 255
+                && value.chars().allMatch(c -> c > ' ' && c < 0x7f && c != '/' && c != ',');
+        that(plain, key, "must be a host name or an address");
+    }
+
+    static void hostAndPort(String key, String value, int minPort) {
+        int colon = value.lastIndexOf(':');
+        that(colon > 0 && port(value.substring(colon + 1)) >= minPort, key, "must be host:port");
+        String host = value.substring(0, colon);
+        boolean bracketed = host.startsWith("[") && host.endsWith("]");
+        that(bracketed || host.indexOf(':') < 0, key, "must be host:port, with an IPv6 address in brackets");
+        host(key, bracketed ? host.substring(1, host.length() - 1) : host);
+    }
+
+    private static int port(String digits) {
+        int value = digits.isEmpty() || digits.length() > 5 ? -1 : number(digits);
+        return value > 65_535 ? -1 : value;
+    }
+
+    /** Accepts an address or an address with a prefix length, such as 10.0.0.0/8 or fd00::/8. */
+    static void network(String key, String value) {
+        int slash = value.indexOf('/');
+        String address = slash < 0 ? value : value.substring(0, slash);
+        int bits = address.indexOf(':') >= 0 ? (isIpv6(address) ? 128 : -1) : (isIpv4(address) ? 32 : -1);
+        int prefix = slash < 0 ? 0 : number(value.substring(slash + 1));
+        that(bits > 0 && prefix >= 0 && prefix <= bits, key, "must hold networks such as 10.0.0.0/8 or fd00::/8");
+    }
+
+    private static boolean isIpv4(String address) {
+        int parts = 0;
+        int from = 0;
+        while (from <= address.length()) {
+            int dot = address.indexOf('.', from);
+            int end = dot < 0 ? address.length() : dot;
+            int part = end - from > 3 ? -1 : number(address.substring(from, end));
+            if (part < 0 || part > 255) {
+                return false;
+            }
+            parts++;
+            from = end + 1;
+        }
+        return parts == 4;
+    }
+
+    private static boolean isIpv6(String address) {
+        try {
+            // A text with a colon is never looked up: it is an address literal or an error.
+            InetAddress.getByName(address);
+            return true;
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
+    private static int number(String digits) {
+        if (digits.isEmpty() || digits.length() > 9) {
+            return -1;
+        }
+        int value = 0;
+        for (int i = 0; i < digits.length(); i++) {
+            char c = digits.charAt(i);
+            if (c < '0' || c > '9') {
+                return -1;
+            }
+            value = value * 10 + (c - '0');
+        }
+        return value;
+    }
+
+    /** Accepts a name that can be a part of a key, an environment variable and a label of a metric. */
+    static void name(String key, String value) {
+        boolean plain = !value.isEmpty()
+                && value.length() <= 64
+                && value.charAt(0) != '-'
+                && value.chars().allMatch(c -> (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-');
+        that(plain, key, "must have 1 to 64 characters, a to z, 0 to 9 and hyphens");
+    }
+
+    /** Accepts what fits in a UTF-8 string of a packet and does no harm in a log. */
+    static void plainText(String key, String value) {
+        that(
+                value.length() <= 1_024 && value.chars().noneMatch(c -> c < ' ' || c == 0x7f || (c >= 0xd800 && c < 0xe000)),
+                key,
+                "must have at most 1024 characters and no control characters");
+    }
+
+    /** Refuses names that are no names, and two listeners that would bind the same address. */
+    static void listeners(Map<String, ListenerConfig> listeners) {
+        Map<String, String> bound = new HashMap<>();
+        for (Map.Entry<String, ListenerConfig> entry : listeners.entrySet()) {
+            String name = entry.getKey();
+            ListenerConfig listener = entry.getValue();
+            present("listeners." + name, listener);
+            name("listeners." + name, name);
+            String address = listener.host() + ":" + listener.port();
+            String other = listener.port() == 0 ? null : bound.put(address, name);
+            that(other == null, "listeners." + name + ".port", "is already taken by listener " + other + ": " + address);
+        }
+    }
+}

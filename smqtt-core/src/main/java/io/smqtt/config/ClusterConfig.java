@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How nodes find each other and share their work: {@code smqtt.cluster.*}.
+ *
+ * @param enabled whether this broker joins others; needs the module smqtt-cluster
+ * @param nodeId the name of this node, unique and kept over restarts; without one the name is made from the bound
+ *     address
+ * @param bind host:port on which other nodes reach this one; port 0 for any free one
+ * @param seeds host:port of nodes to join, for static discovery; the host name to look up for dns
+ * @param discovery how other nodes are found: by the list of seeds, by DNS, or by the Kubernetes API
+ * @param tls mutual TLS between nodes; required where bind is not a loopback or private address
+ * @param secret what nodes prove to each other before they talk, at least 16 characters; also
+ *     SMQTT_CLUSTER__SECRET_FILE
+ * @param publishAck what the publisher's acknowledgement waits for: the nodes that have matching subscribers, or this
+ *     node alone
+ * @param subscribeSync what SUBACK waits for: this node alone, or the live nodes that have learnt the subscription
+ */
+public record ClusterConfig(
+        @ConfigDoc("whether this broker joins others; needs the module smqtt-cluster")
+        boolean enabled,
+        @ConfigDoc("the name of this node, unique and kept over restarts; without one the name is made "
+                            + "from the bound address")
+        @Nullable String nodeId,
+        @ConfigDoc("host:port on which other nodes reach this one; port 0 for any free one")
+        String bind,
+        @ConfigDoc("host:port of nodes to join, for static discovery; the host name to look up for dns")
+        List<String> seeds,
+        @ConfigDoc("how other nodes are found: by the list of seeds, by DNS, or by the Kubernetes API")
+        Discovery discovery,
+        @ConfigDoc("mutual TLS between nodes; required where bind is not a loopback or private address")
+        @Nullable TlsConfig tls,
+        @ConfigDoc(
+                    value = "what nodes prove to each other before they talk, at least 16 characters; also "
+                            + "SMQTT_CLUSTER__SECRET_FILE",
+                    secret = true)
+        @Nullable String secret,
+        @ConfigDoc("what the publisher's acknowledgement waits for: the nodes that have matching "
+                            + "subscribers, or this node alone")
+        PublishAck publishAck,
+        @ConfigDoc("what SUBACK waits for: this node alone, or the live nodes that have learnt the "
+                            + "subscription")
+        SubscribeSync subscribeSync) {
+
+    /**
+     * Checks the values.
+     *
+     * @throws ConfigurationException if one is missing or out of its range
+     */
+    public ClusterConfig {
+        Check.present("cluster.bind", bind);
+        Check.present("cluster.seeds", seeds);
+        Check.present("cluster.discovery", discovery);
+        Check.present("cluster.publish-ack", publishAck);
+        Check.present("cluster.subscribe-sync", subscribeSync);
+        Check.hostAndPort("cluster.bind", bind, 0);
+        seeds = List.copyOf(seeds);
+        for (String seed : seeds) {
+            if (discovery == Discovery.STATIC) {
+                Check.hostAndPort("cluster.seeds", seed, 1);
+            } else {
+                Check.host("cluster.seeds", seed);
+            }
+        }
+        if (nodeId != null) {
+            Check.name("cluster.node-id", nodeId);
+        }
+        Check.that(secret == null || secret.length() >= 16, "cluster.secret", "must have at least 16 characters");
+    }
+
+    /**
+     * The defaults.
+     *
+     * @return a configuration that is safe to run
+     */
+    public static ClusterConfig defaults() {
+        return new ClusterConfig(
+                false,
+                null,
+                "127.0.0.1:7800",
+                List.of(),
+                Discovery.STATIC,
+                null,
+                null,
+                PublishAck.PEERS,
+                SubscribeSync.LOCAL);
+    }
+
+    /**
+     * Begins with the defaults.
+     *
+     * @return a builder, for one thread
+     */
+    public static Builder builder() {
+        return defaults().toBuilder();
+    }
+
+    /** {@return every value except the secret} */
+    @Override
+    public String toString() {
+        return "ClusterConfig[enabled=" + enabled + ", nodeId=" + nodeId + ", bind=" + bind + ", seeds=" + seeds
+                + ", discovery=" + discovery + ", tls=" + tls + ", publishAck=" + publishAck + ", subscribeSync="
+                + subscribeSync + "]";
+    }
+
+    /** How other nodes are found. */
+    public enum Discovery {
+        /** By the list of seeds. */
+        STATIC,
+        /** By the addresses of a host name. */
+        DNS,
+        /** By the Kubernetes API. */
+        KUBERNETES
+    }
+
+    /** What the publisher's acknowledgement waits for. */
+    public enum PublishAck {
+        /** The nodes that have matching subscribers have the message. */
+        PEERS,
+        /** This node has the message. */
+        LOCAL
+    }
+
+    /** What SUBACK waits for. */
+    public enum SubscribeSync {
+        /** This node knows the subscription. */
+        LOCAL,
+        /** The live nodes know it too. */
+        ACKED
+    }
+
+    /**
+     * Begins with these values.
+     *
+     * @return a builder, for one thread
+     */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
+    /** Collects values for a new {@link ClusterConfig}. Not safe for several threads. */
+    public static final class Builder {
+
+        private boolean enabled;
+        private @Nullable String nodeId;
+        private String bind;
+        private List<String> seeds;
+        private Discovery discovery;
+        private @Nullable TlsConfig tls;
+        private @Nullable String secret;
+        private PublishAck publishAck;
+        private SubscribeSync subscribeSync;
+
+        private Builder(ClusterConfig from) {
+            enabled = from.enabled;
+            nodeId = from.nodeId;
+            bind = from.bind;
+            seeds = from.seeds;
+            discovery = from.discovery;
+            tls = from.tls;
+            secret = from.secret;
+            publishAck = from.publishAck;
+            subscribeSync = from.subscribeSync;
+        }
+
+        /** {@return this, with {@link ClusterConfig#enabled()} set to the argument} */
+        public Builder enabled(boolean value) {
+            enabled = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#nodeId()} set to the argument} */
+        public Builder nodeId(@Nullable String value) {
+            nodeId = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#bind()} set to the argument} */
+        public Builder bind(String value) {
+            bind = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#seeds()} set to the argument} */
+        public Builder seeds(List<String> value) {
+            seeds = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#discovery()} set to the argument} */
+        public Builder discovery(Discovery value) {
+            discovery = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#tls()} set to the argument} */
+        public Builder tls(@Nullable TlsConfig value) {
+            tls = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#secret()} set to the argument} */
+        public Builder secret(@Nullable String value) {
+            secret = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#publishAck()} set to the argument} */
+        public Builder publishAck(PublishAck value) {
+            publishAck = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#subscribeSync()} set to the argument} */
+        public Builder subscribeSync(SubscribeSync value) {
+            subscribeSync = value;
+            return this;
+        }
+
+        /**
+         * Makes the configuration.
+         *
+         * @return a new one
+         * @throws ConfigurationException if a value is out of its range
+         */
+        public ClusterConfig build() {
+            return new ClusterConfig(
+                    enabled,
+                    nodeId,
+                    bind,
+                    seeds,
+                    discovery,
+                    tls,
+                    secret,
+                    publishAck,
+                    subscribeSync);
+        }
+    }
+}

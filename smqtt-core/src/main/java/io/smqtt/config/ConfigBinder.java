@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes records from texts. Whoever reads a file, an environment or flags puts one value per key into a map, the later
+ * source over the earlier, and binds it once. Every problem is found in one go and names where its value came from.
+ *
+ * <p>One binder binds one map; it is not safe for several threads.
+ */
+public final class ConfigBinder {
+
+    private final ConfigSchema schema;
+    private final Map<String, ConfigValue> values;
+    private final Set<String> known = new HashSet<>();
+    private final List<String> problems = new ArrayList<>();
+
+    private ConfigBinder(ConfigSchema schema, Map<String, ConfigValue> values) {
+        this.schema = schema;
+        this.values = values;
+    }
+
+    /**
+     * Binds one root.
+     *
+     * @param defaults the values of keys that are not given
+     * @param values texts by key
+     * @param <R> the record
+     * @return a record of the same type
+     * @throws ConfigurationException if a key is unknown, or a value wrong
+     */
+    public static <R extends Record> R bind(R defaults, Map<String, ConfigValue> values) {
+        return type(defaults).cast(bind(ConfigSchema.of(defaults), values).get(0));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <R extends Record> Class<R> type(R of) {
+        return (Class<R>) of.getClass();
+    }
+
+    /**
+     * Binds all roots of a schema.
+     *
+     * @param schema the keys and their defaults
+     * @param values texts by key
+     * @return the records, in the order of the schema's roots
+     * @throws ConfigurationException if a key is unknown, or a value wrong
+     */
+    public static List<Record> bind(ConfigSchema schema, Map<String, ConfigValue> values) {
+        return new ConfigBinder(schema, values).bind();
+    }
+
+    private List<Record> bind() {
+        List<Record> bound = new ArrayList<>();
+        for (Record root : schema.roots()) {
+            Record record = block(root.getClass(), root, "");
+            bound.add(record == null ? root : record);
+        }
+        for (Map.Entry<String, ConfigValue> entry : values.entrySet()) {
+            if (!known.contains(entry.getKey())) {
+                problems.add(entry.getValue().origin() + ": " + unknown(entry.getKey()));
+            }
+        }
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+        return bound;
+    }
+
+    private String unknown(String key) {
+        String nearest = NearestKey.of(key, schema.describe());
+        return "unknown key " + key + (nearest == null ? "" : ", did you mean " + nearest + "?");
+    }
+
+    /** Binds a record; null where that was not possible, with the reason among the problems. */
+    private @Nullable Record block(Class<?> type, @Nullable Record defaults, String prefix) {
+        RecordComponent[] components = type.getRecordComponents();
+        @Nullable Object[] arguments = new Object[components.length];
+        int before = problems.size();
+        for (int i = 0; i < components.length; i++) {
+            Object fallback = defaults == null ? null : ConfigSchema.get(defaults, components[i]);
+            String key = prefix + ConfigSchema.kebab(components[i].getName());
+            arguments[i] = component(components[i], fallback, key, defaults == null);
+        }
+        return problems.size() > before ? null : construct(type, components, arguments, prefix);
+    }
+
+    private @Nullable Object component(RecordComponent component, @Nullable Object fallback, String key, boolean bare) {
+        Class<?> type = component.getType();
+        if (type == Map.class) {
+            mark(key);
+            return named(ConfigSchema.elementType(component), fallback == null ? Map.of() : (Map<?, ?>) fallback, key);
+        }
+        if (type.isRecord()) {
+            mark(key);
+            return fallback == null && !given(key) ? null : block(type, (Record) fallback, key + ".");
+        }
+        return leaf(component, fallback, key, bare);
+    }
+
+    private boolean given(String block) {
+        String prefix = block + ".";
+        return values.keySet().stream().anyMatch(key -> key.startsWith(prefix));
+    }
+
+    /** A key that is the name of a block: it may be there, but only without a value. */
+    private void mark(String block) {
+        known.add(block);
+        ConfigValue value = values.get(block);
+        if (value != null && value.text() != null) {
+            problems.add(value.origin() + ": " + block + " is a block of keys and takes no value");
+        }
+    }
+
+    private Map<String, @Nullable Object> named(Class<?> element, Map<?, ?> defaults, String key) {
+        Set<String> names = new LinkedHashSet<>();
+        defaults.keySet().forEach(name -> names.add((String) name));
+        String prefix = key + ".";
+        for (String given : values.keySet()) {
+            if (given.startsWith(prefix)) {
+                int dot = given.indexOf('.', prefix.length());
+                names.add(given.substring(prefix.length(), dot < 0 ? given.length() : dot));
+            }
+        }
+        Map<String, @Nullable Object> entries = new LinkedHashMap<>();
+        for (String name : names) {
+            entry(element, (Record) defaults.get(name), prefix + name, name, entries);
+        }
+        return entries;
+    }
+
+    private void entry(
+            Class<?> element, @Nullable Record defaults, String key, String name, Map<String, @Nullable Object> entries) {
+        mark(key);
+        boolean enabled = enabled(key + "." + ConfigSchema.ENABLED);
+        Record base = defaults == null ? listenerDefaults(key, enabled) : defaults;
+        Record bound = block(element, base, key + ".");
+        if (enabled && bound != null) {
+            entries.put(name, bound);
+        }
+    }
+
+    private boolean enabled(String key) {
+        known.add(key);
+        ConfigValue value = values.get(key);
+        if (value == null || value.text() == null) {
+            return true;
+        }
+        Object parsed = ConfigText.parse(ConfigText.Kind.BOOLEAN, boolean.class, value.text(), value.base());
+        if (parsed == null) {
+            problems.add(wrong(key, value, ConfigText.Kind.BOOLEAN.expected(boolean.class), false));
+        }
+        return parsed == null || (Boolean) parsed;
+    }
+
+    /** What a listener has whose name is not among the defaults: it depends on the type that has to be given. */
+    private Record listenerDefaults(String key, boolean enabled) {
+        ConfigValue type = values.get(key + ".type");
+        if (type == null || type.text() == null) {
+            if (enabled) {
+                problems.add(origin(key) + key + ".type must be set, to one of "
+                        + String.join(", ", ConfigText.words(ListenerConfig.Type.class)));
+            }
+            return ListenerConfig.of(ListenerConfig.Type.TCP);
+        }
+        Object parsed = ConfigText.parse(ConfigText.Kind.ENUM, ListenerConfig.Type.class, type.text(), type.base());
+        return ListenerConfig.of(parsed == null ? ListenerConfig.Type.TCP : (ListenerConfig.Type) parsed);
+    }
+
+    private @Nullable Object leaf(RecordComponent component, @Nullable Object fallback, String key, boolean bare) {
+        known.add(key);
+        ConfigValue value = values.get(key);
+        ConfigText.Kind kind = ConfigSchema.kind(component);
+        String text = value == null ? null : value.text();
+        if (value == null || text == null) {
+            return bare ? bare(component, kind, key) : fallback;
+        }
+        if (text.isEmpty() && ConfigSchema.nullable(component)) {
+            return null;
+        }
+        Object parsed = ConfigText.parse(kind, component.getType(), text, value.base());
+        if (parsed == null) {
+            problems.add(wrong(key, value, kind.expected(component.getType()), ConfigSchema.secret(component)));
+        }
+        return parsed;
+    }
+
+    /** The value of an absent key in a block that has no defaults of its own. */
+    private @Nullable Object bare(RecordComponent component, ConfigText.Kind kind, String key) {
+        if (ConfigSchema.nullable(component)) {
+            return null;
+        }
+        ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
+        if (doc == null || doc.fallback().isEmpty()) {
+            problems.add(origin(key.substring(0, key.lastIndexOf('.'))) + key + " must be set");
+            return null;
+        }
+        return ConfigText.parse(kind, component.getType(), doc.fallback(), Path.of(""));
+    }
+
+    private static String wrong(String key, ConfigValue value, String expected, boolean secret) {
+        String found = secret ? "" : ", but is \"" + value.text() + "\"";
+        return value.origin() + ": " + key + " must be " + expected + found;
+    }
+
+    private @Nullable Record construct(Class<?> type, RecordComponent[] components, @Nullable Object[] args, String prefix) {
+        Class<?>[] types = new Class<?>[components.length];
+        for (int i = 0; i < types.length; i++) {
+            types[i] = components[i].getType();
+        }
+        try {
+            Constructor<?> constructor = type.getDeclaredConstructor(types);
+            constructor.setAccessible(true);
+            return (Record) constructor.newInstance(args);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof ConfigurationException) {
+                problems.add(located((ConfigurationException) e.getCause(), prefix));
+                return null;
+            }
+            throw new IllegalStateException("cannot make " + type, e);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("cannot make " + type, e);
+        }
+    }
+
+    /** A record knows the name of its component, but neither the names around it nor where the value came from. */
+    private String located(ConfigurationException problem, String prefix) {
+        String key = problem.key() == null ? "" : problem.key();
+        String full = prefix.isEmpty() ? key : prefix + key.substring(key.lastIndexOf('.') + 1);
+        String message = String.valueOf(problem.getMessage());
+        return origin(full) + (message.startsWith(key) ? full + message.substring(key.length()) : message);
+    }
+
+    /** Where a key or, failing that, the first key of a block was given. */
+    private String origin(String key) {
+        ConfigValue value = values.get(key);
+        if (value == null) {
+            value = values.entrySet().stream()
+                    .filter(entry -> entry.getKey().startsWith(key + "."))
+                    .map(Map.Entry::getValue)
+                    .findFirst()
+                    .orElse(null);
+        }
+        return value == null ? "" : value.origin() + ": ";
+    }
+}

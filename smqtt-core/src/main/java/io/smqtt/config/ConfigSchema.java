@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All keys that there are, read from the records themselves, so that no key can exist without being bound, checked and
+ * documented. A component {@code maxInFlight} of the block {@code limits} is the key {@code limits.max-in-flight}; a
+ * record is a block; a map of records is a block of blocks whose names the user chooses.
+ *
+ * <p>Several roots share one name space: {@link BrokerConfig}, and what a composition root adds (such as logging).
+ */
+public final class ConfigSchema {
+
+    /** Stands in key names for a name that the user chooses. */
+    static final String NAME = "<name>";
+
+    private final List<Record> roots;
+
+    private ConfigSchema(List<Record> roots) {
+        this.roots = roots;
+    }
+
+    /**
+     * Reads the schema of some records.
+     *
+     * @param roots the defaults; their components are the blocks and keys of the top level
+     * @return the schema
+     */
+    public static ConfigSchema of(Record... roots) {
+        return new ConfigSchema(List.of(roots));
+    }
+
+    List<Record> roots() {
+        return roots;
+    }
+
+    /**
+     * Describes every key.
+     *
+     * @return in the order of the records
+     */
+    public List<ConfigKey> describe() {
+        List<ConfigKey> keys = new ArrayList<>();
+        for (Record root : roots) {
+            describe(root.getClass(), root, "", keys);
+        }
+        return keys;
+    }
+
+    private static void describe(Class<?> type, @Nullable Record defaults, String prefix, List<ConfigKey> keys) {
+        for (RecordComponent component : type.getRecordComponents()) {
+            String key = prefix + kebab(component.getName());
+            Object value = defaults == null ? null : get(defaults, component);
+            if (component.getType().isRecord()) {
+                describe(component.getType(), (Record) value, key + ".", keys);
+            } else if (component.getType() == Map.class) {
+                String entry = key + "." + NAME + ".";
+                keys.add(new ConfigKey(
+                        entry + ENABLED, "true or false", "true", "", "false removes this entry", false, false));
+                describe(ListenerConfig.class, ListenerConfig.of(ListenerConfig.Type.TCP), entry, keys);
+            } else {
+                keys.add(describe(component, value, key, defaults == null));
+            }
+        }
+    }
+
+    /** The key, within a named block, that removes the block. */
+    static final String ENABLED = "enabled";
+
+    private static ConfigKey describe(RecordComponent component, @Nullable Object value, String key, boolean optional) {
+        ConfigText.Kind kind = kind(component);
+        ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
+        if (doc == null) {
+            return new ConfigKey(key, kind.expected(component.getType()), ConfigText.format(value, kind), "", "", false, false);
+        }
+        String shown = !doc.shown().isEmpty()
+                ? doc.shown()
+                : optional ? doc.fallback() : ConfigText.format(value, kind);
+        return new ConfigKey(
+                key,
+                kind.expected(component.getType()),
+                shown,
+                doc.min().isEmpty() ? "" : doc.min() + " to " + doc.max(),
+                doc.value(),
+                optional && doc.fallback().isEmpty() && !nullable(component),
+                doc.secret());
+    }
+
+    /**
+     * The value of every key.
+     *
+     * @param records what was bound
+     * @return key to text, in the order of the records; secrets are masked, keys without a value have an empty text, an
+     *     absent block has no keys
+     */
+    public static Map<String, String> values(Record... records) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (Record root : records) {
+            values(root, "", values);
+        }
+        return values;
+    }
+
+    private static void values(Record block, String prefix, Map<String, String> values) {
+        for (RecordComponent component : block.getClass().getRecordComponents()) {
+            String key = prefix + kebab(component.getName());
+            Object value = get(block, component);
+            if (value instanceof Record) {
+                values((Record) value, key + ".", values);
+            } else if (value instanceof Map) {
+                ((Map<?, ?>) value).forEach((name, entry) -> values((Record) entry, key + "." + name + ".", values));
+            } else if (!component.getType().isRecord()) {
+                boolean masked = value != null && secret(component);
+                values.put(key, masked ? "***" : ConfigText.format(value, kind(component)));
+            }
+        }
+    }
+
+    static ConfigText.Kind kind(RecordComponent component) {
+        return ConfigText.Kind.of(component.getType(), component.getName());
+    }
+
+    static boolean secret(RecordComponent component) {
+        ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
+        return doc != null && doc.secret();
+    }
+
+    static boolean nullable(RecordComponent component) {
+        return component.getAnnotatedType().isAnnotationPresent(Nullable.class);
+    }
+
+    /** The record in a map of records. */
+    static Class<?> elementType(RecordComponent component) {
+        return (Class<?>) ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[1];
+    }
+
+    static @Nullable Object get(Record block, RecordComponent component) {
+        try {
+            Method accessor = component.getAccessor();
+            accessor.setAccessible(true); // a root may be hidden in its own package
+            return accessor.invoke(block);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("cannot read " + component, e);
+        }
+    }
+
+    static String kebab(String name) {
+        StringBuilder kebab = new StringBuilder(name.length() + 4);
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            if (Character.isUpperCase(c)) {
+                kebab.append('-').append(Character.toLowerCase(c));
+            } else {
+                kebab.append(c);
+            }
+        }
+        return kebab.toString();
+    }
+}

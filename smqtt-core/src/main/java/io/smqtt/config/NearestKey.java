@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Finds what somebody may have meant. */
+final class NearestKey {
+
+    private NearestKey() {}
+
+    /**
+     * Finds the known key with the fewest changed characters.
+     *
+     * @param unknown the key that does not exist
+     * @param known keys, with {@code <name>} for a name that the user chooses
+     * @return null where nothing is near
+     */
+    static @Nullable String of(String unknown, List<ConfigKey> known) {
+        String best = null;
+        int bestDistance = Math.max(3, unknown.length() * 2 / 5) + 1;
+        for (ConfigKey key : known) {
+            String candidate = named(key.name(), unknown);
+            int distance = distance(unknown, candidate);
+            if (distance < bestDistance) {
+                bestDistance = distance;
+                best = candidate;
+            }
+        }
+        return best;
+    }
+
+    /** Puts the name that the user chose into the known key. */
+    private static String named(String known, String unknown) {
+        if (!known.contains(ConfigSchema.NAME)) {
+            return known;
+        }
+        int first = unknown.indexOf('.');
+        int second = unknown.indexOf('.', first + 1);
+        return first < 0 || second < 0
+                ? known
+                : known.replace(ConfigSchema.NAME, unknown.substring(first + 1, second));
+    }
+
+    private static int distance(String a, String b) {
+        int[] previous = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            previous[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int[] current = new int[b.length() + 1];
+            current[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int replaced = previous[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                current[j] = Math.min(replaced, 1 + Math.min(previous[j], current[j - 1]));
+            }
+            previous = current;
+        }
+        return previous[b.length()];
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RouteTicket;
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Acknowledgements to a publisher that wait for a store or a peer. They leave in the order in which the messages came,
+ * whatever the order in which these finish [MQTT-4.6.0-2] [MQTT-4.6.0-3]. On the connection's event loop.
+ */
+final class AcknowledgementOrder {
+
+    private final Connection connection;
+    private final ArrayDeque<Pending> pending = new ArrayDeque<>();
+
+    AcknowledgementOrder(Connection connection) {
+        this.connection = connection;
+    }
+
+    int size() {
+        return pending.size();
+    }
+
+    /** The ticket for a message that is about to be routed; it is held until {@link Pending#routed}. */
+    Pending expect(int packetId, QoS qos, @Nullable Runnable onFailure) {
+        Pending next = new Pending(packetId, qos, onFailure);
+        pending.add(next);
+        return next;
+    }
+
+    private void sendFinished() {
+        Pending first = pending.peek();
+        while (first != null && first.finished && !connection.isClosing()) {
+            pending.remove();
+            first.send();
+            first = pending.peek();
+        }
+    }
+
+    /** One acknowledgement. The holds may be taken and given up on any thread. */
+    final class Pending implements RouteTicket {
+
+        private final int packetId;
+        private final QoS qos;
+        private final @Nullable Runnable onFailure;
+        private final AtomicInteger holds = new AtomicInteger(1);
+        private volatile boolean failed;
+        private ReasonCode reason = ReasonCode.SUCCESS;
+        private boolean finished;
+
+        private Pending(int packetId, QoS qos, @Nullable Runnable onFailure) {
+            this.packetId = packetId;
+            this.qos = qos;
+            this.onFailure = onFailure;
+        }
+
+        @Override
+        public void hold() {
+            holds.incrementAndGet();
+        }
+
+        @Override
+        public void release(boolean success) {
+            if (!success) {
+                failed = true;
+            }
+            if (holds.decrementAndGet() == 0) {
+                if (connection.loop().inEventLoop()) {
+                    finish();
+                } else {
+                    connection.loop().routing().executor().execute(this::finish);
+                }
+            }
+        }
+
+        /** The message was handed to everybody. */
+        void routed(ReasonCode outcome) {
+            reason = outcome;
+            release(true);
+        }
+
+        private void finish() {
+            finished = true;
+            sendFinished();
+        }
+
+        private void send() {
+            if (failed && onFailure != null) {
+                onFailure.run();
+            }
+            if (failed && !connection.isV5()) {
+                connection.disconnect(ReasonCode.QUOTA_EXCEEDED); // there is no negative acknowledgement
+            } else if (qos == QoS.AT_LEAST_ONCE) {
+                connection.pubAck(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason);
+            } else {
+                connection.pubRec(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason);
+            }
+        }
+    }
+}

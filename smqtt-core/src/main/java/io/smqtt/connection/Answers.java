@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/** Takes the answers of plugged-in parts: at once where they are at hand, else on the connection's event loop. */
+final class Answers {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
+
+    private Answers() {}
+
+    /**
+     * The value of a Mono that is finished.
+     *
+     * @return null if the value is not at hand
+     */
+    @SuppressWarnings("unchecked")
+    static <T> @Nullable T atHand(Mono<T> mono) {
+        if (!(mono instanceof Callable<?> finished)) {
+            return null;
+        }
+        try {
+            return (T) finished.call();
+        } catch (Exception e) { // the caller subscribes and meets the error there
+            LOG.trace("the answer is an error", e);
+            return null;
+        }
+    }
+
+    /**
+     * Lets the connection decode nothing more until the answer is here.
+     *
+     * @param fallback the answer if the Mono fails or is empty
+     */
+    static <T> void await(Connection connection, Mono<T> mono, T fallback, Consumer<T> then) {
+        connection.await();
+        mono.onErrorResume(error -> {
+                    LOG.warn("a plugged-in part failed for {}", connection.name(), error);
+                    return Mono.just(fallback);
+                })
+                .defaultIfEmpty(fallback)
+                .subscribe(answer -> connection.loop().routing().executor().execute(() -> {
+                    if (!connection.isClosing()) {
+                        then.accept(answer);
+                    }
+                }));
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.config.TlsConfig;
+import java.security.cert.X509Certificate;
+import javax.naming.InvalidNameException;
+import javax.naming.ldap.LdapName;
+import javax.naming.ldap.Rdn;
+import javax.security.auth.x500.X500Principal;
+import org.jspecify.annotations.Nullable;
+
+/** The user name that a listener takes from the client certificate. */
+final class CertificateUser {
+
+    private CertificateUser() {}
+
+    /** Returns null if the listener takes none, or if there is none to take. */
+    static @Nullable String of(ClientLink link) {
+        TlsConfig tls = link.config().tls();
+        if (tls == null || tls.userName() == TlsConfig.CertificateUserName.NONE) {
+            return null;
+        }
+        X509Certificate certificate = link.clientCertificate();
+        if (certificate == null) {
+            return null;
+        }
+        String subject = certificate.getSubjectX500Principal().getName(X500Principal.RFC2253);
+        return tls.userName() == TlsConfig.CertificateUserName.DN ? subject : commonName(subject);
+    }
+
+    private static @Nullable String commonName(String subject) {
+        try {
+            for (Rdn part : new LdapName(subject).getRdns()) {
+                if (part.getType().equalsIgnoreCase("CN")) {
+                    return String.valueOf(part.getValue());
+                }
+            }
+            return null;
+        } catch (InvalidNameException e) { // a certificate that was verified has a readable subject
+            throw new IllegalStateException("unreadable subject", e);
+        }
+    }
+}

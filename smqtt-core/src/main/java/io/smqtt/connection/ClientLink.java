@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.config.ListenerConfig;
+import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import org.jspecify.annotations.Nullable;
+
+/** What the transport knows of a connection that it has accepted. On the connection's event loop. */
+public interface ClientLink {
+
+    /**
+     * The listener that accepted the connection.
+     *
+     * @return its name in the configuration
+     */
+    String listener();
+
+    /**
+     * The options of the listener.
+     *
+     * @return its configuration
+     */
+    ListenerConfig config();
+
+    /**
+     * Where the client really is, behind a trusted proxy too.
+     *
+     * @return the address, resolved
+     */
+    InetSocketAddress remoteAddress();
+
+    /**
+     * Whether MQTT is carried in WebSocket frames.
+     *
+     * @return true for WebSocket
+     */
+    boolean webSocket();
+
+    /**
+     * Whether the connection is encrypted.
+     *
+     * @return true for TLS
+     */
+    boolean tls();
+
+    /**
+     * The certificate that the client proved to own.
+     *
+     * @return null without TLS or without a client certificate
+     */
+    @Nullable X509Certificate clientCertificate();
+
+    /**
+     * Says what to do when the CONNECT is not complete in time; without it the channel is closed.
+     *
+     * @param action must close the channel
+     */
+    void onConnectTimeout(Runnable action);
+
+    /** The CONNECT is complete: the connection is not pending any more. */
+    void connected();
+}

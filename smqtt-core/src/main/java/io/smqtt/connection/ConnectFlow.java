@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.codec.AuthPacket;
+import io.smqtt.codec.ConnAck;
+import io.smqtt.codec.ConnectPacket;
+import io.smqtt.codec.ProtocolViolation;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.MqttConfig;
+import io.smqtt.config.SessionConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.message.Will;
+import io.smqtt.session.Session;
+import io.smqtt.session.SessionRegistry;
+import io.smqtt.session.SessionRequest;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authentication;
+import io.smqtt.spi.AuthenticationRequest;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientDirectory;
+import io.smqtt.spi.ClientIdentity;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * From CONNECT to CONNACK (MQTT 5.0, sections 3.1, 3.2): validate, authenticate, authorize the will, claim the client
+ * identifier, open the session. Nobody else's session is touched before the client is who it says.
+ */
+public final class ConnectFlow {
+
+    private final BrokerConfig config;
+    private final Authenticator authenticator;
+    private final EnhancedFlow enhanced;
+    private final Authorizer authorizer;
+    private final ClientDirectory directory;
+    private final SessionRegistry registry;
+    private final BrokerObserver observer;
+    private final Disconnector disconnector;
+
+    /**
+     * Creates the flow.
+     *
+     * @param config the broker's configuration
+     * @param authenticator who decides of clients without an authentication method
+     * @param enhanced authentication by AUTH packets
+     * @param authorizer who decides of wills
+     * @param directory who owns a client identifier
+     * @param registry the sessions
+     * @param observer what is told of connected clients
+     * @param disconnector the one exit
+     */
+    public ConnectFlow(
+            BrokerConfig config,
+            Authenticator authenticator,
+            EnhancedFlow enhanced,
+            Authorizer authorizer,
+            ClientDirectory directory,
+            SessionRegistry registry,
+            BrokerObserver observer,
+            Disconnector disconnector) {
+        this.config = config;
+        this.authenticator = authenticator;
+        this.enhanced = enhanced;
+        this.authorizer = authorizer;
+        this.directory = directory;
+        this.registry = registry;
+        this.observer = observer;
+        this.disconnector = disconnector;
+    }
+
+    void onConnect(Connection connection, ConnectPacket packet) {
+        if (connection.phase() != Connection.Phase.AWAITING_CONNECT) { // [MQTT-3.1.0-2]
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "a second CONNECT");
+        }
+        int listenerLimit = connection.link().config().maxPacketBytes();
+        connection.connecting(packet, listenerLimit > 0 ? listenerLimit : config.limits().maxPacketBytes());
+        ReasonCode unsupported = unsupported(packet.will());
+        if (unsupported != null) { // [MQTT-3.2.2-12] [MQTT-3.2.2-13]
+            disconnector.refuse(connection, unsupported, "the will asks for what is not supported");
+            return;
+        }
+        String clientId = packet.clientId().isEmpty() ? ClientIds.assign() : packet.clientId(); // [MQTT-3.1.3-6]
+        AuthenticationRequest request = authenticationRequest(connection, packet, clientId);
+        if (packet.authenticationMethod() == null) {
+            Answers.await(
+                    connection,
+                    authenticator.authenticate(request),
+                    new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE),
+                    answer -> authenticated(connection, packet, clientId, answer));
+        } else {
+            enhanced.begin(connection, packet, request, this);
+        }
+    }
+
+    private @Nullable ReasonCode unsupported(@Nullable Will will) {
+        MqttConfig mqtt = config.mqtt();
+        if (will == null) {
+            return null;
+        }
+        if (will.message().qos().level() > mqtt.maxQos()) {
+            return ReasonCode.QOS_NOT_SUPPORTED;
+        }
+        return will.message().retain() && !mqtt.retainAvailable() ? ReasonCode.RETAIN_NOT_SUPPORTED : null;
+    }
+
+    static AuthenticationRequest authenticationRequest(Connection connection, ConnectPacket packet, String clientId) {
+        String fromCertificate = CertificateUser.of(connection.link());
+        return new AuthenticationRequest(
+                clientId,
+                fromCertificate != null ? fromCertificate : packet.userName(),
+                packet.password(),
+                connection.link().remoteAddress(),
+                connection.link().listener(),
+                packet.version(),
+                connection.link().clientCertificate(),
+                fromCertificate != null);
+    }
+
+    private void authenticated(Connection connection, ConnectPacket packet, String clientId, Authentication answer) {
+        if (answer instanceof Authentication.Accepted accepted) {
+            accepted(connection, packet, clientId, accepted.userName(), accepted.roles(), null);
+        } else if (answer instanceof Authentication.Refused refused) {
+            disconnector.refuse(connection, refused.reason(), null);
+        } else {
+            disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, null);
+        }
+    }
+
+    /** The client is who it says. On the event loop, outside of decoding. */
+    void accepted(
+            Connection connection,
+            ConnectPacket packet,
+            String clientId,
+            @Nullable String userName,
+            Set<String> roles,
+            byte @Nullable [] authenticationData) {
+        ClientIdentity client = new ClientIdentity(
+                clientId,
+                userName,
+                connection.link().remoteAddress(),
+                connection.link().listener(),
+                packet.version(),
+                roles);
+        connection.client(client);
+        Mono<AccessDecision> mayWill = packet.will() == null
+                ? AccessDecision.ALLOW.now()
+                : authorizer.authorize(
+                        client, AccessAction.PUBLISH, packet.will().message().topic().value());
+        Mono<AccessDecision> mayEnter = mayWill.flatMap(decision -> decision != AccessDecision.ALLOW
+                ? Mono.just(decision)
+                : directory.claim(client, packet.cleanStart()).thenReturn(decision));
+        Answers.await(connection, mayEnter, AccessDecision.DENY, decision -> {
+            if (decision == AccessDecision.ALLOW) {
+                open(connection, packet, client, authenticationData);
+            } else {
+                disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, "the will is not allowed");
+            }
+        });
+    }
+
+    private void open(
+            Connection connection,
+            ConnectPacket packet,
+            ClientIdentity client,
+            byte @Nullable [] authenticationData) {
+        long granted = grantedExpirySeconds(packet);
+        connection.await();
+        registry.open(new SessionRequest(
+                client,
+                packet.cleanStart(),
+                granted,
+                packet.will(),
+                connection,
+                connection.loop().routing(),
+                new SessionRequest.Reply() {
+                    @Override
+                    public void opened(Session session, boolean sessionPresent) {
+                        connected(connection, packet, session, sessionPresent, granted, authenticationData);
+                    }
+
+                    @Override
+                    public void refused(ReasonCode reason) {
+                        disconnector.refuse(connection, reason, null);
+                    }
+                }));
+    }
+
+    private long grantedExpirySeconds(ConnectPacket packet) {
+        SessionConfig session = config.session();
+        if (packet.version() == ProtocolVersion.MQTT_5) {
+            return Math.min(packet.sessionExpirySeconds(), session.maxExpiry().toSeconds());
+        }
+        return packet.cleanStart() // [MQTT-3.1.2-6] of MQTT 3.1.1
+                ? 0
+                : Math.min(session.defaultExpiry().toSeconds(), session.maxExpiry().toSeconds());
+    }
+
+    private void connected(
+            Connection connection,
+            ConnectPacket packet,
+            Session session,
+            boolean sessionPresent,
+            long grantedExpiry,
+            byte @Nullable [] authenticationData) {
+        if (connection.isClosing()) { // gone while it waited
+            session.connectionEnded(connection, true, -1);
+            return;
+        }
+        MqttConfig mqtt = config.mqtt();
+        int keepAlive = keepAliveSeconds(packet);
+        int window = Math.min(config.limits().maxInFlight(), packet.receiveMaximum());
+        connection.connected(
+                session,
+                window,
+                new InboundAliases(mqtt.topicAliasMaximum()),
+                new OutboundAliases(Math.min(mqtt.outboundTopicAliasMaximum(), packet.topicAliasMaximum())));
+        connection.link().connected();
+        connection.deadlines().keepAlive(keepAlive);
+        connection.connAck(connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, authenticationData));
+        observer.clientConnected(connection.client(), sessionPresent);
+        session.start();
+        connection.proceed();
+    }
+
+    /** The keep alive in force; an older client is held to it without being told. */
+    private int keepAliveSeconds(ConnectPacket packet) {
+        long maximum = config.mqtt().maxKeepAlive().toSeconds();
+        int asked = packet.keepAliveSeconds();
+        return maximum > 0 && (asked == 0 || asked > maximum) ? (int) maximum : asked;
+    }
+
+    private ConnAck connAck(
+            Connection connection,
+            ConnectPacket packet,
+            boolean sessionPresent,
+            long grantedExpiry,
+            int keepAlive,
+            byte @Nullable [] authenticationData) {
+        MqttConfig mqtt = config.mqtt();
+        boolean wantsResponse = packet.requestResponseInformation() && !mqtt.responseInformation().isEmpty();
+        return new ConnAck(
+                sessionPresent,
+                ReasonCode.SUCCESS,
+                grantedExpiry == packet.sessionExpirySeconds() ? -1 : grantedExpiry,
+                config.limits().receiveMaximum(),
+                mqtt.maxQos(),
+                mqtt.retainAvailable(),
+                connection.maximumPacketBytes(),
+                packet.clientId().isEmpty() ? connection.client().clientId() : null,
+                mqtt.topicAliasMaximum(),
+                null,
+                mqtt.wildcardAvailable(),
+                mqtt.subscriptionIdentifiersAvailable(),
+                mqtt.sharedAvailable(),
+                keepAlive == packet.keepAliveSeconds() ? -1 : keepAlive, // [MQTT-3.2.2-21]
+                wantsResponse ? mqtt.responseInformation() : null,
+                null,
+                packet.authenticationMethod(),
+                authenticationData);
+    }
+
+    void onAuth(Connection connection, AuthPacket packet) {
+        enhanced.onAuth(connection, packet, this);
+    }
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.smqtt.codec.AuthPacket;
+import io.smqtt.codec.ConnAck;
+import io.smqtt.codec.ConnectPacket;
+import io.smqtt.codec.PacketEncoder;
+import io.smqtt.codec.PublishEncoder;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.Subscription;
+import io.smqtt.session.PacketSink;
+import io.smqtt.session.Session;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.topic.TopicName;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of one network connection and the port through which its session writes. On the connection's event loop; dies
+ * with the socket.
+ */
+final class Connection implements PacketSink {
+
+    /** Where the connection stands. */
+    enum Phase {
+        /** Nothing but a CONNECT is legal. */
+        AWAITING_CONNECT,
+        /** The CONNECT is being examined; only AUTH is legal. */
+        CONNECTING,
+        /** The CONNACK is out. */
+        CONNECTED,
+        /** Nothing is read any more. */
+        CLOSING,
+        /** The socket is gone. */
+        CLOSED
+    }
+
+    /** Payloads from this length on are not copied for each subscriber. */
+    private static final int LARGE_PAYLOAD_BYTES = 8 * 1024;
+
+    private static final int NO_LIMIT = PacketEncoder.MAXIMUM_PACKET_BYTES;
+
+    private final ChannelHandlerContext context;
+    private final ConnectionLoop loop;
+    private final ClientLink link;
+    private final Disconnector disconnector;
+    private final Runnable resume;
+    private final OutboundBuffer outbound;
+
+    private Phase phase = Phase.AWAITING_CONNECT;
+    private boolean waiting;
+    private @Nullable ProtocolVersion version;
+    private int maximumPacketBytes;
+    private long clientMaximumPacketBytes = NO_LIMIT;
+    private int sendMaximum = 65_535;
+    private boolean problemInformation = true;
+
+    private @Nullable Session session;
+    private @Nullable ClientIdentity client;
+    private @Nullable InboundAliases inboundAliases;
+    private @Nullable OutboundAliases outboundAliases;
+    private @Nullable ConnectionDeadlines deadlines;
+    private @Nullable ReadPace pace;
+    private @Nullable Authenticating authenticating;
+    private @Nullable AcknowledgementOrder acknowledgements;
+    private long touchedTick;
+
+    private @Nullable TopicName allowedTopic;
+    private long allowedGeneration;
+
+    Connection(
+            ChannelHandlerContext context,
+            ConnectionLoop loop,
+            ClientLink link,
+            Disconnector disconnector,
+            Runnable resume) {
+        this.context = context;
+        this.loop = loop;
+        this.link = link;
+        this.disconnector = disconnector;
+        this.resume = resume;
+        this.outbound = new OutboundBuffer(loop, context);
+    }
+
+    // --- what others ask
+
+    ChannelHandlerContext context() {
+        return context;
+    }
+
+    ConnectionLoop loop() {
+        return loop;
+    }
+
+    ClientLink link() {
+        return link;
+    }
+
+    Phase phase() {
+        return phase;
+    }
+
+    void phase(Phase next) {
+        phase = next;
+    }
+
+    boolean isClosing() {
+        return phase.compareTo(Phase.CLOSING) >= 0;
+    }
+
+    @Nullable ProtocolVersion version() {
+        return version;
+    }
+
+    boolean isV5() {
+        return version == ProtocolVersion.MQTT_5;
+    }
+
+    int maximumPacketBytes() {
+        return maximumPacketBytes;
+    }
+
+    OutboundBuffer outbound() {
+        return outbound;
+    }
+
+    /** What to call the client in a log. */
+    String name() {
+        ClientIdentity known = client;
+        return known == null ? String.valueOf(link.remoteAddress()) : known.clientId();
+    }
+
+    Session session() {
+        Session current = session;
+        if (current == null) {
+            throw new IllegalStateException("not connected");
+        }
+        return current;
+    }
+
+    @Nullable Session sessionOrNull() {
+        return session;
+    }
+
+    ClientIdentity client() {
+        ClientIdentity known = client;
+        if (known == null) {
+            throw new IllegalStateException("not authenticated");
+        }
+        return known;
+    }
+
+    @Nullable ClientIdentity clientOrNull() {
+        return client;
+    }
+
+    void client(ClientIdentity authenticated) {
+        client = authenticated;
+        allowedTopic = null;
+    }
+
+    @Nullable Authenticating authenticating() {
+        return authenticating;
+    }
+
+    void authenticating(@Nullable Authenticating exchange) {
+        authenticating = exchange;
+    }
+
+    // --- reading
+
+    /** Whether the next packet may be decoded: not while an answer is awaited that it must not overtake. */
+    boolean mayDecode() {
+        return !waiting && !isClosing();
+    }
+
+    /** Stops decoding until {@link #proceed()}. */
+    void await() {
+        waiting = true;
+    }
+
+    /** Goes on decoding; on the event loop, never from within decoding. */
+    void proceed() {
+        waiting = false;
+        resume.run();
+    }
+
+    /** Asks the socket for more, unless there is a reason not to. */
+    void readNext() {
+        if (phase == Phase.CLOSED || waiting) {
+            return;
+        }
+        if (phase == Phase.CONNECTED && !context.channel().isWritable()) {
+            return; // who does not read what is sent gets nothing more read
+        }
+        if (pace != null && pace.postpones(loop)) {
+            return;
+        }
+        context.read();
+    }
+
+    /** A complete packet has arrived. */
+    void touch() {
+        touchedTick = loop.wheel().tick();
+    }
+
+    long touchedTick() {
+        return touchedTick;
+    }
+
+    ReadPace pace(int maximumRate) {
+        ReadPace current = pace;
+        if (current == null) {
+            current = new ReadPace(maximumRate, context);
+            pace = current;
+        }
+        return current;
+    }
+
+    void writabilityChanged() {
+        boolean writable = context.channel().isWritable();
+        deadlines().writable(writable);
+        if (writable && session != null && phase == Phase.CONNECTED) {
+            session.start();
+        }
+        if (writable) {
+            readNext();
+        }
+    }
+
+    ConnectionDeadlines deadlines() {
+        ConnectionDeadlines current = deadlines;
+        if (current == null) {
+            current = new ConnectionDeadlines(this, disconnector);
+            deadlines = current;
+        }
+        return current;
+    }
+
+    // --- life
+
+    /** The CONNECT is readable: from now on the answer can have the right form. */
+    void connecting(ConnectPacket packet, int packetLimit) {
+        phase = Phase.CONNECTING;
+        version = packet.version();
+        maximumPacketBytes = packetLimit;
+        clientMaximumPacketBytes = Math.min(NO_LIMIT, packet.maximumPacketSize());
+        problemInformation = packet.requestProblemInformation();
+    }
+
+    void version(ProtocolVersion known) {
+        version = known;
+    }
+
+    /** The client is in: the CONNACK is about to go out. */
+    void connected(Session opened, int window, InboundAliases inbound, OutboundAliases towardsClient) {
+        session = opened;
+        sendMaximum = window;
+        inboundAliases = inbound;
+        outboundAliases = towardsClient;
+        phase = Phase.CONNECTED;
+    }
+
+    InboundAliases inboundAliases() {
+        InboundAliases aliases = inboundAliases;
+        return aliases == null ? InboundAliases.NONE : aliases;
+    }
+
+    /** Gives back everything that must not outlive the socket. */
+    void closed() {
+        phase = Phase.CLOSED;
+        outbound.close();
+        if (deadlines != null) {
+            deadlines.cancel();
+        }
+        if (pace != null) {
+            pace.cancel();
+        }
+    }
+
+    /** Whether the client was found to be allowed to publish to a topic under the present rules. */
+    boolean isAllowed(TopicName topic, long generation) {
+        return topic == allowedTopic && generation == allowedGeneration;
+    }
+
+    void allowed(TopicName topic, long generation) {
+        allowedTopic = topic;
+        allowedGeneration = generation;
+    }
+
+    AcknowledgementOrder acknowledgements() {
+        AcknowledgementOrder order = acknowledgements;
+        if (order == null) {
+            order = new AcknowledgementOrder(this);
+            acknowledgements = order;
+        }
+        return order;
+    }
+
+    int pendingAcknowledgements() {
+        return acknowledgements == null ? 0 : acknowledgements.size();
+    }
+
+    // --- writing
+
+    @Override
+    public boolean isWritable() {
+        return context.channel().isWritable();
+    }
+
+    @Override
+    public int sendMaximum() {
+        return sendMaximum;
+    }
+
+    @Override
+    public boolean publish(
+            ApplicationMessage message,
+            Subscription subscription,
+            QoS qos,
+            boolean retain,
+            int packetId,
+            boolean duplicate) {
+        ProtocolVersion wire = knownVersion();
+        long expiry = ApplicationMessage.NEVER;
+        int[] identifiers = PublishEncoder.NO_IDENTIFIERS;
+        int alias = 0;
+        if (wire.isV5()) {
+            expiry = disconnector.remainingExpiry(message);
+            identifiers = subscription.identifiers();
+            if (clientMaximumPacketBytes < NO_LIMIT
+                    && PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
+                            > clientMaximumPacketBytes) {
+                return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
+            }
+            alias = outboundAliases == null ? 0 : outboundAliases.aliasFor(message.topic());
+        }
+        boolean topicPresent = alias == 0 || outboundAliases == null || outboundAliases.isNew();
+        ByteBuf out = outbound.begin();
+        if (message.payload().size() < LARGE_PAYLOAD_BYTES) {
+            loop.encoder()
+                    .encode(
+                            out, wire, message, qos, duplicate, retain, packetId, identifiers, expiry, alias,
+                            topicPresent);
+            outbound.written();
+        } else {
+            loop.encoder()
+                    .encodeHeader(
+                            out, wire, message, qos, duplicate, retain, packetId, identifiers, expiry, alias,
+                            topicPresent);
+            outbound.append(loop.sharedPayload(message, context.alloc()).retainedDuplicate());
+        }
+        return true;
+    }
+
+    private ProtocolVersion knownVersion() {
+        ProtocolVersion known = version;
+        if (known == null) {
+            throw new IllegalStateException("no CONNECT yet");
+        }
+        return known;
+    }
+
+    @Override
+    public void pubRel(int packetId) {
+        pubRel(packetId, ReasonCode.SUCCESS);
+    }
+
+    void pubRel(int packetId, ReasonCode reason) {
+        PacketEncoder.pubRel(outbound.begin(), knownVersion(), packetId, reason, null, clientMaximumPacketBytes);
+        outbound.written();
+    }
+
+    void pubAck(int packetId, ReasonCode reason) {
+        PacketEncoder.pubAck(
+                outbound.begin(), knownVersion(), packetId, reason, textOf(reason), clientMaximumPacketBytes);
+        outbound.written();
+    }
+
+    void pubRec(int packetId, ReasonCode reason) {
+        PacketEncoder.pubRec(
+                outbound.begin(), knownVersion(), packetId, reason, textOf(reason), clientMaximumPacketBytes);
+        outbound.written();
+    }
+
+    void pubComp(int packetId, ReasonCode reason) {
+        PacketEncoder.pubComp(outbound.begin(), knownVersion(), packetId, reason, null, clientMaximumPacketBytes);
+        outbound.written();
+    }
+
+    void subAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
+        PacketEncoder.subAck(
+                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes);
+        outbound.written();
+    }
+
+    void unsubAck(int packetId, List<ReasonCode> reasons) {
+        PacketEncoder.unsubAck(outbound.begin(), knownVersion(), packetId, reasons, null, clientMaximumPacketBytes);
+        outbound.written();
+    }
+
+    void pingResp() {
+        PacketEncoder.pingResp(outbound.begin());
+        outbound.written();
+    }
+
+    boolean connAck(ConnAck packet) {
+        boolean fits = PacketEncoder.connAck(outbound.begin(), knownVersion(), packet, clientMaximumPacketBytes);
+        outbound.written();
+        return fits;
+    }
+
+    void auth(AuthPacket packet) {
+        PacketEncoder.auth(outbound.begin(), packet, null, clientMaximumPacketBytes);
+        outbound.written();
+    }
+
+    void disconnectPacket(ReasonCode reason, @Nullable String text, @Nullable String serverReference) {
+        PacketEncoder.disconnect(
+                outbound.begin(), knownVersion(), reason, text, serverReference, clientMaximumPacketBytes);
+        outbound.written();
+    }
+
+    /** A reason string, if the client wants any [MQTT-3.1.2-29]. */
+    private @Nullable String problem(@Nullable String text) {
+        return problemInformation ? text : null;
+    }
+
+    private @Nullable String textOf(ReasonCode reason) {
+        return isV5() && reason.isError() ? problem(ReasonTexts.of(reason)) : null;
+    }
+
+    @Override
+    public void disconnect(ReasonCode reason) {
+        disconnector.disconnect(this, reason, null);
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.session.Deadline;
+import io.smqtt.session.DeadlineWheel;
+import org.jspecify.annotations.Nullable;
+
+/** What happens to one connection in time: keep alive, a reader that is too slow, the end of a polite goodbye. */
+final class ConnectionDeadlines {
+
+    private final Connection connection;
+    private final Disconnector disconnector;
+    private final DeadlineWheel wheel;
+    private @Nullable KeepAlive keepAlive;
+    private @Nullable SlowReader slowReader;
+    private @Nullable Linger linger;
+
+    ConnectionDeadlines(Connection connection, Disconnector disconnector) {
+        this.connection = connection;
+        this.disconnector = disconnector;
+        this.wheel = connection.loop().wheel();
+    }
+
+    /** Ends the connection when no complete packet arrives for 1.5 times the keep alive [MQTT-3.1.2-22]. */
+    private final class KeepAlive extends Deadline {
+
+        private final long limitTicks;
+
+        KeepAlive(int seconds) {
+            this.limitTicks = seconds * 1500L / DeadlineWheel.TICK_MILLIS;
+        }
+
+        void arm() {
+            long leftTicks = Math.max(1, connection.touchedTick() + limitTicks - wheel.tick());
+            wheel.arm(this, leftTicks * DeadlineWheel.TICK_MILLIS);
+        }
+
+        @Override
+        protected void expired() {
+            if (wheel.tick() - connection.touchedTick() >= limitTicks) {
+                disconnector.disconnect(connection, ReasonCode.KEEP_ALIVE_TIMEOUT, null);
+            } else {
+                arm();
+            }
+        }
+    }
+
+    /** Ends the connection of a client that does not take what is sent to it. */
+    private final class SlowReader extends Deadline {
+
+        @Override
+        protected void expired() {
+            disconnector.disconnect(connection, ReasonCode.QUOTA_EXCEEDED, "the client reads too slowly");
+        }
+    }
+
+    /** Closes the socket of a client that was told goodbye and did not close it. */
+    private final class Linger extends Deadline {
+
+        @Override
+        protected void expired() {
+            connection.context().close();
+        }
+    }
+
+    void keepAlive(int seconds) {
+        if (seconds > 0) {
+            connection.touch();
+            keepAlive = new KeepAlive(seconds);
+            keepAlive.arm();
+        }
+    }
+
+    void writable(boolean writable) {
+        if (writable && slowReader != null) {
+            slowReader.cancel();
+        } else if (!writable && !connection.isClosing()) {
+            if (slowReader == null) {
+                slowReader = new SlowReader();
+            }
+            wheel.arm(slowReader, disconnector.slowConsumerMillis());
+        }
+    }
+
+    void linger(long millis) {
+        cancel();
+        linger = new Linger();
+        wheel.arm(linger, millis);
+    }
+
+    void cancel() {
+        if (keepAlive != null) {
+            keepAlive.cancel();
+        }
+        if (slowReader != null) {
+            slowReader.cancel();
+        }
+        if (linger != null) {
+            linger.cancel();
+        }
+    }
+}

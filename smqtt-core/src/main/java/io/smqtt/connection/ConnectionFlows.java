@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+/** What a broker does with packets: one instance of each flow for all its connections. */
+public final class ConnectionFlows {
+
+    private final ConnectFlow connect;
+    private final PublishFlow publish;
+    private final SubscribeFlow subscribe;
+    private final Disconnector disconnector;
+
+    /**
+     * Brings the flows together.
+     *
+     * @param connect CONNECT and AUTH
+     * @param publish PUBLISH and its acknowledgements, both ways
+     * @param subscribe SUBSCRIBE and UNSUBSCRIBE
+     * @param disconnector the one exit
+     */
+    public ConnectionFlows(
+            ConnectFlow connect, PublishFlow publish, SubscribeFlow subscribe, Disconnector disconnector) {
+        this.connect = connect;
+        this.publish = publish;
+        this.subscribe = subscribe;
+        this.disconnector = disconnector;
+    }
+
+    ConnectFlow connect() {
+        return connect;
+    }
+
+    PublishFlow publish() {
+        return publish;
+    }
+
+    SubscribeFlow subscribe() {
+        return subscribe;
+    }
+
+    Disconnector disconnector() {
+        return disconnector;
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ReferenceCountUtil;
+import io.smqtt.codec.AuthPacket;
+import io.smqtt.codec.ConnectPacket;
+import io.smqtt.codec.DisconnectPacket;
+import io.smqtt.codec.PacketHandler;
+import io.smqtt.codec.ProtocolViolation;
+import io.smqtt.codec.PublishPacket;
+import io.smqtt.codec.SubscribePacket;
+import io.smqtt.codec.UnsubscribePacket;
+import io.smqtt.message.ReasonCode;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The only handler of MQTT in a channel's pipeline: reads by demand, decodes, and passes each packet to the flow that
+ * knows what to do with it. One read, one batch of packets, one write: nothing here waits, and a client that floods gets
+ * no more than one read per pass of the event loop.
+ */
+public final class ConnectionHandler extends ChannelInboundHandlerAdapter implements PacketHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
+
+    private final ConnectionLoop loop;
+    private final ConnectionFlows flows;
+    private final ClientLink link;
+    private @Nullable Connection connection;
+    private @Nullable ByteBuf remainder;
+
+    /**
+     * Creates the handler of one connection.
+     *
+     * @param loop what the connections of the channel's event loop share
+     * @param flows what is done with packets
+     * @param link what the transport knows of the connection
+     */
+    public ConnectionHandler(ConnectionLoop loop, ConnectionFlows flows, ClientLink link) {
+        this.loop = loop;
+        this.flows = flows;
+        this.link = link;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        Connection created = new Connection(context, loop, link, flows.disconnector(), this::resume);
+        connection = created;
+        link.onConnectTimeout(() -> flows.disconnector().connectTimedOut(created));
+        if (context.channel().isActive()) {
+            context.read();
+        }
+    }
+
+    private Connection connection() {
+        Connection current = connection;
+        if (current == null) {
+            throw new IllegalStateException("the handler is not in a pipeline");
+        }
+        return current;
+    }
+
+    /** The connection, if the CONNACK is out; before that only AUTH is legal. */
+    private Connection connected() {
+        Connection current = connection();
+        if (current.phase() != Connection.Phase.CONNECTED) { // [MQTT-3.1.4-6]
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "a packet before the CONNACK");
+        }
+        return current;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        context.read();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        if (!(message instanceof ByteBuf bytes)) {
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        if (connection().isClosing()) { // [MQTT-3.14.4-1]: what comes behind is not processed
+            bytes.release();
+            return;
+        }
+        ByteBuf input = remainder == null ? bytes : join(context, remainder, bytes);
+        remainder = null;
+        decode(input);
+    }
+
+    private static ByteBuf join(ChannelHandlerContext context, ByteBuf first, ByteBuf second) {
+        int needed = first.readableBytes() + second.readableBytes();
+        if (first.maxFastWritableBytes() < second.readableBytes()) {
+            ByteBuf larger = context.alloc().directBuffer(Math.max(needed, Math.min(needed * 2, 1 << 20)));
+            larger.writeBytes(first);
+            first.release();
+            larger.writeBytes(second);
+            second.release();
+            return larger;
+        }
+        first.writeBytes(second);
+        second.release();
+        return first;
+    }
+
+    /** Decodes what has arrived, as long as packets may be taken, and keeps the rest. Takes over the buffer. */
+    private void decode(ByteBuf input) {
+        Connection current = connection();
+        boolean complete = false;
+        try {
+            while (current.mayDecode()
+                    && input.isReadable()
+                    && loop.decoder().decode(input, current.version(), current.maximumPacketBytes(), this)) {
+                complete = true;
+            }
+        } catch (ProtocolViolation violation) {
+            flows.disconnector().violation(current, violation);
+        } catch (RuntimeException e) { // a defect of ours must not reach other connections
+            LOG.error("a packet of {} could not be handled", current.name(), e);
+            flows.disconnector().disconnect(current, ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR, null);
+        } finally {
+            keep(input, current);
+        }
+        if (complete) { // keep alive counts complete packets [MQTT-3.1.2-22]
+            current.touch();
+        }
+    }
+
+    private void keep(ByteBuf input, Connection current) {
+        if (!current.isClosing() && input.isReadable()) {
+            remainder = input;
+        } else {
+            input.release();
+        }
+    }
+
+    /** Goes on with what was put aside while an answer was awaited. */
+    private void resume() {
+        ByteBuf waiting = remainder;
+        if (waiting != null) {
+            remainder = null;
+            decode(waiting);
+        }
+        readNext();
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        readNext();
+    }
+
+    private void readNext() {
+        connection().readNext();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        connection().writabilityChanged();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        flows.disconnector().channelClosed(connection());
+        releaseRemainder();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        flows.disconnector().channelClosed(connection());
+        releaseRemainder();
+    }
+
+    private void releaseRemainder() {
+        if (remainder != null) {
+            remainder.release();
+            remainder = null;
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof IOException) { // the peer is gone
+            LOG.debug("connection of {} failed: {}", connection().name(), cause.toString());
+        } else {
+            LOG.info("connection of {} closed: {}", connection().name(), cause.toString());
+        }
+        context.close();
+    }
+
+    @Override
+    public void onConnect(ConnectPacket packet) {
+        flows.connect().onConnect(connection(), packet);
+    }
+
+    @Override
+    public void onPublish(PublishPacket packet) {
+        flows.publish().onPublish(connected(), packet);
+    }
+
+    @Override
+    public void onPubAck(int packetId, ReasonCode reason) {
+        flows.publish().onPubAck(connected(), packetId);
+    }
+
+    @Override
+    public void onPubRec(int packetId, ReasonCode reason) {
+        flows.publish().onPubRec(connected(), packetId, reason);
+    }
+
+    @Override
+    public void onPubRel(int packetId, ReasonCode reason) {
+        flows.publish().onPubRel(connected(), packetId);
+    }
+
+    @Override
+    public void onPubComp(int packetId, ReasonCode reason) {
+        flows.publish().onPubComp(connected(), packetId);
+    }
+
+    @Override
+    public void onSubscribe(SubscribePacket packet) {
+        flows.subscribe().onSubscribe(connected(), packet);
+    }
+
+    @Override
+    public void onUnsubscribe(UnsubscribePacket packet) {
+        flows.subscribe().onUnsubscribe(connected(), packet);
+    }
+
+    @Override
+    public void onPingReq() {
+        connected().pingResp(); // [MQTT-3.12.4-1]
+    }
+
+    @Override
+    public void onDisconnect(DisconnectPacket packet) {
+        flows.disconnector().disconnectReceived(connected(), packet);
+    }
+
+    @Override
+    public void onAuth(AuthPacket packet) {
+        flows.connect().onAuth(connection(), packet);
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.smqtt.codec.PacketDecoder;
+import io.smqtt.codec.PublishEncoder;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.session.Deadline;
+import io.smqtt.session.DeadlineWheel;
+import io.smqtt.session.QueueBudget;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the connections of one event loop share: decoder, encoder, deadlines, and the list of connections with output that
+ * has not been written. All output of a pass goes to the sockets at the end of that pass, one write per connection: the
+ * task that does it is queued when the first connection becomes dirty, and the loop runs it before it waits again.
+ */
+public final class ConnectionLoop {
+
+    private static final int FIRST_DIRTY = 64;
+
+    private final RoutingLoop routing;
+    private final DeadlineWheel wheel;
+    private final PacketDecoder decoder;
+    private final PublishEncoder encoder = new PublishEncoder();
+    private final QueueBudget budget;
+    private final Runnable flushTask = this::flush;
+    private OutboundBuffer[] dirty = new OutboundBuffer[FIRST_DIRTY];
+    private int dirtyCount;
+    private boolean overloaded;
+    private @Nullable ApplicationMessage sharedMessage;
+    private @Nullable ByteBuf sharedPayload;
+
+    /**
+     * Creates the state of one event loop.
+     *
+     * @param routing the loop
+     * @param wheel the loop's deadlines
+     * @param decoder the loop's decoder
+     * @param budget what all queues of the broker hold
+     */
+    public ConnectionLoop(RoutingLoop routing, DeadlineWheel wheel, PacketDecoder decoder, QueueBudget budget) {
+        this.routing = routing;
+        this.wheel = wheel;
+        this.decoder = decoder;
+        this.budget = budget;
+    }
+
+    /** Begins to watch the queues' budget. On the event loop. */
+    public void start() {
+        wheel.arm(new OverloadCheck(), 0);
+    }
+
+    /** Looks at the queues' budget once per tick, so that reading need not. */
+    private final class OverloadCheck extends Deadline {
+
+        @Override
+        protected void expired() {
+            overloaded = budget.isExceeded();
+            wheel.arm(this, 0);
+        }
+    }
+
+    RoutingLoop routing() {
+        return routing;
+    }
+
+    DeadlineWheel wheel() {
+        return wheel;
+    }
+
+    PacketDecoder decoder() {
+        return decoder;
+    }
+
+    PublishEncoder encoder() {
+        return encoder;
+    }
+
+    /** Whether publishers are to be slowed, because queues hold too much. */
+    boolean isOverloaded() {
+        return overloaded;
+    }
+
+    boolean inEventLoop() {
+        return routing.executor().inEventLoop();
+    }
+
+    void markDirty(OutboundBuffer buffer) {
+        if (dirtyCount == 0) {
+            routing.executor().execute(flushTask);
+        }
+        if (dirtyCount == dirty.length) {
+            dirty = Arrays.copyOf(dirty, dirtyCount * 2);
+        }
+        dirty[dirtyCount++] = buffer;
+    }
+
+    private void flush() {
+        int count = dirtyCount;
+        OutboundBuffer[] flushing = dirty;
+        for (int i = 0; i < count; i++) {
+            flushing[i].flush();
+        }
+        if (dirtyCount > count) { // a flush made others dirty
+            System.arraycopy(dirty, count, dirty, 0, dirtyCount - count);
+            Arrays.fill(dirty, dirtyCount - count, dirtyCount, null);
+            dirtyCount -= count;
+            routing.executor().execute(flushTask);
+        } else {
+            Arrays.fill(dirty, 0, count, null);
+            dirtyCount = 0;
+        }
+        releaseShared();
+    }
+
+    /** A large payload as one direct buffer that all its subscribers of this pass share; the caller retains what it keeps. */
+    ByteBuf sharedPayload(ApplicationMessage message, ByteBufAllocator allocator) {
+        ByteBuf payload = sharedPayload;
+        if (payload == null || sharedMessage != message) {
+            releaseShared();
+            payload = allocator.directBuffer(message.payload().size());
+            message.payload().writeTo(payload);
+            sharedPayload = payload;
+            sharedMessage = message;
+        }
+        return payload;
+    }
+
+    private void releaseShared() {
+        if (sharedPayload != null) {
+            sharedPayload.release();
+            sharedPayload = null;
+            sharedMessage = null;
+        }
+    }
+}

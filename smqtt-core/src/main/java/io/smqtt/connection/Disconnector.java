@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.socket.DuplexChannel;
+import io.smqtt.codec.ConnAck;
+import io.smqtt.codec.DisconnectPacket;
+import io.smqtt.codec.ProtocolViolation;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.session.Session;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.Ticker;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one exit of connections: whoever ends one comes here, for the log line, the reason code, the packet that says
+ * goodbye, the session's side of it, and the socket. On the connection's event loop.
+ */
+public final class Disconnector {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Disconnector.class);
+
+    /** How long a client that was told goodbye may keep its socket. */
+    private static final long LINGER_MILLIS = 1_000;
+
+    private final BrokerObserver observer;
+    private final Ticker ticker;
+    private final long slowConsumerMillis;
+    private final long maximumExpirySeconds;
+    private final @Nullable String serverReference;
+
+    /**
+     * Creates the exit.
+     *
+     * @param observer what is told of ended connections
+     * @param ticker the broker's monotonic clock
+     * @param slowConsumerTimeout how long a client may stay unwritable
+     * @param maximumExpiry the longest session expiry interval
+     * @param serverReference where clients are sent on shutdown, or empty
+     */
+    public Disconnector(
+            BrokerObserver observer,
+            Ticker ticker,
+            Duration slowConsumerTimeout,
+            Duration maximumExpiry,
+            String serverReference) {
+        this.observer = observer;
+        this.ticker = ticker;
+        this.slowConsumerMillis = slowConsumerTimeout.toMillis();
+        this.maximumExpirySeconds = maximumExpiry.toSeconds();
+        this.serverReference = serverReference.isEmpty() ? null : serverReference;
+    }
+
+    long slowConsumerMillis() {
+        return slowConsumerMillis;
+    }
+
+    long remainingExpiry(ApplicationMessage message) {
+        return message.expiryIntervalSeconds() == ApplicationMessage.NEVER
+                ? ApplicationMessage.NEVER
+                : message.remainingExpirySeconds(ticker.nanoTime());
+    }
+
+    /** The client broke the protocol [MQTT-4.13.1-1]. */
+    void violation(Connection connection, ProtocolViolation violation) {
+        ProtocolVersion readable = violation.connectVersion();
+        if (connection.phase() == Connection.Phase.AWAITING_CONNECT) {
+            if (readable == null) { // [MQTT-3.1.4-1]: not even a CONNECT: no answer
+                LOG.info("{}: {}", connection.name(), violation.getMessage());
+                finish(connection, violation.reason());
+                return;
+            }
+            connection.version(readable);
+            refuse(connection, violation.reason(), violation.getMessage());
+        } else {
+            disconnect(connection, violation.reason(), violation.getMessage());
+        }
+    }
+
+    /** Refuses the CONNECT. */
+    void refuse(Connection connection, ReasonCode reason, @Nullable String text) {
+        if (connection.isClosing()) {
+            return;
+        }
+        LOG.info("{} on {}: refused: {}", connection.name(), connection.link().listener(), describe(reason, text));
+        ClientIdentity client = connection.clientOrNull();
+        observer.connectRefused(connection.link().listener(), client == null ? null : client.clientId(), reason);
+        connection.connAck(ConnAck.refused(reason, text, null));
+        finish(connection, reason);
+    }
+
+    void connectTimedOut(Connection connection) {
+        if (!connection.isClosing()) {
+            LOG.debug("{}: no complete CONNECT in time", connection.name());
+            finish(connection, ReasonCode.MAXIMUM_CONNECT_TIME);
+        }
+    }
+
+    /** Ends the connection from the broker's side; the will is published unless the session says otherwise. */
+    void disconnect(Connection connection, ReasonCode reason, @Nullable String text) {
+        if (connection.isClosing()) {
+            return;
+        }
+        if (connection.phase() != Connection.Phase.CONNECTED) {
+            refuse(connection, reason, text);
+            return;
+        }
+        LOG.info("{} disconnected: {}", connection.name(), describe(reason, text));
+        boolean shuttingDown = reason == ReasonCode.SERVER_SHUTTING_DOWN && serverReference != null;
+        connection.disconnectPacket( // [MQTT-4.13.2-1]
+                shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : reason, text, shuttingDown ? serverReference : null);
+        leaveSession(connection, true, DisconnectPacket.UNCHANGED, reason);
+        finish(connection, reason);
+    }
+
+    /** A DISCONNECT from the client. */
+    void disconnectReceived(Connection connection, DisconnectPacket packet) {
+        long expiry = packet.sessionExpirySeconds();
+        if (expiry > 0 && connection.session().expirySeconds() == 0) { // section 3.14.2.2.2
+            disconnect(connection, ReasonCode.PROTOCOL_ERROR, "the session expiry interval was 0 in the CONNECT");
+            return;
+        }
+        long granted = expiry < 0 ? expiry : Math.min(expiry, maximumExpirySeconds);
+        boolean normal = packet.reason() == ReasonCode.SUCCESS;
+        leaveSession(connection, !normal, granted, packet.reason()); // [MQTT-3.14.4-3]
+        finish(connection, packet.reason());
+    }
+
+    /** The socket is gone. */
+    void channelClosed(Connection connection) {
+        if (connection.phase() == Connection.Phase.CLOSED) {
+            return;
+        }
+        if (!connection.isClosing()) {
+            if (connection.phase() == Connection.Phase.CONNECTED) {
+                LOG.debug("{}: connection lost", connection.name());
+            }
+            leaveSession(connection, true, DisconnectPacket.UNCHANGED, ReasonCode.UNSPECIFIED_ERROR);
+            observer.connectionClosed(connection.link().listener(), ReasonCode.UNSPECIFIED_ERROR);
+        }
+        connection.closed();
+    }
+
+    private void leaveSession(Connection connection, boolean publishWill, long expirySeconds, ReasonCode reason) {
+        Session session = connection.sessionOrNull();
+        if (session == null) {
+            return;
+        }
+        session.connectionEnded(connection, publishWill, expirySeconds);
+        observer.clientDisconnected(connection.client(), reason);
+    }
+
+    /**
+     * Sends what is left and closes. A plain socket is shut down in one direction first, and read until the client closes
+     * the other or a second has passed: closing at once, with data unread, would make the kernel throw the goodbye away.
+     */
+    private void finish(Connection connection, ReasonCode reason) {
+        observer.connectionClosed(connection.link().listener(), reason);
+        connection.phase(Connection.Phase.CLOSING);
+        Channel channel = connection.context().channel();
+        if (!channel.isWritable()) { // it would not read the goodbye either
+            connection.context().close();
+            return;
+        }
+        connection.outbound().flush();
+        connection.deadlines().linger(LINGER_MILLIS);
+        boolean plain = !connection.link().tls() && !connection.link().webSocket();
+        if (plain && channel instanceof DuplexChannel duplex) {
+            duplex.shutdownOutput().addListener(done -> {
+                if (!done.isSuccess()) {
+                    channel.close();
+                }
+            });
+            channel.read();
+        } else {
+            connection.context()
+                    .writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(ChannelFutureListener.CLOSE);
+        }
+    }
+
+    private static String describe(ReasonCode reason, @Nullable String text) {
+        return text == null ? ReasonTexts.of(reason) : ReasonTexts.of(reason) + " (" + text + ')';
+    }
+}

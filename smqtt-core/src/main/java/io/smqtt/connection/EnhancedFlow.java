@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.codec.AuthPacket;
+import io.smqtt.codec.ConnectPacket;
+import io.smqtt.codec.ProtocolViolation;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.AuthenticationRequest;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.EnhancedAuthenticator;
+import io.smqtt.spi.EnhancedAuthenticator.Exchange;
+import io.smqtt.spi.EnhancedAuthenticator.Step;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Authentication by AUTH packets, at CONNECT and again later (MQTT 5.0, section 4.12). */
+public final class EnhancedFlow {
+
+    private final Map<String, EnhancedAuthenticator> methods;
+    private final Disconnector disconnector;
+
+    /**
+     * Creates the flow.
+     *
+     * @param authenticators one for each method
+     * @param disconnector the one exit
+     */
+    public EnhancedFlow(List<EnhancedAuthenticator> authenticators, Disconnector disconnector) {
+        this.methods =
+                authenticators.stream().collect(Collectors.toMap(EnhancedAuthenticator::method, Function.identity()));
+        this.disconnector = disconnector;
+    }
+
+    void begin(Connection connection, ConnectPacket packet, AuthenticationRequest request, ConnectFlow connect) {
+        String method = Objects.requireNonNull(packet.authenticationMethod());
+        EnhancedAuthenticator authenticator = methods.get(method);
+        if (authenticator == null) { // [MQTT-4.12.0-1]
+            disconnector.refuse(connection, ReasonCode.BAD_AUTHENTICATION_METHOD, null);
+            return;
+        }
+        Exchange exchange = authenticator.begin(request);
+        Authenticating state = new Authenticating(method, exchange, packet, request.clientId());
+        connection.authenticating(state);
+        next(connection, state, exchange, packet.authenticationData(), connect);
+    }
+
+    void onAuth(Connection connection, AuthPacket packet, ConnectFlow connect) {
+        Authenticating state = connection.authenticating();
+        if (state == null) { // [MQTT-4.12.0-6]
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "AUTH without an authentication method in CONNECT");
+        }
+        if (!state.method().equals(packet.method())) { // [MQTT-4.12.0-5] [MQTT-4.12.1-1]
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "the authentication method has changed");
+        }
+        Exchange exchange = state.exchange();
+        if (packet.reason() == ReasonCode.REAUTHENTICATE) {
+            if (connection.phase() != Connection.Phase.CONNECTED || exchange != null) {
+                throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "re-authentication at the wrong time");
+            }
+            exchange = again(connection, state);
+        } else if (packet.reason() != ReasonCode.CONTINUE_AUTHENTICATION || exchange == null) { // [MQTT-4.12.0-3]
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "an AUTH that nobody asked for");
+        }
+        next(connection, Objects.requireNonNull(connection.authenticating()), exchange, packet.data(), connect);
+    }
+
+    private Exchange again(Connection connection, Authenticating state) {
+        ClientIdentity client = connection.client();
+        AuthenticationRequest request = new AuthenticationRequest(
+                client.clientId(),
+                client.userName(),
+                null,
+                client.remoteAddress(),
+                client.listener(),
+                client.version(),
+                connection.link().clientCertificate(),
+                false);
+        Exchange exchange = Objects.requireNonNull(methods.get(state.method())).begin(request);
+        connection.authenticating(new Authenticating(state.method(), exchange, null, state.clientId()));
+        return exchange;
+    }
+
+    private void next(
+            Connection connection,
+            Authenticating state,
+            Exchange exchange,
+            byte @Nullable [] data,
+            ConnectFlow connect) {
+        Step unavailable = new Step.Failure(ReasonCode.SERVER_UNAVAILABLE);
+        Answers.await(connection, exchange.next(data), unavailable, step -> {
+            if (step instanceof Step.Challenge challenge) { // [MQTT-4.12.0-2]
+                connection.auth(
+                        new AuthPacket(ReasonCode.CONTINUE_AUTHENTICATION, state.method(), challenge.data()));
+                connection.proceed();
+            } else if (step instanceof Step.Success success) {
+                succeeded(connection, state, success, connect);
+            } else if (step instanceof Step.Failure failure) { // [MQTT-4.12.0-4] [MQTT-4.12.1-2]
+                disconnector.disconnect(connection, failure.reason(), null);
+            }
+        });
+    }
+
+    private void succeeded(Connection connection, Authenticating state, Step.Success success, ConnectFlow connect) {
+        connection.authenticating(new Authenticating(state.method(), null, null, state.clientId()));
+        ConnectPacket packet = state.connect();
+        if (packet != null) {
+            connect.accepted(
+                    connection, packet, state.clientId(), success.userName(), success.roles(), success.data());
+            return;
+        }
+        ClientIdentity old = connection.client();
+        if (!success.userName().equals(old.userName())) {
+            disconnector.disconnect(connection, ReasonCode.NOT_AUTHORIZED, "the user has changed");
+            return;
+        }
+        ClientIdentity again = new ClientIdentity(
+                old.clientId(), success.userName(), old.remoteAddress(), old.listener(), old.version(), success.roles());
+        connection.client(again);
+        connection.session().reauthenticated(again);
+        connection.auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));
+        connection.proceed();
+    }
+}

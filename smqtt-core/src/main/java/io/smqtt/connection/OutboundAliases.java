@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.topic.TopicName;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The topic aliases that the broker uses towards a client, valid for one connection [MQTT-3.1.2-26]. The first topics get
+ * the aliases and keep them: a client that follows few topics saves the names, and one that follows many loses nothing.
+ */
+final class OutboundAliases {
+
+    /** Shorter topic names are not worth the property. */
+    private static final int SHORTEST_BYTES = 8;
+
+    private final int maximum;
+    private @Nullable Map<TopicName, Integer> aliases;
+    private @Nullable TopicName last;
+    private int lastAlias;
+    private boolean isNew;
+
+    OutboundAliases(int maximum) {
+        this.maximum = maximum;
+    }
+
+    /** The alias for a topic, or 0; {@link #isNew()} then tells whether the client must still learn it. */
+    int aliasFor(TopicName topic) {
+        isNew = false;
+        if (topic == last) {
+            return lastAlias;
+        }
+        if (maximum == 0 || topic.utf8().length < SHORTEST_BYTES) {
+            return 0;
+        }
+        last = topic;
+        lastAlias = assign(topic);
+        return lastAlias;
+    }
+
+    private int assign(TopicName topic) {
+        Map<TopicName, Integer> known = aliases;
+        if (known == null) {
+            known = new HashMap<>();
+            aliases = known;
+        }
+        Integer alias = known.get(topic);
+        if (alias != null) {
+            return alias;
+        }
+        if (known.size() >= maximum) {
+            return 0;
+        }
+        isNew = true;
+        known.put(topic, known.size() + 1);
+        return known.size();
+    }
+
+    boolean isNew() {
+        return isNew;
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The output of one connection during a pass of its event loop: packets are encoded one behind the other into a pooled
+ * buffer that goes to the socket as one write. Takes no memory between passes.
+ */
+final class OutboundBuffer {
+
+    /** Past this many bytes the buffer does not wait for the end of the pass. */
+    private static final int FLUSH_BYTES = 64 * 1024;
+
+    private static final int FIRST_CAPACITY = 512;
+
+    private final ConnectionLoop loop;
+    private final ChannelHandlerContext context;
+    private @Nullable ByteBuf pending;
+    private int usualBytes = FIRST_CAPACITY;
+    private boolean dirty;
+    private boolean closed;
+
+    OutboundBuffer(ConnectionLoop loop, ChannelHandlerContext context) {
+        this.loop = loop;
+        this.context = context;
+    }
+
+    /** The buffer to encode the next packet into; call {@link #written()} afterwards. */
+    ByteBuf begin() {
+        ByteBuf buffer = pending;
+        if (buffer == null) {
+            buffer = context.alloc().directBuffer(usualBytes);
+            pending = buffer;
+        }
+        return buffer;
+    }
+
+    /** A packet was appended. */
+    void written() {
+        ByteBuf buffer = pending;
+        if (buffer != null && buffer.readableBytes() >= FLUSH_BYTES) {
+            flush();
+        } else if (!dirty) {
+            dirty = true;
+            loop.markDirty(this);
+        }
+    }
+
+    /** Appends a buffer by reference, behind what was encoded so far; takes over the caller's reference. */
+    void append(ByteBuf large) {
+        writePending();
+        if (closed) {
+            large.release();
+        } else {
+            context.write(large, context.voidPromise());
+        }
+        if (!dirty) {
+            dirty = true;
+            loop.markDirty(this);
+        }
+    }
+
+    /** Hands everything to the socket. */
+    void flush() {
+        dirty = false;
+        writePending();
+        if (!closed) {
+            context.flush();
+        }
+    }
+
+    private void writePending() {
+        ByteBuf buffer = pending;
+        if (buffer == null) {
+            return;
+        }
+        pending = null;
+        if (closed) {
+            buffer.release();
+            return;
+        }
+        usualBytes = Math.max(FIRST_CAPACITY, Math.min(FLUSH_BYTES, Integer.highestOneBit(buffer.readableBytes()) * 2));
+        context.write(buffer, context.voidPromise());
+    }
+
+    /** The connection is gone: what is encoded from now on is dropped. */
+    void close() {
+        closed = true;
+        if (pending != null) {
+            pending.release();
+            pending = null;
+        }
+    }
+}

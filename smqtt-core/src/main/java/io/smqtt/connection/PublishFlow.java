@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.codec.ProtocolViolation;
+import io.smqtt.codec.PublishPacket;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.Payload;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RetainedMessages;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Router;
+import io.smqtt.session.InboundFlow;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.spi.PublishInterceptor.Interception;
+import io.smqtt.spi.Ticker;
+import io.smqtt.topic.TopicName;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/** PUBLISH and its acknowledgements, both ways (MQTT 5.0, sections 3.3 to 3.7, 4.3). On the connection's event loop. */
+public final class PublishFlow {
+
+    private final Router router;
+    private final Authorizer authorizer;
+    private final List<PublishInterceptor> interceptors;
+    private final Ticker ticker;
+    private final LimitsConfig limits;
+    private final QoS maximumQos;
+    private final boolean retainAvailable;
+    private final boolean validatesPayloadFormat;
+    private final boolean awaitsDelivery;
+
+    /**
+     * Creates the flow.
+     *
+     * @param config the broker's configuration
+     * @param router where messages go
+     * @param authorizer who may publish what
+     * @param interceptors what sees each message first, in order
+     * @param ticker the broker's monotonic clock
+     * @param awaitsDelivery whether acknowledgements wait for those who take the message: a durable store, a peer
+     */
+    public PublishFlow(
+            BrokerConfig config,
+            Router router,
+            Authorizer authorizer,
+            List<PublishInterceptor> interceptors,
+            Ticker ticker,
+            boolean awaitsDelivery) {
+        this.router = router;
+        this.authorizer = authorizer;
+        this.interceptors = List.copyOf(interceptors);
+        this.ticker = ticker;
+        this.limits = config.limits();
+        this.maximumQos = QoS.of(config.mqtt().maxQos());
+        this.retainAvailable = config.mqtt().retainAvailable();
+        this.validatesPayloadFormat = config.mqtt().validatePayloadFormat();
+        this.awaitsDelivery = awaitsDelivery;
+    }
+
+    void onPublish(Connection connection, PublishPacket packet) {
+        connection.pace(limits.maxPublishRate()).published();
+        TopicName topic = connection.inboundAliases().resolve(packet.topic(), packet.topicAlias());
+        QoS qos = packet.qos();
+        if (qos.compareTo(maximumQos) > 0) { // [MQTT-3.2.2-11]
+            throw new ProtocolViolation(ReasonCode.QOS_NOT_SUPPORTED, "quality of service above the maximum");
+        }
+        if (packet.retain() && !retainAvailable) { // [MQTT-3.2.2-14]
+            throw new ProtocolViolation(ReasonCode.RETAIN_NOT_SUPPORTED, "retained messages are not supported");
+        }
+        if (qos == QoS.EXACTLY_ONCE && isRepeated(connection, packet.packetId())) {
+            return;
+        }
+        if (qos != QoS.AT_MOST_ONCE) {
+            checkQuota(connection);
+        }
+        ApplicationMessage message = new ApplicationMessage(
+                topic,
+                packet.payload(),
+                qos,
+                packet.retain(),
+                packet.properties(),
+                packet.expiryIntervalSeconds(),
+                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER ? 0 : ticker.nanoTime(),
+                connection.client().clientId());
+        int packetId = packet.packetId();
+        if (validatesPayloadFormat && !hasDeclaredFormat(message)) {
+            acknowledge(connection, packetId, qos, ReasonCode.PAYLOAD_FORMAT_INVALID);
+            return;
+        }
+        long generation = authorizer.generation();
+        if (connection.isAllowed(topic, generation)) {
+            intercept(connection, packetId, message, 0);
+            return;
+        }
+        Mono<AccessDecision> answer = authorizer.authorize(connection.client(), AccessAction.PUBLISH, topic.value());
+        AccessDecision decision = Answers.atHand(answer);
+        if (decision != null) {
+            authorized(connection, packetId, message, decision, generation);
+        } else {
+            Answers.await(connection, answer, AccessDecision.DENY, late -> {
+                authorized(connection, packetId, message, late, generation);
+                connection.proceed();
+            });
+        }
+    }
+
+    private static boolean hasDeclaredFormat(ApplicationMessage message) {
+        return !message.properties().isPayloadUtf8()
+                || Payload.of(message.payload().asString()).equals(message.payload());
+    }
+
+    /** A QoS 2 message that was routed already gets its PUBREC again [MQTT-4.3.3-10]. */
+    private static boolean isRepeated(Connection connection, int packetId) {
+        if (connection.session().inbound().isAwaitingRelease(packetId)) {
+            connection.pubRec(packetId, ReasonCode.SUCCESS);
+            return true;
+        }
+        return false;
+    }
+
+    private void checkQuota(Connection connection) {
+        int open = connection.pendingAcknowledgements()
+                + connection.session().inbound().awaitingRelease();
+        int allowed = connection.isV5()
+                ? Math.min(limits.receiveMaximum(), limits.maxAwaitingRelease())
+                : limits.maxAwaitingRelease();
+        if (open >= allowed) { // [MQTT-3.3.4-7]
+            throw new ProtocolViolation(ReasonCode.RECEIVE_MAXIMUM_EXCEEDED, "too many unacknowledged messages");
+        }
+    }
+
+    private void authorized(
+            Connection connection, int packetId, ApplicationMessage message, AccessDecision decision, long generation) {
+        if (decision == AccessDecision.ALLOW) {
+            connection.allowed(message.topic(), generation);
+            intercept(connection, packetId, message, 0);
+        } else {
+            acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED);
+        }
+    }
+
+    private void intercept(Connection connection, int packetId, ApplicationMessage message, int next) {
+        if (next == interceptors.size()) {
+            route(connection, packetId, message);
+            return;
+        }
+        Mono<Interception> answer = interceptors.get(next).intercept(connection.client(), message);
+        Interception interception = Answers.atHand(answer);
+        if (interception != null) {
+            intercepted(connection, packetId, message, interception, next);
+        } else {
+            Interception stop = new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
+            Answers.await(connection, answer, stop, late -> {
+                intercepted(connection, packetId, message, late, next);
+                connection.proceed();
+            });
+        }
+    }
+
+    private void intercepted(
+            Connection connection, int packetId, ApplicationMessage message, Interception interception, int at) {
+        if (interception instanceof Interception.Forward forward) {
+            intercept(connection, packetId, forward.message(), at + 1);
+        } else if (interception instanceof Interception.Stop stop) {
+            acknowledge(connection, packetId, message.qos(), stop.reason());
+        }
+    }
+
+    private void route(Connection connection, int packetId, ApplicationMessage message) {
+        QoS qos = message.qos();
+        if (message.retain() && !isRetained(message) && qos != QoS.AT_MOST_ONCE && connection.isV5()) {
+            acknowledge(connection, packetId, qos, ReasonCode.QUOTA_EXCEEDED);
+            return;
+        }
+        if (qos == QoS.AT_MOST_ONCE) {
+            router.route(connection.loop().routing(), message, RouteTicket.NONE);
+        } else if (awaitsDelivery) {
+            routeAndAwait(connection, packetId, message);
+        } else {
+            int matches = router.route(connection.loop().routing(), message, RouteTicket.NONE);
+            acknowledge(connection, packetId, qos, outcome(matches));
+        }
+    }
+
+    private boolean isRetained(ApplicationMessage message) {
+        RetainedMessages.Outcome outcome = router.retain(message);
+        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED
+                && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
+    }
+
+    private void routeAndAwait(Connection connection, int packetId, ApplicationMessage message) {
+        boolean exactlyOnce = message.qos() == QoS.EXACTLY_ONCE;
+        if (exactlyOnce) {
+            connection.session().inbound().received(packetId);
+        }
+        AcknowledgementOrder.Pending ticket = connection
+                .acknowledgements()
+                .expect(packetId, message.qos(), exactlyOnce ? () -> forget(connection, packetId) : null);
+        ticket.routed(outcome(router.route(connection.loop().routing(), message, ticket)));
+    }
+
+    private static void forget(Connection connection, int packetId) {
+        connection.session().inbound().released(packetId);
+    }
+
+    private static ReasonCode outcome(int matches) {
+        return matches == 0 ? ReasonCode.NO_MATCHING_SUBSCRIBERS : ReasonCode.SUCCESS;
+    }
+
+    /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT-3.3.5-2]. */
+    private void acknowledge(Connection connection, int packetId, QoS qos, ReasonCode code) {
+        if (qos == QoS.AT_LEAST_ONCE) { // [MQTT-4.3.2-4]
+            connection.pubAck(packetId, code);
+        } else if (qos == QoS.EXACTLY_ONCE) { // [MQTT-4.3.3-8]
+            if (!code.isError() || !connection.isV5()) {
+                connection.session().inbound().received(packetId);
+            }
+            connection.pubRec(packetId, code);
+        }
+    }
+
+    void onPubRel(Connection connection, int packetId) { // [MQTT-4.3.3-11]
+        InboundFlow inbound = connection.session().inbound();
+        boolean known = inbound.released(packetId);
+        connection.pubComp(packetId, known ? ReasonCode.SUCCESS : ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
+    }
+
+    void onPubAck(Connection connection, int packetId) {
+        connection.session().onPubAck(packetId); // an unknown identifier changes nothing
+    }
+
+    void onPubRec(Connection connection, int packetId, ReasonCode reason) {
+        boolean known = connection.session().onPubRec(packetId, reason);
+        if (!known && !reason.isError()) {
+            connection.pubRel(packetId, ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
+        }
+    }
+
+    void onPubComp(Connection connection, int packetId) {
+        connection.session().onPubComp(packetId); // an unknown identifier changes nothing
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.codec.SubscribePacket;
+import io.smqtt.codec.UnsubscribePacket;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.MqttConfig;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.Subscription;
+import io.smqtt.session.Session;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicLevels;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** SUBSCRIBE and UNSUBSCRIBE (MQTT 5.0, sections 3.8 to 3.11). On the connection's event loop. */
+public final class SubscribeFlow {
+
+    private final Router router;
+    private final Authorizer authorizer;
+    private final LimitsConfig limits;
+    private final MqttConfig mqtt;
+
+    /**
+     * Creates the flow.
+     *
+     * @param config the broker's configuration
+     * @param router the subscriptions and retained messages
+     * @param authorizer who may subscribe to what
+     */
+    public SubscribeFlow(BrokerConfig config, Router router, Authorizer authorizer) {
+        this.router = router;
+        this.authorizer = authorizer;
+        this.limits = config.limits();
+        this.mqtt = config.mqtt();
+    }
+
+    /** One filter of a SUBSCRIBE: what it asks for, or why it cannot have it. */
+    private record Wish(
+            SubscribePacket.Request request,
+            @Nullable TopicFilter filter,
+            @Nullable String shareName,
+            @Nullable ReasonCode refusal) {}
+
+    void onSubscribe(Connection connection, SubscribePacket packet) {
+        List<Wish> wishes = new ArrayList<>(packet.requests().size());
+        for (SubscribePacket.Request request : packet.requests()) {
+            wishes.add(parse(request, packet.subscriptionIdentifier()));
+        }
+        List<AccessDecision> decisions = decideNow(connection, wishes);
+        if (decisions != null) {
+            subscribe(connection, packet, wishes, decisions);
+            return;
+        }
+        Mono<List<AccessDecision>> later = Flux.fromIterable(wishes)
+                .concatMap(wish -> decide(connection, wish).defaultIfEmpty(AccessDecision.DENY))
+                .collectList();
+        Answers.await(connection, later, List.of(), late -> {
+            subscribe(connection, packet, wishes, late);
+            connection.proceed();
+        });
+    }
+
+    private Wish parse(SubscribePacket.Request request, int identifier) {
+        String text = request.filter();
+        try {
+            SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
+            TopicFilter filter = shared == null ? TopicFilter.of(text) : shared.filter();
+            ReasonCode refusal = refusal(filter, shared != null, identifier);
+            return new Wish(request, filter, shared == null ? null : shared.shareName(), refusal);
+        } catch (InvalidTopicException e) {
+            return new Wish(request, null, null, ReasonCode.TOPIC_FILTER_INVALID);
+        }
+    }
+
+    private @Nullable ReasonCode refusal(TopicFilter filter, boolean shared, int identifier) {
+        if (TopicLevels.count(filter.value()) > limits.maxTopicLevels()) {
+            return ReasonCode.TOPIC_FILTER_INVALID;
+        }
+        if (shared && !mqtt.sharedAvailable()) {
+            return ReasonCode.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED;
+        }
+        if (!mqtt.wildcardAvailable() && filter.hasWildcard()) {
+            return ReasonCode.WILDCARD_SUBSCRIPTIONS_NOT_SUPPORTED;
+        }
+        boolean identified = identifier != Subscription.NO_IDENTIFIER;
+        return identified && !mqtt.subscriptionIdentifiersAvailable()
+                ? ReasonCode.SUBSCRIPTION_IDENTIFIERS_NOT_SUPPORTED
+                : null;
+    }
+
+    private Mono<AccessDecision> decide(Connection connection, Wish wish) {
+        return wish.filter == null || wish.refusal != null
+                ? AccessDecision.DENY.now()
+                : authorizer.authorize(connection.client(), AccessAction.SUBSCRIBE, wish.filter.value());
+    }
+
+    /** All decisions, or null if one of them is not at hand. */
+    private @Nullable List<AccessDecision> decideNow(Connection connection, List<Wish> wishes) {
+        List<AccessDecision> decisions = new ArrayList<>(wishes.size());
+        for (Wish wish : wishes) {
+            AccessDecision decision = Answers.atHand(decide(connection, wish));
+            if (decision == null) {
+                return null;
+            }
+            decisions.add(decision);
+        }
+        return decisions;
+    }
+
+    private void subscribe(
+            Connection connection, SubscribePacket packet, List<Wish> wishes, List<AccessDecision> decisions) {
+        Session session = connection.session();
+        List<ReasonCode> reasons = new ArrayList<>(wishes.size());
+        List<Subscription> wantRetained = new ArrayList<>();
+        for (int i = 0; i < wishes.size(); i++) {
+            boolean allowed = i < decisions.size() && decisions.get(i) == AccessDecision.ALLOW;
+            reasons.add(subscribe(session, wishes.get(i), allowed, packet.subscriptionIdentifier(), wantRetained));
+        }
+        connection.subAck(packet.packetId(), reasons, null); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
+        for (Subscription subscription : wantRetained) {
+            session.deliverRetained(router.retained().cursor(subscription.filter()), subscription);
+        }
+    }
+
+    private ReasonCode subscribe(
+            Session session, Wish wish, boolean allowed, int identifier, List<Subscription> wantRetained) {
+        if (wish.refusal != null || wish.filter == null) {
+            return wish.refusal == null ? ReasonCode.TOPIC_FILTER_INVALID : wish.refusal;
+        }
+        if (!allowed) {
+            return ReasonCode.NOT_AUTHORIZED;
+        }
+        boolean exists = session.subscription(wish.filter, wish.shareName) != null;
+        if (!exists && session.subscriptionCount() >= limits.maxSubscriptionsPerClient()) {
+            return ReasonCode.QUOTA_EXCEEDED;
+        }
+        SubscribePacket.Request request = wish.request;
+        QoS granted = request.maximumQos().atMost(QoS.of(mqtt.maxQos()));
+        session.subscribe(new Subscription(
+                session, wish.filter, wish.shareName, granted, request.noLocal(), request.retainAsPublished(),
+                identifier));
+        boolean retained = request.retainHandling() == 0 || (request.retainHandling() == 1 && !exists);
+        if (retained && wish.shareName == null && mqtt.retainAvailable()) { // [MQTT-3.3.1-9] [MQTT-3.3.1-10]
+            wantRetained.add(new Subscription( // retained messages come with the retain flag [MQTT-3.3.1-8]
+                    session, wish.filter, null, granted, request.noLocal(), true, identifier));
+        }
+        return ReasonCode.granted(granted);
+    }
+
+    void onUnsubscribe(Connection connection, UnsubscribePacket packet) {
+        Session session = connection.session();
+        List<ReasonCode> reasons = new ArrayList<>(packet.filters().size());
+        for (String text : packet.filters()) {
+            reasons.add(unsubscribe(session, text));
+        }
+        connection.unsubAck(packet.packetId(), reasons); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
+    }
+
+    private static ReasonCode unsubscribe(Session session, String text) {
+        try {
+            SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
+            TopicFilter filter = shared == null ? TopicFilter.of(text) : shared.filter();
+            boolean existed = session.unsubscribe(filter, shared == null ? null : shared.shareName());
+            return existed ? ReasonCode.SUCCESS : ReasonCode.NO_SUBSCRIPTION_EXISTED;
+        } catch (InvalidTopicException e) {
+            return ReasonCode.TOPIC_FILTER_INVALID;
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Several observers as one. */
+final class ObserverChain implements BrokerObserver {
+
+    private final BrokerObserver[] members;
+
+    ObserverChain(List<BrokerObserver> members) {
+        this.members = members.toArray(new BrokerObserver[0]);
+    }
+
+    private void each(Consumer<BrokerObserver> call) {
+        for (BrokerObserver member : members) {
+            call.accept(member);
+        }
+    }
+
+    @Override
+    public void connectionOpened(String listener) {
+        each(member -> member.connectionOpened(listener));
+    }
+
+    @Override
+    public void connectionClosed(String listener, ReasonCode reason) {
+        each(member -> member.connectionClosed(listener, reason));
+    }
+
+    @Override
+    public void connectionRefused(String listener, String limit) {
+        each(member -> member.connectionRefused(listener, limit));
+    }
+
+    @Override
+    public void clientConnected(ClientIdentity client, boolean sessionPresent) {
+        each(member -> member.clientConnected(client, sessionPresent));
+    }
+
+    @Override
+    public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
+        each(member -> member.clientDisconnected(client, reason));
+    }
+
+    @Override
+    public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
+        each(member -> member.connectRefused(listener, clientId, reason));
+    }
+
+    @Override
+    public void sessionTakenOver(String clientId) {
+        each(member -> member.sessionTakenOver(clientId));
+    }
+
+    @Override
+    public void sessionCreated(String clientId) {
+        each(member -> member.sessionCreated(clientId));
+    }
+
+    @Override
+    public void sessionEnded(String clientId, boolean expired) {
+        each(member -> member.sessionEnded(clientId, expired));
+    }
+
+    @Override
+    public void subscribed(String clientId, String filter, boolean isNew) {
+        each(member -> member.subscribed(clientId, filter, isNew));
+    }
+
+    @Override
+    public void unsubscribed(String clientId, String filter) {
+        each(member -> member.unsubscribed(clientId, filter));
+    }
+
+    @Override
+    public void messageReceived(QoS qos, int payloadBytes, int matches) {
+        for (BrokerObserver member : members) { // per message: no lambda
+            member.messageReceived(qos, payloadBytes, matches);
+        }
+    }
+
+    @Override
+    public void messageDelivered(QoS qos, int payloadBytes) {
+        for (BrokerObserver member : members) {
+            member.messageDelivered(qos, payloadBytes);
+        }
+    }
+
+    @Override
+    public void messageQueued(QoS qos, int footprintBytes) {
+        for (BrokerObserver member : members) {
+            member.messageQueued(qos, footprintBytes);
+        }
+    }
+
+    @Override
+    public void messageDropped(DropReason reason, int count) {
+        for (BrokerObserver member : members) {
+            member.messageDropped(reason, count);
+        }
+    }
+
+    @Override
+    public void willPublished(String clientId) {
+        each(member -> member.willPublished(clientId));
+    }
+
+    @Override
+    public void retainedChanged(long count, long bytes) {
+        for (BrokerObserver member : members) {
+            member.retainedChanged(count, bytes);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.ClientIdentity;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class AuthorizerChainTest {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    @Test
+    void firstDecisionThatIsNotContinueCounts() {
+        assertThat(decide(says(AccessDecision.CONTINUE), says(AccessDecision.ALLOW), says(AccessDecision.DENY)))
+                .isEqualTo(AccessDecision.ALLOW);
+        assertThat(decide(says(AccessDecision.DENY), says(AccessDecision.ALLOW)))
+                .isEqualTo(AccessDecision.DENY);
+    }
+
+    @Test
+    void deniesWhenNobodyDecides() {
+        assertThat(decide(says(AccessDecision.CONTINUE))).isEqualTo(AccessDecision.DENY);
+        assertThat(decide()).isEqualTo(AccessDecision.DENY);
+    }
+
+    @Test
+    void deniesOnErrorEmptyAnswerAndException() {
+        assertThat(decide(answers(Mono.error(new IllegalStateException("down"))), says(AccessDecision.ALLOW)))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(decide(answers(Mono.empty()), says(AccessDecision.ALLOW))).isEqualTo(AccessDecision.DENY);
+        assertThat(decide((client, action, topic) -> {
+                    throw new IllegalStateException("down");
+                }))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(decide((client, action, topic) -> null)).isEqualTo(AccessDecision.DENY);
+    }
+
+    @Test
+    void deniesOnErrorAndEmptyAnswerThatComeLater() {
+        Mono<AccessDecision> lateError = later(Mono.error(new IllegalStateException("down")));
+
+        assertThat(decide(answers(lateError), says(AccessDecision.ALLOW))).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(answers(later(Mono.empty())), says(AccessDecision.ALLOW)))
+                .isEqualTo(AccessDecision.DENY);
+    }
+
+    @Test
+    void goesOnAfterAnAnswerThatTakesTime() {
+        assertThat(decide(answers(later(Mono.just(AccessDecision.CONTINUE))), says(AccessDecision.ALLOW)))
+                .isEqualTo(AccessDecision.ALLOW);
+        assertThat(decide(answers(later(Mono.just(AccessDecision.CONTINUE))))).isEqualTo(AccessDecision.DENY);
+    }
+
+    @Test
+    void answersAtHandAreReadWithoutSubscriptionAndGiveTheConstant() {
+        AtomicInteger subscriptions = new AtomicInteger();
+        AuthorizerChain chain = chain(
+                says(AccessDecision.CONTINUE), answers(Mono.just(AccessDecision.ALLOW)), answers(Mono.defer(() -> {
+                    subscriptions.incrementAndGet();
+                    return AccessDecision.DENY.now();
+                })));
+
+        Mono<AccessDecision> answer = chain.authorize(Clients.anonymous(), AccessAction.PUBLISH, "a");
+
+        assertThat(answer).isSameAs(AccessDecision.ALLOW.now());
+        assertThat(subscriptions).hasValue(0);
+    }
+
+    @Test
+    void nobodyPublishesBelowSysWhateverAuthorizersSay() {
+        AuthorizerChain chain = chain(says(AccessDecision.ALLOW));
+
+        for (String topic : List.of("$SYS", "$SYS/", "$SYS/broker/uptime")) {
+            assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, topic)
+                            .block(SOON))
+                    .isEqualTo(AccessDecision.DENY);
+            assertThat(chain.authorize(Clients.user("root"), AccessAction.SUBSCRIBE, topic)
+                            .block(SOON))
+                    .isEqualTo(AccessDecision.ALLOW);
+        }
+        assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, "$SYSTEM")
+                        .block(SOON))
+                .isEqualTo(AccessDecision.ALLOW);
+    }
+
+    @Test
+    void generationIsTheSumOfTheMembers() {
+        AtomicLong first = new AtomicLong(3);
+        AtomicLong second = new AtomicLong(4);
+        AuthorizerChain chain = chain(counted(first, false), counted(second, false));
+
+        assertThat(chain.generation()).isEqualTo(7);
+        second.incrementAndGet();
+        assertThat(chain.generation()).isEqualTo(8);
+    }
+
+    @Test
+    void checksDeliveriesIfOneMemberDoes() {
+        AtomicLong any = new AtomicLong();
+
+        assertThat(chain(counted(any, false), counted(any, true)).checksDeliveries())
+                .isTrue();
+        assertThat(chain(counted(any, false), counted(any, false)).checksDeliveries())
+                .isFalse();
+    }
+
+    @Test
+    void withoutAuthorizersAllIsOpenButTheBrokersTopics() {
+        OpenAuthorizer open = new OpenAuthorizer();
+
+        for (AccessAction action : AccessAction.values()) {
+            assertThat(open.authorize(Clients.anonymous(), action, "a/b").block(SOON))
+                    .isEqualTo(AccessDecision.ALLOW);
+            assertThat(open.authorize(Clients.anonymous(), action, "$other/a").block(SOON))
+                    .isEqualTo(AccessDecision.ALLOW);
+            assertThat(open.authorize(Clients.anonymous(), action, "$SYS/x").block(SOON))
+                    .isEqualTo(AccessDecision.DENY);
+            assertThat(open.authorize(Clients.anonymous(), action, "$CONTROL/x").block(SOON))
+                    .isEqualTo(AccessDecision.DENY);
+        }
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "$SYS/#")
+                        .block(SOON))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "#")
+                        .block(SOON))
+                .isEqualTo(AccessDecision.ALLOW);
+        assertThat(open.checksDeliveries()).isFalse();
+    }
+
+    private static AccessDecision decide(Authorizer... members) {
+        return chain(members)
+                .authorize(Clients.anonymous(), AccessAction.PUBLISH, "a/b")
+                .block(SOON);
+    }
+
+    private static AuthorizerChain chain(Authorizer... members) {
+        return new AuthorizerChain(List.of(members));
+    }
+
+    private static Authorizer says(AccessDecision decision) {
+        return answers(decision.now());
+    }
+
+    private static Authorizer answers(Mono<AccessDecision> answer) {
+        return (client, action, topic) -> answer;
+    }
+
+    private static <T> Mono<T> later(Mono<T> answer) {
+        return Mono.delay(Duration.ofMillis(1)).then(answer);
+    }
+
+    private static Authorizer counted(AtomicLong generation, boolean checksDeliveries) {
+        return new Authorizer() {
+            @Override
+            public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+                return AccessDecision.CONTINUE.now();
+            }
+
+            @Override
+            public long generation() {
+                return generation.get();
+            }
+
+            @Override
+            public boolean checksDeliveries() {
+                return checksDeliveries;
+            }
+        };
+    }
+}

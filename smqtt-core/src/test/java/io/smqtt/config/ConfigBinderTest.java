@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ConfigBinderTest {
+
+    private static final Path BASE = Path.of("/etc/smqtt");
+
+    @Test
+    void noKeysGiveTheDefaults() {
+        assertThat(bind()).isEqualTo(BrokerConfig.defaults());
+    }
+
+    @Test
+    void oneKeyOfAListenerLeavesTheOthers() {
+        BrokerConfig config = bind("listeners.tcp.port", "1884");
+
+        assertThat(config.listeners()).containsOnlyKeys("tcp", "ws");
+        assertThat(config.listeners().get("tcp")).isEqualTo(ListenerConfig.tcp(1884));
+        assertThat(config.listeners().get("ws")).isEqualTo(ListenerConfig.ws(8083));
+    }
+
+    @Test
+    void disabledListenerIsRemoved() {
+        assertThat(bind("listeners.tcp.enabled", "false").listeners()).containsOnlyKeys("ws");
+    }
+
+    @Test
+    void newListenerBeginsWithTheDefaultsOfItsType() {
+        BrokerConfig config = bind("listeners.lan.type", "WS", "listeners.lan.port", "9001");
+
+        assertThat(config.listeners()).containsOnlyKeys("tcp", "ws", "lan");
+        assertThat(config.listeners().get("lan")).isEqualTo(ListenerConfig.ws(9001));
+    }
+
+    @Test
+    void newListenerWithoutTypeIsRefused() {
+        assertThat(problems("listeners.lan.port", "9001"))
+                .containsExactly("here: listeners.lan.type must be set, to one of tcp, ws");
+    }
+
+    @Test
+    void twoListenersOnOneAddressAreRefused() {
+        assertThat(problems("listeners.ws.port", "1883"))
+                .containsExactly("here: listeners.ws.port is already taken by listener tcp: 0.0.0.0:1883");
+    }
+
+    @Test
+    void tlsBlockIsMadeOfItsKeysAndFallbacks() {
+        BrokerConfig config = bind("listeners.tcp.tls.certificate", "a.pem", "listeners.tcp.tls.key", "/keys/a.key");
+
+        assertThat(config.listeners().get("tcp").tls())
+                .isEqualTo(new TlsConfig(
+                        BASE.resolve("a.pem"),
+                        Path.of("/keys/a.key"),
+                        null,
+                        TlsConfig.ClientAuth.NONE,
+                        TlsConfig.CertificateUserName.NONE));
+    }
+
+    @Test
+    void incompleteTlsBlockIsRefused() {
+        assertThat(problems("listeners.tcp.tls.certificate", "a.pem"))
+                .containsExactly("here: listeners.tcp.tls.key must be set");
+    }
+
+    @Test
+    void ruleBetweenKeysNamesTheWholeKey() {
+        assertThat(problems(
+                        "listeners.tcp.tls.certificate", "a",
+                        "listeners.tcp.tls.key", "b",
+                        "listeners.tcp.tls.client-auth", "required"))
+                .containsExactly(
+                        "listeners.tcp.tls.client-ca must be set where tls.client-auth is optional or required");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "5s, PT5S", "250ms, PT0.25S", "1h, PT1H", "10m, PT10M", "1d, PT24H", "PT7S, PT7S", "90 s, PT90S"
+    })
+    void durationsHaveUnits(String text, Duration expected) {
+        assertThat(bind("limits.slow-consumer-timeout", text).limits().slowConsumerTimeout())
+                .isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "64KiB, 65536", "1MiB, 1048576", "16MB, 16000000", "2GiB, 2147483648", "1_000, 1000", "77, 77", "5 mib, 5242880",
+        "100B, 100"
+    })
+    void sizesHaveUnits(String text, long expected) {
+        assertThat(bind("limits.max-queued-bytes", text).limits().maxQueuedBytes()).isEqualTo(expected);
+    }
+
+    @Test
+    void sizeMayBeAShareOfTheHeap() {
+        assertThat(bind("limits.max-total-queued-bytes", "25%").limits())
+                .isEqualTo(LimitsConfig.defaults());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ROUND_ROBIN", "round-robin", "Round_Robin"})
+    void wordsIgnoreCase(String text) {
+        assertThat(bind("mqtt.shared-strategy", text).mqtt().sharedStrategy()).isEqualTo(SharedStrategy.ROUND_ROBIN);
+    }
+
+    @Test
+    void listsAreSeparatedByCommas() {
+        BrokerConfig config =
+                bind("listeners.tcp.proxy-protocol", "true", "listeners.tcp.trusted-proxies", "10.0.0.0/8, fd00::/8,");
+
+        assertThat(config.listeners().get("tcp").trustedProxies()).containsExactly("10.0.0.0/8", "fd00::/8");
+    }
+
+    @Test
+    void relativePathsAreRelativeToTheirSource() {
+        BrokerConfig config = bind("access.password-file", "users/../passwords", "access.acl-file", "/acl");
+
+        assertThat(config.access().passwordFile()).isEqualTo(BASE.resolve("passwords"));
+        assertThat(config.access().aclFile()).isEqualTo(Path.of("/acl"));
+    }
+
+    @Test
+    void emptyTextUnsetsWhatMayBeAbsent() {
+        assertThat(bind("access.password-file", "").access().passwordFile()).isNull();
+    }
+
+    @Test
+    void keyWithoutValueLeavesTheDefault() {
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        values.put("limits", new ConfigValue(null, "here", BASE));
+        values.put("mqtt.max-qos", new ConfigValue(null, "here", BASE));
+
+        assertThat(ConfigBinder.bind(BrokerConfig.defaults(), values)).isEqualTo(BrokerConfig.defaults());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "listeners.tcp.port      | abc  | must be a whole number, but is \"abc\"",
+        "listeners.tcp.port      | ''   | must be a whole number, but is \"\"",
+        "listeners.tcp.port      | 65536 | must be 0 to 65535, but is 65536",
+        "limits.max-packet-bytes | 1GiB | must be 16 to 268435460, but is 1073741824",
+        "limits.max-packet-bytes | 9999999999 | must be a size such as 64KiB, 1MiB or 16MB, but is \"9999999999\"",
+        "limits.max-packet-bytes | 1 bucket | must be a size such as 64KiB, 1MiB or 16MB, but is \"1 bucket\"",
+        "session.max-expiry      | 10   | must be a duration such as 250ms, 5s or 1h, but is \"10\"",
+        "session.drop-policy     | all  | must be one of newest, oldest, but is \"all\"",
+        "session.queue-qos0      | yes  | must be true or false, but is \"yes\"",
+        "listeners.tcp.enabled   | no   | must be true or false, but is \"no\"",
+        "cluster.seeds           | a    | must be host:port",
+        "storage.dir             | ''   | must be a path, but is \"\"",
+        "listeners.tcp.trusted-proxies | 10.0.0.300 | must hold networks such as 10.0.0.0/8 or fd00::/8",
+        "listeners.tcp.path      | mqtt | must begin with / and hold no space, ? or #",
+        "limits                  | 5    | is a block of keys and takes no value",
+    })
+    void wrongValueIsNamedWithItsOriginAndWhatIsExpected(String key, String text, String problem) {
+        assertThat(problems(key, text))
+                .singleElement()
+                .asString()
+                .startsWith("here: " + key + " ")
+                .endsWith(problem);
+    }
+
+    @Test
+    void wrongSecretIsNotShown() {
+        assertThat(problems("cluster.secret", "hunter2"))
+                .containsExactly("here: cluster.secret must have at least 16 characters");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "listeners.tcp.prot, listeners.tcp.port",
+        "listeners.ws.max-conections, listeners.ws.max-connections",
+        "limits.maxInFlight, limits.max-in-flight",
+        "acces.password-file, access.password-file",
+        "storage.directory, storage.dir",
+        "eventloops, event-loops"
+    })
+    void unknownKeyIsNamedWithTheNearestKnownOne(String key, String nearest) {
+        assertThat(problems(key, "1"))
+                .containsExactly("here: unknown key " + key + ", did you mean " + nearest + "?");
+    }
+
+    @Test
+    void unknownKeyFarFromAllOthersIsNamedAlone() {
+        assertThat(problems("zzzzzzzzzz", "1")).containsExactly("here: unknown key zzzzzzzzzz");
+    }
+
+    @Test
+    void allProblemsAreFoundAtOnce() {
+        assertThat(problems("listeners.tcp.port", "x", "limits.max-in-flight", "0", "mqtt.max-qos", "3", "foo.bar", "1"))
+                .hasSize(4);
+    }
+
+    @Test
+    void recordOutsideOfTheSchemaIsARootOfItsOwn() {
+        List<Record> bound = ConfigBinder.bind(
+                ConfigSchema.of(BrokerConfig.defaults(), new Extra("old", 1)), values("colour", "new", "event-loops", "3"));
+
+        assertThat(bound.get(1)).isEqualTo(new Extra("new", 1));
+        assertThat(((BrokerConfig) bound.get(0)).eventLoops()).isEqualTo(3);
+    }
+
+    @Test
+    void componentsOfAListenerNameMustBePlain() {
+        assertThatThrownBy(() -> BrokerConfig.builder()
+                        .listener("Ä", ListenerConfig.tcp(0))
+                        .build())
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("listeners.Ä");
+    }
+
+    private record Extra(String colour, int shade) {}
+
+    private static BrokerConfig bind(String... keysAndTexts) {
+        return ConfigBinder.bind(BrokerConfig.defaults(), values(keysAndTexts));
+    }
+
+    private static List<String> problems(String... keysAndTexts) {
+        ConfigurationException problem =
+                catchThrowableOfType(ConfigurationException.class, () -> bind(keysAndTexts));
+        assertThat(problem).as("refused").isNotNull();
+        return problem.problems();
+    }
+
+    private static Map<String, ConfigValue> values(String... keysAndTexts) {
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        for (int i = 0; i < keysAndTexts.length; i += 2) {
+            values.put(keysAndTexts[i], new ConfigValue(keysAndTexts[i + 1], "here", BASE));
+        }
+        return values;
+    }
+}

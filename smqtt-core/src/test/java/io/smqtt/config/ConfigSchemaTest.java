@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ConfigSchemaTest {
+
+    private static final Path BASE = Path.of("");
+
+    static Stream<ConfigKey> keysWithRange() {
+        return ConfigSchema.of(BrokerConfig.defaults()).describe().stream()
+                .filter(key -> !key.range().isEmpty());
+    }
+
+    @ParameterizedTest
+    @MethodSource("keysWithRange")
+    void documentedRangeIsTheOneThatIsChecked(ConfigKey key) {
+        String[] ends = key.range().split(" to ");
+        String name = key.name().replace("<name>", "tcp");
+
+        bind(name, ends[0]);
+        bind(name, ends[1]);
+        assertRefused(name, moved(key, ends[0], -1));
+        assertRefused(name, moved(key, ends[1], 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("keysWithRange")
+    void documentedDefaultIsTheDefault(ConfigKey key) {
+        String name = key.name().replace("<name>", "tcp");
+        String text = key.name().endsWith(".port") && name.startsWith("listeners") ? "1883" : key.defaultText();
+
+        assertThat(bind(name, text)).isEqualTo(BrokerConfig.defaults());
+    }
+
+    @Test
+    void fixedKeysExist() {
+        assertThat(ConfigSchema.of(BrokerConfig.defaults()).describe())
+                .extracting(ConfigKey::name)
+                .contains(
+                        "listeners.<name>.type", "listeners.<name>.host", "listeners.<name>.port",
+                        "listeners.<name>.path", "listeners.<name>.max-connections", "listeners.<name>.connect-timeout",
+                        "listeners.<name>.tls.certificate", "listeners.<name>.tls.key",
+                        "listeners.<name>.tls.client-ca", "listeners.<name>.tls.client-auth",
+                        "listeners.<name>.tls.user-name", "listeners.<name>.proxy-protocol",
+                        "listeners.<name>.trusted-proxies", "access.allow-anonymous", "access.password-file",
+                        "access.acl-file", "storage.kind", "storage.dir", "storage.sync", "cluster.enabled",
+                        "cluster.node-id", "cluster.bind", "cluster.seeds", "cluster.discovery",
+                        "cluster.tls.certificate", "cluster.secret", "cluster.publish-ack", "cluster.subscribe-sync",
+                        "management.host", "management.port", "management.token-file")
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void secretsAreMasked() {
+        BrokerConfig config = BrokerConfig.builder()
+                .cluster(ClusterConfig.builder().secret("0123456789abcdef").build())
+                .build();
+
+        assertThat(ConfigSchema.values(config)).containsEntry("cluster.secret", "***");
+        assertThat(config.toString()).doesNotContain("0123456789abcdef");
+    }
+
+    @Test
+    void modulesThatAreNeededAreNamed() {
+        BrokerConfig config = BrokerConfig.builder()
+                .storage(StorageConfig.builder()
+                        .kind(StorageConfig.Kind.ROCKSDB)
+                        .build())
+                .cluster(ClusterConfig.builder().enabled(true).build())
+                .build();
+
+        assertThat(BrokerConfig.defaults().requiredModules()).isEmpty();
+        assertThat(config.requiredModules())
+                .isEqualTo(Map.of("storage.kind", "smqtt-persistence", "cluster.enabled", "smqtt-cluster"));
+    }
+
+    @Test
+    void shorterMaximumExpiryShortensTheDefaultExpiry() {
+        SessionConfig config =
+                SessionConfig.builder().maxExpiry(Duration.ofHours(1)).build();
+
+        assertThat(config.defaultExpiry()).isEqualTo(Duration.ofHours(1));
+    }
+
+    @Test
+    void proxyProtocolWithoutTrustedNetworksIsRefused() {
+        assertThatThrownBy(() ->
+                        ListenerConfig.tcp(0).toBuilder().proxyProtocol(true).build())
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("trusted-proxies");
+    }
+
+    @Test
+    void valuesAreReadBackFromTheirText() {
+        BrokerConfig config = BrokerConfig.builder()
+                .listeners(Map.of(
+                        "secure",
+                        ListenerConfig.tcp(8883).toBuilder()
+                                .tls(TlsConfig.builder(Path.of("/a"), Path.of("/b")).build())
+                                .trustedProxies(List.of("10.0.0.0/8", "::1"))
+                                .build()))
+                .limits(LimitsConfig.builder()
+                        .slowConsumerTimeout(Duration.ofMillis(1_500))
+                        .maxQueuedBytes(1_500)
+                        .build())
+                .eventLoops(3)
+                .build();
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        ConfigSchema.values(config).forEach((key, text) -> values.put(key, new ConfigValue(text, "printed", BASE)));
+        values.put("listeners.tcp.enabled", new ConfigValue("false", "printed", BASE));
+        values.put("listeners.ws.enabled", new ConfigValue("false", "printed", BASE));
+
+        assertThat(ConfigBinder.bind(BrokerConfig.defaults(), values)).isEqualTo(config);
+    }
+
+    private static String moved(ConfigKey key, String end, int by) {
+        ConfigText.Kind kind = key.type().startsWith("a duration") ? ConfigText.Kind.DURATION : ConfigText.Kind.SIZE;
+        if (kind == ConfigText.Kind.DURATION) {
+            Duration duration = (Duration) ConfigText.parse(kind, Duration.class, end, BASE);
+            return duration.plusMillis(by).toString();
+        }
+        return Long.toString((Long) ConfigText.parse(kind, long.class, end, BASE) + by);
+    }
+
+    private static void assertRefused(String name, String text) {
+        assertThatThrownBy(() -> bind(name, text))
+                .as(name + "=" + text)
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("test: " + name + " must be");
+    }
+
+    private static BrokerConfig bind(String name, String text) {
+        return ConfigBinder.bind(BrokerConfig.defaults(), Map.of(name, new ConfigValue(text, "test", BASE)));
+    }
+}
