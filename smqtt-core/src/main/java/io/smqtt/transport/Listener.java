@@ -148,8 +148,11 @@ final class Listener {
     }
 
     Mono<Void> stopAccepting() {
-        DisposableServer bound = server;
-        return bound == null ? Mono.empty() : Mono.defer(() -> FutureMono.from(bound.channel().close()));
+        return Mono.defer(() -> {
+            DisposableServer bound = server;
+            boolean open = bound != null && bound.channel().isOpen();
+            return open ? FutureMono.from(bound.channel().close()) : Mono.empty();
+        });
     }
 
     /** Closes all connections without a word to the clients. */
