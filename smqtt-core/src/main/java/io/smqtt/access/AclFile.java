@@ -23,7 +23,6 @@ public final class AclFile {
     private final Map<String, RuleSet> users;
     private final Map<String, RuleSet> roles;
     private final RuleSet patterns;
-    private final boolean deniesReads;
     private final List<String> warnings;
 
     AclFile(
@@ -37,10 +36,6 @@ public final class AclFile {
         this.roles = Map.copyOf(roles);
         this.patterns = patterns;
         this.warnings = List.copyOf(warnings);
-        deniesReads = anonymous.deniesReads()
-                || patterns.deniesReads()
-                || users.values().stream().anyMatch(RuleSet::deniesReads)
-                || roles.values().stream().anyMatch(RuleSet::deniesReads);
     }
 
     /**
@@ -75,11 +70,6 @@ public final class AclFile {
                 || patterns.allows(client, action, topic)
                 || rolesAllow(client, action, topic);
         return allowed ? AccessDecision.ALLOW : AccessDecision.CONTINUE;
-    }
-
-    /** Tells whether a granted subscription can bring topics that are denied. */
-    boolean deniesReads() {
-        return deniesReads;
     }
 
     private boolean rolesDeny(ClientIdentity client, AccessAction action, String topic) {

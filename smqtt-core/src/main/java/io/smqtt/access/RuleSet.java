@@ -44,8 +44,4 @@ final class RuleSet {
         }
         return false;
     }
-
-    boolean deniesReads() {
-        return !denyRead.isEmpty();
-    }
 }

@@ -101,6 +101,11 @@ final class PacketReader {
         return Arrays.copyOfRange(array, at - length, at);
     }
 
+    void skipBinary() {
+        int length = readLength();
+        at += length;
+    }
+
     /** Reads the string whose length stands at the index; it was stepped over before. */
     String stringAt(int index) {
         return new String(array, index + 2, shortAt(index), StandardCharsets.UTF_8);

@@ -111,7 +111,7 @@ final class PropertyReader {
             case INT -> setNumber(identifier, reader.readInt());
             case VARIABLE -> setNumber(identifier, reader.readVariableByteInteger());
             case STRING -> reader.skipString();
-            default -> reader.at += reader.readLength();
+            default -> reader.skipBinary();
         }
         if (identifier == PropertyId.RESPONSE_TOPIC) {
             requireResponseTopic();

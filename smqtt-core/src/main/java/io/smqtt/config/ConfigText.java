@@ -119,8 +119,10 @@ final class ConfigText {
     private static @Nullable Long size(String text) {
         if (text.endsWith("%")) {
             Long percent = number(text.substring(0, text.length() - 1).trim());
-            boolean valid = percent != null && percent >= 0 && percent <= 100;
-            return valid ? (Long) (Runtime.getRuntime().maxMemory() * percent / 100) : null;
+            if (percent == null || percent < 0 || percent > 100) {
+                return null;
+            }
+            return Runtime.getRuntime().maxMemory() * percent / 100;
         }
         Long plain = number(text);
         return plain != null ? plain : scaled(text, SIZE_UNITS, SIZE_BYTES);

@@ -27,6 +27,18 @@ public final class ConfigurationException extends RuntimeException {
     }
 
     /**
+     * Reports one problem.
+     *
+     * @param message what is wrong, where (for a file {@code file:line}), and what to do; without secrets
+     * @param cause what was met, or null
+     */
+    public ConfigurationException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.key = null;
+        this.problems = List.of(message);
+    }
+
+    /**
      * Reports one key.
      *
      * @param key the key, such as {@code limits.max-in-flight}

@@ -178,6 +178,13 @@ public final class SubscriptionIndex {
         }
     }
 
+    /** Slots of the table of filters without wildcards. */
+    int exactCapacity() {
+        synchronized (lock) {
+            return exact.capacity();
+        }
+    }
+
     private static void visit(TrieNode node, int level, TopicScan topic, Matches into) {
         boolean allowed = level > 0 || topic.text().charAt(0) != '$'; // [MQTT-4.7.2-1]
         Object below = node.hash();

@@ -9,7 +9,14 @@ public final class BindFailedException extends RuntimeException {
     private final String listener;
     private final String address;
 
-    BindFailedException(String listener, String address, Throwable cause) {
+    /**
+     * Creates the exception.
+     *
+     * @param listener the listener's name
+     * @param address where it was to be bound
+     * @param cause what the operating system said
+     */
+    public BindFailedException(String listener, String address, Throwable cause) {
         super("listener " + listener + " cannot be bound to " + address + ": " + reason(cause), cause);
         this.listener = listener;
         this.address = address;

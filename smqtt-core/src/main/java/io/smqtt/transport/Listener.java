@@ -4,8 +4,11 @@ package io.smqtt.transport;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.spi.BrokerObserver;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,12 +38,17 @@ final class Listener {
     private final ConnectionInitializer initializer;
     private final EventLoops eventLoops;
     private final Map<EventLoop, LoopConnections> connections = new HashMap<>(); // never changed after construction
+    private final int maxPacketBytes;
+    private final @Nullable TlsContexts tls;
+    private final WebSocketRules webSocketRules;
+    private final List<Network> trustedProxies;
     private final AtomicInteger open = new AtomicInteger();
     private volatile @Nullable DisposableServer server;
 
     Listener(
             String name,
             ListenerConfig config,
+            LimitsConfig limits,
             EventLoops eventLoops,
             ConnectionAdmission admission,
             BrokerObserver observer,
@@ -51,6 +59,15 @@ final class Listener {
         this.admission = admission;
         this.observer = observer;
         this.initializer = initializer;
+        this.maxPacketBytes = config.maxPacketBytes() == 0 ? limits.maxPacketBytes() : config.maxPacketBytes();
+        this.tls = config.tls() == null ? null : new TlsContexts(key("tls"), config.tls());
+        this.webSocketRules = new WebSocketRules(config.path(), config.allowedOrigins());
+        this.trustedProxies = config.trustedProxies().stream()
+                .map(text -> Network.parse(key("trusted-proxies"), text))
+                .toList();
+        if (config.proxyProtocol() && trustedProxies.isEmpty()) {
+            throw new ConfigurationException(key("proxy-protocol") + " needs " + key("trusted-proxies"));
+        }
         for (EventLoop loop : eventLoops.all()) {
             connections.put(loop, new LoopConnections());
         }
@@ -76,6 +93,18 @@ final class Listener {
         return initializer;
     }
 
+    @Nullable TlsContexts tls() {
+        return tls;
+    }
+
+    WebSocketRules webSocketRules() {
+        return webSocketRules;
+    }
+
+    int maxPacketBytes() {
+        return maxPacketBytes;
+    }
+
     /** Those of the event loop that calls. */
     LoopConnections connections(EventLoop loop) {
         LoopConnections own = connections.get(loop);
@@ -89,7 +118,7 @@ final class Listener {
     @Nullable String opened() {
         if (open.incrementAndGet() > config.maxConnections()) {
             open.decrementAndGet();
-            return "listeners." + name + ".max-connections";
+            return key("max-connections");
         }
         String limit = admission.opened();
         if (limit != null) {
@@ -152,9 +181,27 @@ final class Listener {
             return;
         }
         AcceptedConnection connection = new AcceptedConnection(this, channel, ClientAddresses.unmapped(address));
-        if (connection.enter() && (config.proxyProtocol() || connection.enterFrom(address))) {
+        if (!connection.enter()) {
+            return;
+        }
+        if (config.proxyProtocol() && !trusted(connection.remoteAddress().getAddress())) {
+            connection.refuse(key("trusted-proxies"));
+        } else if (config.proxyProtocol() || connection.enterFrom(address)) {
             MqttPipeline.build(channel, connection);
         }
+    }
+
+    private boolean trusted(InetAddress proxy) {
+        for (Network network : trustedProxies) {
+            if (network.contains(proxy)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private String key(String option) {
+        return "listeners." + name + "." + option;
     }
 
     private static Throwable root(Throwable cause) {

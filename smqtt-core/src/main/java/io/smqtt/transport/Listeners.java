@@ -3,6 +3,7 @@ package io.smqtt.transport;
 
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.BrokerObserver;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -22,12 +23,13 @@ public final class Listeners {
     private final List<Listener> listeners = new ArrayList<>(); // never changed after construction
 
     /**
-     * Prepares the listeners without binding them.
+     * Prepares the listeners without binding them. Reads certificates and keys, so it may block.
      *
      * @param config the broker's configuration
      * @param eventLoops carry the connections; stay the caller's
      * @param observer sees connections opened and refused, and those closed before the initializer was called
      * @param initializer is handed every connection that is ready for MQTT
+     * @throws ConfigurationException if a file or a network cannot be used
      */
     public Listeners(
             BrokerConfig config, EventLoops eventLoops, BrokerObserver observer, ConnectionInitializer initializer) {
@@ -35,7 +37,7 @@ public final class Listeners {
         ConnectionAdmission admission = new ConnectionAdmission(config.limits(), rates);
         config.listeners()
                 .forEach((name, listener) -> listeners.add(
-                        new Listener(name, listener, eventLoops, admission, observer, initializer)));
+                        new Listener(name, listener, config.limits(), eventLoops, admission, observer, initializer)));
     }
 
     /**
@@ -64,6 +66,33 @@ public final class Listeners {
             }
         }
         return addresses;
+    }
+
+    /**
+     * Reads the certificates, keys and client authorities of all listeners again. Connections that exist go on; new ones
+     * use what was read. A listener whose files cannot be used keeps what it had. Blocks: not for event loops.
+     *
+     * @throws ConfigurationException if the files of a listener cannot be used, with those of further ones suppressed
+     */
+    public void reloadCertificates() {
+        ConfigurationException failure = null;
+        for (Listener listener : listeners) {
+            TlsContexts tls = listener.tls();
+            try {
+                if (tls != null) {
+                    tls.reload();
+                }
+            } catch (ConfigurationException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     /**

@@ -3,9 +3,11 @@ package io.smqtt.transport;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpServerCodec;
 
 /**
- * The handlers of a connection, from the socket inwards. Those of the handshakes leave the pipeline when they are done:
+ * The handlers of a connection, from the socket inwards: PROXY header, TLS, HTTP, WebSocket, MQTT. Those of the handshakes leave the pipeline when they are done:
  * a plain TCP connection then has {@link #MQTT} alone, TLS adds {@link #TLS}, WebSocket adds {@link #WS_FRAMES}.
  *
  * <p>There is no bridge to Reactor Netty among them: it would cost an operations object per connection, and the MQTT
@@ -24,11 +26,35 @@ public final class MqttPipeline {
     static final String WS_FRAMES = "smqtt.ws-frames";
     static final String READINESS = "smqtt.readiness";
 
+    private static final HttpDecoderConfig HTTP_LIMITS = httpLimits();
+
     private MqttPipeline() {}
 
     /** Fills the pipeline of an admitted connection. */
     static void build(Channel channel, AcceptedConnection connection) {
+        Listener listener = connection.owner();
         ChannelPipeline pipeline = channel.pipeline();
-        pipeline.addLast(READINESS, new Readiness(connection, Readiness.Stage.SOCKET));
+        Readiness.Stage last = Readiness.Stage.SOCKET;
+        if (listener.config().proxyProtocol()) {
+            pipeline.addLast(PROXY_DECODER, ProxyHeader.decoder());
+            pipeline.addLast(PROXY, new ProxyHeader(connection));
+            last = Readiness.Stage.PROXY;
+        }
+        TlsContexts tls = listener.tls();
+        if (tls != null) {
+            pipeline.addLast(TLS, tls.newHandler(channel.alloc()));
+            last = Readiness.Stage.TLS;
+        }
+        if (connection.webSocket()) {
+            pipeline.addLast(HTTP, new HttpServerCodec(HTTP_LIMITS));
+            pipeline.addLast(
+                    WS_HANDSHAKE, new WebSocketHandshake(listener.webSocketRules(), listener.maxPacketBytes()));
+            last = Readiness.Stage.WEB_SOCKET;
+        }
+        pipeline.addLast(READINESS, new Readiness(connection, last));
+    }
+
+    private static HttpDecoderConfig httpLimits() {
+        return new HttpDecoderConfig().setMaxInitialLineLength(4_096).setMaxHeaderSize(8_192).setMaxChunkSize(8_192);
     }
 }

@@ -133,6 +133,7 @@ class AccessControlTest {
         open(AnonymousAccess.FALSE, List.of(), List.of());
         Authorizer authorizer = access.authorizer();
         long before = authorizer.generation();
+        assertThat(authorizer.checksDeliveries()).isTrue();
         writeUser("bob");
         Files.writeString(aclFile, "user bob\ntopic b\ntopic deny read b/secret\n");
 
@@ -141,7 +142,6 @@ class AccessControlTest {
         assertThat(reload.isComplete()).isTrue();
         assertThat(reload.reloaded()).containsExactly(passwordFile, aclFile);
         assertThat(authorizer.generation()).isGreaterThan(before);
-        assertThat(authorizer.checksDeliveries()).isTrue();
         assertThat(login(Clients.login("alice", "alice"))).isEqualTo(refused(ReasonCode.BAD_USER_NAME_OR_PASSWORD));
         assertThat(login(Clients.login("bob", "bob"))).isEqualTo(Authentication.accepted("bob"));
         assertThat(decide(Clients.user("alice"), AccessAction.PUBLISH, "a")).isEqualTo(AccessDecision.DENY);

@@ -127,9 +127,6 @@ class AclFileTest {
         assertThat(subscribes(acl, ALICE, "a/#")).isTrue();
         assertThat(receives(acl, ALICE, "a/b")).isTrue();
         assertThat(receives(acl, ALICE, "a/secret/1")).isFalse();
-        assertThat(acl.deniesReads()).isTrue();
-        assertThat(acl("user alice\ntopic read a/#\ntopic deny write a/b\n").deniesReads())
-                .isFalse();
     }
 
     @Test
@@ -321,6 +318,28 @@ class AclFileTest {
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("missing");
         assertThatThrownBy(() -> AclFile.read(directory)).isInstanceOf(ConfigurationException.class);
+    }
+
+    @Test
+    void theExampleOfTheDocumentationDoesWhatItSays() throws IOException {
+        String manual = Files.readString(Path.of("..", "docs", "security.md"));
+        int start = manual.indexOf("```", manual.indexOf("### Example")) + 3;
+        AclFile acl = acl(manual.substring(start, manual.indexOf("```", start)));
+        ClientIdentity dashboard = Clients.user("dashboard");
+        ClientIdentity inside = Clients.client("c1", "maintenance", "10.1.2.3");
+        ClientIdentity outside = Clients.client("c1", "maintenance", "192.0.2.7");
+
+        assertThat(subscribes(acl, NOBODY, "weather/#")).isTrue();
+        assertThat(publishes(acl, ALICE, "devices/alice/up/t")).isTrue();
+        assertThat(publishes(acl, ALICE, "devices/bob/up/t")).isFalse();
+        assertThat(subscribes(acl, dashboard, "devices/#") && subscribes(acl, dashboard, "$SYS/#"))
+                .isTrue();
+        assertThat(receives(acl, dashboard, "devices/bob/up/secret")).isFalse();
+        assertThat(publishes(acl, inside, "x") && receives(acl, outside, "status/x"))
+                .isTrue();
+        assertThat(publishes(acl, outside, "x")).isFalse();
+        assertThat(publishes(acl, Clients.client("c1", null, "192.0.2.7", "operator"), "operations/x"))
+                .isTrue();
     }
 
     @Test

@@ -10,10 +10,17 @@ final class RandomTopics {
 
     private final Random random;
     private final int maxLevels;
+    private final int numbers;
 
     RandomTopics(Random random, int maxLevels) {
+        this(random, maxLevels, 0);
+    }
+
+    /** Has so many numbers in the alphabet besides, for levels with many children. */
+    RandomTopics(Random random, int maxLevels, int numbers) {
         this.random = random;
         this.maxLevels = maxLevels;
+        this.numbers = numbers;
     }
 
     String name() {
@@ -33,9 +40,13 @@ final class RandomTopics {
         StringBuilder text = new StringBuilder();
         int levels = 1 + random.nextInt(maxLevels);
         for (int i = 0; i < levels; i++) {
-            String level = random.nextDouble() < plus ? "+" : LEVELS[random.nextInt(LEVELS.length)];
-            text.append(i == 0 ? "" : "/").append(level);
+            text.append(i == 0 ? "" : "/").append(random.nextDouble() < plus ? "+" : level());
         }
         return text.toString();
+    }
+
+    private String level() {
+        int number = random.nextInt(LEVELS.length + numbers);
+        return number < LEVELS.length ? LEVELS[number] : String.valueOf(number);
     }
 }

@@ -12,6 +12,7 @@ final class TestSubscriber implements Subscriber {
     volatile boolean online = true;
     volatile boolean local = true;
     volatile int inFlight;
+    volatile long removedAt = Long.MAX_VALUE;
     private final String id;
 
     TestSubscriber(String id) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.transport;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
+import io.netty.handler.ssl.SslHandler;
+import java.util.List;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * TLS of one connection, which ends when the client announces a first handshake message of more than 64 KiB, or begins a
+ * handshake a second time. With the Java platform's engine this handler is called at the beginning of a record, whose
+ * type is in the clear also when its content is not: after the handshake no record of the type "handshake" may come, for
+ * TLS 1.3 hides its later handshake messages in records of application data. OpenSSL's engine refuses by itself.
+ */
+final class GuardedTls extends SslHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GuardedTls.class);
+    private static final int HANDSHAKE_RECORD = 22;
+    private static final int RECORD_HEADER_BYTES = 5;
+    private static final int MESSAGE_HEADER_BYTES = 4;
+    private static final int MAX_CLIENT_HELLO_BYTES = 64 << 10;
+
+    private final boolean recordWise;
+    private boolean helloSeen;
+
+    GuardedTls(SSLEngine engine) {
+        super(engine);
+        this.recordWise = !isOpenSsl(engine);
+        setHandshakeTimeoutMillis(0); // the connect timeout covers it
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws SSLException {
+        if (!helloSeen && in.readableBytes() >= RECORD_HEADER_BYTES + MESSAGE_HEADER_BYTES) {
+            helloSeen = true;
+            if (type(in) == HANDSHAKE_RECORD && helloBytes(in) > MAX_CLIENT_HELLO_BYTES) {
+                end(ctx, in, "ClientHello too large");
+                return;
+            }
+        }
+        if (recordWise && in.isReadable() && type(in) == HANDSHAKE_RECORD && handshakeFuture().isSuccess()) {
+            end(ctx, in, "renegotiation refused");
+            return;
+        }
+        super.decode(ctx, in, out);
+    }
+
+    private static void end(ChannelHandlerContext ctx, ByteBuf in, String reason) {
+        LOG.debug("{}: {}", ctx.channel(), reason);
+        in.skipBytes(in.readableBytes());
+        ctx.close(); // not by TLS, whose state is of no interest any more
+    }
+
+    private static int helloBytes(ByteBuf in) {
+        return in.getUnsignedMedium(in.readerIndex() + RECORD_HEADER_BYTES + 1);
+    }
+
+    private static int type(ByteBuf in) {
+        return in.getUnsignedByte(in.readerIndex());
+    }
+
+    private static boolean isOpenSsl(SSLEngine engine) {
+        try {
+            return engine instanceof ReferenceCountedOpenSslEngine;
+        } catch (LinkageError e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.transport;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.haproxy.HAProxyCommand;
+import io.netty.handler.codec.haproxy.HAProxyMessage;
+import io.netty.handler.codec.haproxy.HAProxyMessageDecoder;
+import io.netty.handler.codec.haproxy.HAProxyProxiedProtocol.AddressFamily;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+
+/**
+ * Takes the client's address from the PROXY protocol header, version 1 or 2, which is mandatory on the listeners that have
+ * it. A proxy that speaks for itself (LOCAL, UNKNOWN) keeps the socket's address. The sender was found trusted before.
+ */
+final class ProxyHeader extends ChannelInboundHandlerAdapter {
+
+    /** What the decoder allows beside the fixed part and the addresses of version 2, so that all is at most 536 bytes. */
+    private static final int MAX_TLV_BYTES = 536 - 16 - 216;
+
+    private final AcceptedConnection connection;
+
+    ProxyHeader(AcceptedConnection connection) {
+        this.connection = connection;
+    }
+
+    static HAProxyMessageDecoder decoder() {
+        return new HAProxyMessageDecoder(MAX_TLV_BYTES);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws UnknownHostException {
+        if (!(message instanceof HAProxyMessage header)) {
+            ctx.fireChannelRead(message);
+            return;
+        }
+        InetSocketAddress client;
+        try {
+            client = source(header);
+        } finally {
+            header.release();
+        }
+        if (connection.enterFrom(client)) {
+            ctx.fireUserEventTriggered(Readiness.Stage.PROXY);
+            ctx.pipeline().remove(this);
+        }
+    }
+
+    private InetSocketAddress source(HAProxyMessage header) throws UnknownHostException {
+        AddressFamily family = header.proxiedProtocol().addressFamily();
+        if (header.command() == HAProxyCommand.LOCAL || family != AddressFamily.AF_IPv4 && family != AddressFamily.AF_IPv6) {
+            return connection.remoteAddress();
+        }
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(header.sourceAddress());
+        return new InetSocketAddress(InetAddress.getByAddress(address), header.sourcePort());
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RetainedMessagesTest {
+
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    private final RetainedMessages retained = new RetainedMessages(1_000, 1_000_000);
+
+    /** [MQTT-3.3.1-5] [MQTT-3.3.1-6] [MQTT-3.3.1-7]. */
+    @Test
+    void lastMessageStaysUntilAnEmptyOneRemovesIt() {
+        assertThat(retained.store(message("a", "1"))).isEqualTo(RetainedMessages.Outcome.STORED);
+        assertThat(retained.store(message("a", "2"))).isEqualTo(RetainedMessages.Outcome.REPLACED);
+        assertThat(payload(retained.get(TopicName.of("a")))).isEqualTo("2");
+        assertThat(retained.count()).isEqualTo(1);
+        assertThat(retained.bytes()).isEqualTo(message("a", "2").footprintBytes());
+
+        assertThat(retained.store(message("a", ""))).isEqualTo(RetainedMessages.Outcome.REMOVED);
+        assertThat(retained.store(message("a", ""))).isEqualTo(RetainedMessages.Outcome.NOTHING_TO_REMOVE);
+        assertThat(retained.get(TopicName.of("a"))).isNull();
+        assertThat(retained.count()).isZero();
+        assertThat(retained.bytes()).isZero();
+    }
+
+    @Test
+    void newTopicIsRefusedAtTheLimitOfCountWhileOldOnesMayChange() {
+        RetainedMessages two = new RetainedMessages(2, Long.MAX_VALUE);
+        two.store(message("a", "1"));
+        two.store(message("b", "1"));
+
+        assertThat(two.store(message("c", "1"))).isEqualTo(RetainedMessages.Outcome.COUNT_EXCEEDED);
+        assertThat(two.store(message("b", "2"))).isEqualTo(RetainedMessages.Outcome.REPLACED);
+        assertThat(two.store(message("a", ""))).isEqualTo(RetainedMessages.Outcome.REMOVED);
+        assertThat(two.store(message("c", "1"))).isEqualTo(RetainedMessages.Outcome.STORED);
+    }
+
+    @Test
+    void messageIsRefusedAtTheLimitOfBytes() {
+        int one = message("a", "12345").footprintBytes();
+        RetainedMessages small = new RetainedMessages(10, 2L * one);
+        small.store(message("a", "12345"));
+        small.store(message("b", "12345"));
+
+        assertThat(small.store(message("b", "123456"))).isEqualTo(RetainedMessages.Outcome.BYTES_EXCEEDED);
+        assertThat(payload(small.get(TopicName.of("b")))).isEqualTo("12345");
+        assertThat(small.store(message("c", "1"))).isEqualTo(RetainedMessages.Outcome.BYTES_EXCEEDED);
+        assertThat(small.store(message("b", "1"))).isEqualTo(RetainedMessages.Outcome.REPLACED);
+        assertThat(small.bytes()).isEqualTo(2L * one - 4);
+    }
+
+    @Test
+    void cursorSkipsExpiredMessages() {
+        retained.store(expiring("a/1", 5));
+        retained.store(message("a/2", "x"));
+        retained.store(expiring("a/3", 50));
+
+        RetainedCursor cursor = retained.cursor(TopicFilter.of("a/+"));
+        assertThat(topic(cursor.next(10 * SECOND))).isEqualTo("a/2");
+        assertThat(topic(cursor.next(10 * SECOND))).isEqualTo("a/3");
+        assertThat(cursor.next(10 * SECOND)).isNull();
+        assertThat(retained.cursor(TopicFilter.of("a/1")).next(10 * SECOND)).isNull();
+    }
+
+    @Test
+    void sweepRemovesExpiredMessagesStepByStep() {
+        for (int i = 0; i < 100; i++) {
+            retained.store(i % 2 == 0 ? expiring("a/" + i, i) : message("a/" + i, "x"));
+        }
+        assertThat(retained.removeExpired(0, 1_000)).isEqualTo(1);
+
+        int removed = 1;
+        for (int call = 0; call < 30; call++) {
+            removed += retained.removeExpired(50 * SECOND, 7);
+        }
+        assertThat(removed).isEqualTo(26);
+        assertThat(retained.count()).isEqualTo(74);
+
+        for (int call = 0; call < 30; call++) {
+            removed += retained.removeExpired(1_000 * SECOND, 7);
+        }
+        assertThat(removed).isEqualTo(50);
+        assertThat(retained.count()).isEqualTo(50);
+        assertThat(retained.removeExpired(1_000 * SECOND, 7)).isZero();
+    }
+
+    @Test
+    void cursorSeesTheMessageOfTheMomentAndNoRemovedOne() {
+        for (int i = 0; i < 5; i++) {
+            retained.store(message("a/" + i, "old"));
+        }
+        RetainedCursor cursor = retained.cursor(TopicFilter.of("a/#"));
+        assertThat(topic(cursor.next(0))).isEqualTo("a/0");
+
+        retained.store(message("a/0", "new"));
+        retained.store(message("a/1", ""));
+        retained.store(message("a/2", "new"));
+
+        ApplicationMessage next = cursor.next(0);
+        assertThat(topic(next)).isEqualTo("a/2");
+        assertThat(payload(next)).isEqualTo("new");
+    }
+
+    @Test
+    void cursorJumpsOverTopicsThatCannotMatch() {
+        for (int i = 0; i < 400; i++) {
+            retained.store(message("a/b/" + i, "x"));
+            retained.store(message("z/b/" + i, "x"));
+        }
+        retained.store(message("c/x", "x"));
+        retained.store(message("c/x/y", "x"));
+        RetainedCursor cursor = retained.cursor(TopicFilter.of("+/x"));
+
+        assertThat(cursor.next(0, 1)).isNull();
+        assertThat(cursor.isDone()).isFalse();
+        assertThat(topic(cursor.next(0, 1))).isEqualTo("c/x");
+        assertThat(cursor.next(0, 10)).isNull();
+        assertThat(cursor.isDone()).isTrue();
+    }
+
+    @Test
+    void cursorOfATopicWithoutWildcardEndsAfterIt() {
+        retained.store(message("a", "x"));
+        retained.store(message("a/b", "x"));
+        RetainedCursor cursor = retained.cursor(TopicFilter.of("a"));
+
+        assertThat(topic(cursor.next(0))).isEqualTo("a");
+        assertThat(cursor.next(0)).isNull();
+        assertThat(cursor.isDone()).isTrue();
+        assertThat(retained.cursor(TopicFilter.of("0")).next(0)).isNull();
+    }
+
+    private static ApplicationMessage message(String topic, String payload) {
+        return ApplicationMessage.builder(topic).payload(payload).retain(true).build();
+    }
+
+    private static ApplicationMessage expiring(String topic, int seconds) {
+        return ApplicationMessage.builder(topic)
+                .payload("x")
+                .retain(true)
+                .expiryInterval(Duration.ofSeconds(seconds))
+                .build();
+    }
+
+    private static String topic(@Nullable ApplicationMessage message) {
+        return message == null ? "none" : message.topic().value();
+    }
+
+    private static String payload(@Nullable ApplicationMessage message) {
+        return message == null ? "none" : message.payload().asString();
+    }
+}

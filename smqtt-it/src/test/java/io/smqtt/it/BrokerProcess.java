@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The real broker as a child process with the listeners {@code tcp}, {@code tls}, {@code ws} and {@code wss} on free loopback ports.
+ *
+ * <p>System properties: {@code smqtt.jar} names the fat jar to run by {@code java -jar}; when there is no such file {@code bin/smqtt}
+ * of the repository is run ({@code smqtt.home}, default the parent of the working directory).
+ */
+final class BrokerProcess implements AutoCloseable {
+
+    private static final Pattern BOUND = Pattern.compile("listener (\\S+) bound to \\S*:(\\d+)");
+    private static final Duration START = Duration.ofSeconds(120);
+    private static final Duration STOP = Duration.ofSeconds(30);
+
+    private final CapturedProcess process;
+    private final Map<String, Integer> ports = new ConcurrentHashMap<>();
+
+    private BrokerProcess(ProcessBuilder command) {
+        this.process = CapturedProcess.start("broker", command, this::observe);
+    }
+
+    /**
+     * Starts the broker and waits until it says that it has started.
+     *
+     * @param directory empty folder for configuration and data
+     * @param certificates the server's certificate
+     * @param settings further settings, {@code key=value}, given as {@code --set} flags
+     */
+    static BrokerProcess start(Path directory, TestCertificates certificates, String... settings) {
+        List<String> command = new ArrayList<>(program());
+        command.addAll(List.of("start", "--config", writeConfiguration(directory, certificates).toString()));
+        command.addAll(List.of("--data", directory.resolve("data").toString()));
+        for (String setting : settings) {
+            command.addAll(List.of("--set", setting));
+        }
+        BrokerProcess broker = new BrokerProcess(new ProcessBuilder(command).directory(directory.toFile()));
+        try {
+            broker.process.awaitLine("saying that it started", line -> line.contains("smqtt started in"), START);
+            return broker;
+        } catch (RuntimeException e) {
+            broker.close();
+            throw e;
+        }
+    }
+
+    private static List<String> program() {
+        String jar = System.getProperty("smqtt.jar", "");
+        if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {
+            return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", Path.of(jar).toAbsolutePath().toString());
+        }
+        Path script = Path.of(System.getProperty("smqtt.home", "..")).resolve("bin/smqtt").toAbsolutePath().normalize();
+        if (!Files.isExecutable(script)) {
+            throw new IllegalStateException("no broker to test: set smqtt.jar, or smqtt.home to a folder with bin/smqtt");
+        }
+        return List.of(script.toString());
+    }
+
+    private static Path writeConfiguration(Path directory, TestCertificates certificates) {
+        String tls = "    tls:\n      certificate: '%s'\n      key: '%s'\n"
+                .formatted(certificates.serverCertificate(), certificates.serverKey());
+        StringBuilder yaml = new StringBuilder("management:\n  port: 0\nlisteners:\n");
+        for (Transport transport : Transport.values()) {
+            yaml.append("  ").append(transport.listener()).append(":\n");
+            yaml.append("    type: ").append(transport.webSocket() ? "ws" : "tcp").append('\n');
+            yaml.append("    host: ").append(Endpoint.HOST).append("\n    port: 0\n");
+            if (transport.secure()) {
+                yaml.append(tls);
+            }
+        }
+        try {
+            return Files.writeString(directory.resolve("smqtt.yaml"), yaml);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void observe(String line) {
+        Matcher matcher = BOUND.matcher(line);
+        if (matcher.find()) {
+            ports.put(matcher.group(1), Integer.valueOf(matcher.group(2)));
+        }
+    }
+
+    /** The port that a listener is bound to. */
+    int port(String listener) {
+        return requireNonNull(ports.get(listener), () -> "no listener " + listener + " among " + ports + process.report());
+    }
+
+    /** Process id. */
+    long pid() {
+        return process.process().pid();
+    }
+
+    /** What the broker has printed so far, for messages of failed tests. */
+    String report() {
+        return process.report();
+    }
+
+    /** Stops the broker gracefully (SIGTERM) and returns its exit code. */
+    int stop() {
+        process.process().destroy();
+        return process.awaitExit(STOP);
+    }
+
+    /** Ends the broker at once (SIGKILL). */
+    void kill9() {
+        process.kill();
+        process.awaitExit(STOP);
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+}
