@@ -37,8 +37,28 @@ class CodecFuzzTest {
     }
 
     static Stream<Arguments> filters() {
-        return Stream.of("a", "a/b", "/", "+", "#", "a/+/b", "a/#", "a/#/b", "a+", "", "$SYS/#", "$share/g/a", "$share",
-                        "$share/", "$share/g", "$share/g/", "$share//a", "$share/+/a", "$share/g/#", "\u0000", "a\uFFFF")
+        return Stream.of(
+                        "a",
+                        "a/b",
+                        "/",
+                        "+",
+                        "#",
+                        "a/+/b",
+                        "a/#",
+                        "a/#/b",
+                        "a+",
+                        "",
+                        "$SYS/#",
+                        "$share/g/a",
+                        "$share",
+                        "$share/",
+                        "$share/g",
+                        "$share/g/",
+                        "$share//a",
+                        "$share/+/a",
+                        "$share/g/#",
+                        "\u0000",
+                        "a\uFFFF")
                 .map(filter -> Arguments.of((Object) filter.getBytes(StandardCharsets.UTF_8)));
     }
 
