@@ -53,6 +53,7 @@ final class WarmUpCommand implements Callable<Integer> {
                 surroundings.directory(),
                 observed,
                 signals,
+                surroundings.nanoTime(),
                 surroundings.modules());
         return SmqttMain.run(
                 training,

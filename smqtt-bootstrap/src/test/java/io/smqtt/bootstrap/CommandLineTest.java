@@ -86,6 +86,16 @@ class CommandLineTest {
     }
 
     @Test
+    void signalThatArrivesTwiceForOneRequestForcesNothing() {
+        signals.stops = 2;
+        signals.nanosBetween = 1_000_000;
+
+        assertThat(run("start")).isEqualTo(ExitCode.OK);
+
+        assertThat(signals.halted).isFalse();
+    }
+
+    @Test
     void flagsWinOverEnvironmentOverFileOverDefaults() throws IOException {
         Files.writeString(
                 directory.resolve("f.yaml"), "limits:\n  max-in-flight: 1\n  receive-maximum: 1\n  max-topic-levels: 1\n");
@@ -254,6 +264,7 @@ class CommandLineTest {
                 directory,
                 starter,
                 signals,
+                () -> signals.nanoTime,
                 Set.of());
         return SmqttMain.run(surroundings, args);
     }
@@ -314,6 +325,8 @@ class CommandLineTest {
         int hangUps;
         int stops = 1;
         boolean halted;
+        long nanosBetween = 2_000_000_000L;
+        long nanoTime;
         private Runnable stop = () -> {};
 
         @Override
@@ -328,6 +341,7 @@ class CommandLineTest {
             }
             for (int i = 0; i < stops; i++) {
                 stop.run();
+                nanoTime += nanosBetween;
             }
         }
 
