@@ -79,7 +79,8 @@ final class StartCommand implements Callable<Integer> {
 
     private static String text(InetSocketAddress address) {
         String host = address.isUnresolved() ? address.getHostString() : address.getAddress().getHostAddress();
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+        String shown = host.equals("0:0:0:0:0:0:0:0") ? "::" : host;
+        return (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + address.getPort();
     }
 
     private static void reload(BrokerStarter.Running broker, Logger log) {

@@ -3,7 +3,6 @@ package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.transport.BindFailedException;
 import io.smqtt.ReloadResult;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
@@ -12,9 +11,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,6 +41,7 @@ class CommandLineTest {
     private final Map<String, String> environment = new HashMap<>();
     private final FakeBroker broker = new FakeBroker();
     private final FakeSignals signals = new FakeSignals();
+    private BrokerStarter starter = broker;
     private InputStream in = InputStream.nullInputStream();
 
     @Test
@@ -176,12 +176,43 @@ class CommandLineTest {
     }
 
     @Test
-    void portInUseIsExitFour() {
-        broker.failure = new BindFailedException(
-                "tcp", "127.0.0.1:1883", new BindException("in use"));
+    void portInUseIsExitFour() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            starter = BrokerStarter.CORE;
 
-        assertThat(run("start")).isEqualTo(ExitCode.PORT_IN_USE);
-        assertThat(err.toString(StandardCharsets.UTF_8)).contains("tcp").contains("1883");
+            int code = run(
+                    "start", "--set=listeners.ws.enabled=false", "--set=listeners.tcp.host=127.0.0.1",
+                    "--set=listeners.tcp.port=" + taken.getLocalPort());
+
+            assertThat(code).isEqualTo(ExitCode.PORT_IN_USE);
+            assertThat(err.toString(StandardCharsets.UTF_8))
+                    .contains("tcp")
+                    .contains(Integer.toString(taken.getLocalPort()))
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void brokenAccessFileIsExitThree() throws IOException {
+        Files.writeString(directory.resolve("users"), "no colon in here\n");
+        starter = BrokerStarter.CORE;
+
+        int code = run("start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=access.password-file=users");
+
+        assertThat(code).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("users:1:");
+    }
+
+    @Test
+    void brokerOfTheCoreStartsAndStops() {
+        starter = BrokerStarter.CORE;
+
+        int code = run("start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=shutdown-timeout=1s");
+
+        assertThat(code).isEqualTo(ExitCode.OK);
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .containsPattern("listener tcp bound to \\S+:[1-9]\\d*\n")
+                .containsPattern("listener ws bound to \\S+:[1-9]\\d*\n");
     }
 
     @Test
@@ -221,7 +252,7 @@ class CommandLineTest {
                 new PrintStream(err, true, StandardCharsets.UTF_8),
                 environment,
                 directory,
-                broker,
+                starter,
                 signals,
                 Set.of());
         return SmqttMain.run(surroundings, args);
