@@ -63,7 +63,7 @@ class CodecFuzzTest {
     }
 
     @MethodSource("packets")
-    @FuzzTest
+    @FuzzTest(maxDuration = "2m")
     void decodingAnyBytesGivesAPacketOrAViolationOrAsksForMore(byte[] input) {
         if (input.length == 0) {
             return;
@@ -85,7 +85,7 @@ class CodecFuzzTest {
     }
 
     @MethodSource("filters")
-    @FuzzTest
+    @FuzzTest(maxDuration = "2m")
     void parsingAnyTextGivesATopicFilterOrSaysThatItIsNone(byte[] input) {
         String text = new String(input, StandardCharsets.UTF_8);
         try {
