@@ -150,8 +150,10 @@ final class Listener {
     Mono<Void> stopAccepting() {
         return Mono.defer(() -> {
             DisposableServer bound = server;
-            boolean open = bound != null && bound.channel().isOpen();
-            return open ? FutureMono.from(bound.channel().close()) : Mono.empty();
+            if (bound == null || !bound.channel().isOpen()) {
+                return Mono.empty();
+            }
+            return FutureMono.from(bound.channel().close());
         });
     }
 
