@@ -150,8 +150,9 @@ final class Listener {
     Mono<Void> stopAccepting() {
         return Mono.defer(() -> {
             DisposableServer bound = server;
-            boolean open = bound != null && bound.channel().isOpen();
-            return open ? FutureMono.from(bound.channel().close()) : Mono.empty();
+            return bound == null || !bound.channel().isOpen()
+                    ? Mono.empty()
+                    : FutureMono.from(bound.channel().close());
         });
     }
 
