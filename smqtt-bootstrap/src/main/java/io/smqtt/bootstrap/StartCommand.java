@@ -74,7 +74,8 @@ final class StartCommand implements Callable<Integer> {
 
     private void announce(BrokerStarter.Running broker) {
         broker.listeners()
-                .forEach((name, address) -> surroundings.out().println("listener " + name + " bound to " + text(address)));
+                .forEach((name, address) ->
+                        surroundings.out().println("listener " + name + " bound to " + text(address)));
         // Since the virtual machine began; its own clock, because the system's tells whole seconds only.
         long began = ManagementFactory.getRuntimeMXBean().getStartTime();
         double seconds = (System.currentTimeMillis() - began) / 1_000.0;
@@ -84,7 +85,9 @@ final class StartCommand implements Callable<Integer> {
     }
 
     private static String text(InetSocketAddress address) {
-        String host = address.isUnresolved() ? address.getHostString() : address.getAddress().getHostAddress();
+        String host = address.isUnresolved()
+                ? address.getHostString()
+                : address.getAddress().getHostAddress();
         String shown = host.equals("0:0:0:0:0:0:0:0") ? "::" : host;
         return (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + address.getPort();
     }

@@ -150,10 +150,9 @@ final class Listener {
     Mono<Void> stopAccepting() {
         return Mono.defer(() -> {
             DisposableServer bound = server;
-            if (bound == null || !bound.channel().isOpen()) {
-                return Mono.empty();
-            }
-            return FutureMono.from(bound.channel().close());
+            return bound == null || !bound.channel().isOpen()
+                    ? Mono.empty()
+                    : FutureMono.from(bound.channel().close());
         });
     }
 
