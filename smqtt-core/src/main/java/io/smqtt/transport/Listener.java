@@ -93,8 +93,7 @@ final class Listener {
         return initializer;
     }
 
-    @Nullable
-    TlsContexts tls() {
+    @Nullable TlsContexts tls() {
         return tls;
     }
 
@@ -116,8 +115,7 @@ final class Listener {
     }
 
     /** Null, or the configuration key of the limit that refuses one more connection. */
-    @Nullable
-    String opened() {
+    @Nullable String opened() {
         if (open.incrementAndGet() > config.maxConnections()) {
             open.decrementAndGet();
             return key("max-connections");
@@ -144,8 +142,7 @@ final class Listener {
                 .then();
     }
 
-    @Nullable
-    InetSocketAddress address() {
+    @Nullable InetSocketAddress address() {
         DisposableServer bound = server;
         return bound == null ? null : (InetSocketAddress) bound.address();
     }
@@ -153,9 +150,10 @@ final class Listener {
     Mono<Void> stopAccepting() {
         return Mono.defer(() -> {
             DisposableServer bound = server;
-            return bound == null || !bound.channel().isOpen()
-                    ? Mono.empty()
-                    : FutureMono.from(bound.channel().close());
+            if (bound == null || !bound.channel().isOpen()) {
+                return Mono.empty();
+            }
+            return FutureMono.from(bound.channel().close());
         });
     }
 
