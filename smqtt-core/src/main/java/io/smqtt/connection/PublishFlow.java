@@ -232,8 +232,8 @@ public final class PublishFlow {
         connection.pubComp(packetId, known ? ReasonCode.SUCCESS : ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
     }
 
-    void onPubAck(Connection connection, int packetId) {
-        connection.session().onPubAck(packetId); // an unknown identifier changes nothing
+    void onPubAck(Connection connection, int packetId, ReasonCode reason) {
+        connection.session().onPubAck(packetId, reason); // an unknown identifier changes nothing
     }
 
     void onPubRec(Connection connection, int packetId, ReasonCode reason) {
