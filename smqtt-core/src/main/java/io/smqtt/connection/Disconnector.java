@@ -3,6 +3,7 @@ package io.smqtt.connection;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.socket.DuplexChannel;
 import io.smqtt.codec.ConnAck;
@@ -173,18 +174,22 @@ public final class Disconnector {
         connection.outbound().flush();
         connection.deadlines().linger(LINGER_MILLIS);
         boolean plain = !connection.link().tls() && !connection.link().webSocket();
+        // completes when everything before it has left; a shutdown would throw away what has not
+        ChannelFuture sent = connection.context().writeAndFlush(Unpooled.EMPTY_BUFFER);
         if (plain && channel instanceof DuplexChannel duplex) {
-            duplex.shutdownOutput().addListener(done -> {
-                if (!done.isSuccess()) {
-                    channel.close();
-                }
-            });
+            sent.addListener(done -> shutDownOutput(duplex));
             channel.read();
         } else {
-            connection.context()
-                    .writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(ChannelFutureListener.CLOSE);
+            sent.addListener(ChannelFutureListener.CLOSE);
         }
+    }
+
+    private static void shutDownOutput(DuplexChannel channel) {
+        channel.shutdownOutput().addListener(done -> {
+            if (!done.isSuccess()) {
+                channel.close();
+            }
+        });
     }
 
     private static String describe(ReasonCode reason, @Nullable String text) {

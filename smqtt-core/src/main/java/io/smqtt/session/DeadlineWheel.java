@@ -28,6 +28,9 @@ public final class DeadlineWheel {
     private final @Nullable Deadline[] slots = new @Nullable Deadline[SLOTS];
     private long tick;
 
+    /** The entry that is looked at next while a slot is walked; {@link #remove} keeps it valid. */
+    private @Nullable Deadline upcoming;
+
     /**
      * Creates a wheel.
      *
@@ -79,6 +82,9 @@ public final class DeadlineWheel {
     void remove(Deadline deadline) {
         Deadline previous = deadline.previous;
         Deadline next = deadline.next;
+        if (deadline == upcoming) {
+            upcoming = next;
+        }
         if (previous == null) {
             slots[deadline.slot] = next;
         } else {
@@ -105,14 +111,13 @@ public final class DeadlineWheel {
     }
 
     private void expire(int slot, long now) {
-        Deadline deadline = slots[slot];
-        while (deadline != null) {
+        upcoming = slots[slot];
+        while (upcoming != null) {
+            Deadline deadline = upcoming;
+            upcoming = deadline.next;
             if (deadline.dueTick <= now) {
                 remove(deadline);
-                run(deadline);
-                deadline = slots[slot]; // what ran may have changed the list
-            } else {
-                deadline = deadline.next;
+                run(deadline); // may arm and cancel others, of this slot too
             }
         }
     }
