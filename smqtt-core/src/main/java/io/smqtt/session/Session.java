@@ -296,8 +296,9 @@ public final class Session implements Subscriber {
         } else if (!registry.mayClaim(request.client(), client)) {
             request.loop().executor().execute(() -> request.reply().refused(ReasonCode.NOT_AUTHORIZED));
         } else {
-            endConnection(request.cleanStart());
-            if (request.cleanStart()) { // [MQTT-3.1.2-4]
+            boolean sessionEnds = request.cleanStart() || expirySeconds == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
+            endConnection(sessionEnds);
+            if (sessionEnds) {
                 registry.replace(this, request);
             } else {
                 resume(request, here);
