@@ -66,9 +66,18 @@ public final class DeadlineWheel {
      * @param delayMillis when, in milliseconds from now
      */
     public void arm(Deadline deadline, long delayMillis) {
+        armAt(deadline, nowTick() + Math.min(MAXIMUM_TICKS, delayMillis / TICK_MILLIS + 1));
+    }
+
+    /**
+     * Arms a deadline, or arms it anew, for a tick of {@link #tick()}'s clock.
+     *
+     * @param deadline what is to happen
+     * @param dueTick when; the next tick if that has passed
+     */
+    public void armAt(Deadline deadline, long dueTick) {
         deadline.cancel();
-        long ticks = Math.min(MAXIMUM_TICKS, delayMillis / TICK_MILLIS + 1);
-        deadline.dueTick = Math.max(tick + 1, nowTick() + ticks);
+        deadline.dueTick = Math.max(tick + 1, dueTick);
         deadline.slot = (int) (deadline.dueTick & (SLOTS - 1));
         deadline.wheel = this;
         Deadline first = slots[deadline.slot];
