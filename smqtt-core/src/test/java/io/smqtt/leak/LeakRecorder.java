@@ -53,7 +53,8 @@ final class LeakRecorder extends ResourceLeakDetectorFactory implements Resource
 
     @Override
     @Deprecated
-    public <T> ResourceLeakDetector<T> newResourceLeakDetector(Class<T> resource, int samplingInterval, long maxActive) {
+    public <T> ResourceLeakDetector<T> newResourceLeakDetector(
+            Class<T> resource, int samplingInterval, long maxActive) {
         return newResourceLeakDetector(resource, samplingInterval);
     }
 
