@@ -249,7 +249,9 @@ class SessionRegistryTest {
 
     private SessionBench twoPerUser() {
         return new SessionBench(
-                2, LimitsConfig.builder().maxSessionsPerUser(2).build(), SessionConfig.defaults());
+                2,
+                LimitsConfig.builder().maxSessionsPerUser(2).build(),
+                SessionConfig.builder().bindToUser(false).build());
     }
 
     private SessionBench.Outcome openAs(String id, String user, RecordingSink sink) {
