@@ -329,7 +329,7 @@ class BrokerTest {
     void unusableCertificatesLeaveNothingBehindEither(@TempDir Path directory) throws Exception {
         Path garbage = Files.writeString(directory.resolve("garbage.pem"), "garbage");
         ListenerConfig listener = onLoopback(0).toBuilder()
-                .tls(TlsConfig.of(garbage, garbage))
+                .tls(TlsConfig.builder(garbage, garbage).build())
                 .build();
         BrokerBuilder builder =
                 Broker.builder().config(config().listeners(Map.of("tls", listener)).build());
