@@ -115,7 +115,7 @@ class EmbeddingExamplesTest {
                                         ? Authentication.accepted(request.userName())
                                         : Authentication.refused()))
                 .authorizer((client, action, topic) ->
-                        (topic.startsWith("private/") ? AccessDecision.DENY : AccessDecision.CONTINUE).now())
+                        (topic.startsWith("private/") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
                 .interceptor((client, message) -> Mono.just(
                         message.payload().size() > 100_000
                                 ? new Interception.Stop(ReasonCode.QUOTA_EXCEEDED)

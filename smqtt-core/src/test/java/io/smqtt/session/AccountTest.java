@@ -13,10 +13,10 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,7 +26,6 @@ class AccountTest {
     private static final int CLIENTS = 8;
     private static final String[] FILTERS = {"a", "b", "#", "+", "$share/g/a", "$share/g/#", "$share/h/b"};
 
-    private final Map<String, RecordingSink> sinks = new HashMap<>();
     private Random random;
     private SessionBench bench;
 
@@ -72,26 +71,25 @@ class AccountTest {
 
     private void act(String id) {
         Session session = bench.registry.find(id);
-        RecordingSink sink = sinks.get(id);
         switch (random.nextInt(14)) {
             case 0 -> connect(id);
-            case 1 -> onLoop(session, () -> session.connectionEnded(sink, random.nextBoolean(), -1));
-            case 2 -> onLoop(session, () -> subscribe(session));
-            case 3 -> onLoop(session, () -> sink.writable = random.nextInt(3) > 0);
-            case 4 -> onLoop(session, session::start);
+            case 1 -> onLoop(session, sink -> session.connectionEnded(sink, random.nextBoolean(), -1));
+            case 2 -> onLoop(session, sink -> subscribe(session));
+            case 3 -> onLoop(session, sink -> sink.writable = random.nextInt(3) > 0);
+            case 4 -> onLoop(session, sink -> session.start());
             case 5 -> bench.rules.denied = random.nextInt(5) == 0 ? Set.of("RECEIVE a") : Set.of();
             case 6 -> bench.pass(Duration.ofMillis(random.nextInt(1_500)));
-            case 7, 8, 9 -> onLoop(session, () -> acknowledge(session, sink));
+            case 7, 8, 9 -> onLoop(session, sink -> acknowledge(session, sink));
             default -> publish();
         }
         bench.rules.generation++;
     }
 
-    private static void onLoop(Session session, Runnable task) {
+    private static void onLoop(Session session, Consumer<RecordingSink> task) {
         if (session != null) {
             session.execute(() -> {
-                if (session.isOnline()) {
-                    task.run();
+                if (session.sink() instanceof RecordingSink sink) {
+                    task.accept(sink);
                 }
             });
         }
@@ -101,7 +99,6 @@ class AccountTest {
         RecordingSink sink = new RecordingSink();
         sink.sendMaximum = 1 + random.nextInt(4);
         sink.largestPayload = random.nextInt(4) == 0 ? 5 : 1_000;
-        sinks.put(id, sink);
         bench.request(id, random.nextInt(3), random.nextInt(6) == 0, random.nextInt(4), sink);
     }
 
@@ -114,7 +111,7 @@ class AccountTest {
     }
 
     private void acknowledge(Session session, RecordingSink sink) {
-        for (RecordingSink.Sent sent : sink.sent) {
+        for (RecordingSink.Sent sent : List.copyOf(sink.sent)) {
             ReasonCode reason = random.nextInt(10) == 0 ? ReasonCode.UNSPECIFIED_ERROR : ReasonCode.SUCCESS;
             if (sent.qos() == QoS.AT_LEAST_ONCE) {
                 session.onPubAck(sent.packetId(), reason);
@@ -143,5 +140,4 @@ class AccountTest {
         }
         bench.router.route(bench.loop(random.nextInt(3)), accepted, RouteTicket.NONE);
     }
-
 }
