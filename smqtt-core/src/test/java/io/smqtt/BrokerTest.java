@@ -88,7 +88,10 @@ class BrokerTest {
     }
 
     private static ApplicationMessage message(String topic, String text) {
-        return ApplicationMessage.builder(topic).payload(text).qos(QoS.AT_LEAST_ONCE).build();
+        return ApplicationMessage.builder(topic)
+                .payload(text)
+                .qos(QoS.AT_LEAST_ONCE)
+                .build();
     }
 
     private static String text(ApplicationMessage message) {
@@ -184,7 +187,9 @@ class BrokerTest {
         for (int i = 0; i < publishers.size(); i++) {
             String prefix = i + ":";
             assertThat(received.stream().filter(text -> text.startsWith(prefix)))
-                    .containsExactlyElementsOf(IntStream.range(0, 300).mapToObj(number -> prefix + number).toList());
+                    .containsExactlyElementsOf(IntStream.range(0, 300)
+                            .mapToObj(number -> prefix + number)
+                            .toList());
         }
     }
 
@@ -211,7 +216,8 @@ class BrokerTest {
         assertThat(broker.disconnect("c").block()).isFalse();
         assertThat(broker.disconnect("nobody").block()).isFalse();
         broker.publish(message("t", "waiting")).block();
-        await().untilAsserted(() -> assertThat(broker.clients().single().block().queued()).isEqualTo(1));
+        await().untilAsserted(() ->
+                assertThat(broker.clients().single().block().queued()).isEqualTo(1));
 
         MqttTestClient again = connect(broker, "c");
         assertThat(again.sessionPresent).isTrue();
@@ -220,8 +226,7 @@ class BrokerTest {
         MqttTestClient short1 = MqttTestClient.connect(broker.listeners().get("tcp"), "c", true, 0);
         short1.close();
         await().untilAsserted(() -> assertThat(events)
-                .containsSubsequence(
-                        "Connected c", "Subscribed c", "Disconnected c", "Connected c", "Unsubscribed c")
+                .containsSubsequence("Connected c", "Subscribed c", "Disconnected c", "Connected c", "Unsubscribed c")
                 .contains("SessionEnded c"));
     }
 
@@ -229,7 +234,8 @@ class BrokerTest {
     void plugsInAuthenticatorsAuthorizersAndInterceptors() throws Exception {
         Broker broker = start(Broker.builder()
                 .config(config().build())
-                .authenticator(request -> Authentication.accepted("user of " + request.clientId()).now())
+                .authenticator(request ->
+                        Authentication.accepted("user of " + request.clientId()).now())
                 .authorizer((client, action, topic) ->
                         (topic.startsWith("secret") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
                 .interceptor((client, message) -> reactor.core.publisher.Mono.just(new Interception.Forward(
@@ -274,8 +280,8 @@ class BrokerTest {
 
         verifying.join();
         assertThat(events.isDisposed()).isTrue();
-        await().untilAsserted(() -> assertThat(client.disconnectReason)
-                .isEqualTo(ReasonCode.SERVER_SHUTTING_DOWN.value()));
+        await().untilAsserted(
+                        () -> assertThat(client.disconnectReason).isEqualTo(ReasonCode.SERVER_SHUTTING_DOWN.value()));
         await().untilAsserted(() -> assertThat(client.isOpen()).isFalse());
         silent.close();
         assertThatThrownBy(() -> new Socket(address.getAddress(), address.getPort()).close())
@@ -310,7 +316,8 @@ class BrokerTest {
             int free = freePort();
             listeners.put("first", onLoopback(free));
             listeners.put("second", onLoopback(taken.getLocalPort()));
-            BrokerBuilder builder = Broker.builder().config(config().listeners(listeners).build());
+            BrokerBuilder builder =
+                    Broker.builder().config(config().listeners(listeners).build());
 
             assertThatThrownBy(() -> builder.start().block()).isInstanceOf(BindFailedException.class);
 
@@ -331,8 +338,8 @@ class BrokerTest {
         ListenerConfig listener = onLoopback(0).toBuilder()
                 .tls(TlsConfig.builder(garbage, garbage).build())
                 .build();
-        BrokerBuilder builder =
-                Broker.builder().config(config().listeners(Map.of("tls", listener)).build());
+        BrokerBuilder builder = Broker.builder()
+                .config(config().listeners(Map.of("tls", listener)).build());
         assertThatThrownBy(() -> builder.start().block()).isInstanceOf(ConfigurationException.class);
         await().untilAsserted(() -> assertThat(threadsOf("smqtt-")).isZero());
     }
@@ -341,7 +348,8 @@ class BrokerTest {
     void reloadsAccessRules(@TempDir Path directory) throws Exception {
         Path acl = Files.writeString(directory.resolve("acl"), "topic readwrite #\n");
         Broker broker = start(Broker.builder()
-                .config(config().access(AccessConfig.builder().aclFile(acl).build()).build()));
+                .config(config().access(AccessConfig.builder().aclFile(acl).build())
+                        .build()));
         MqttTestClient client = connect(broker, "c").subscribe("a", 1).subscribe("b", 1);
         Files.writeString(acl, "topic readwrite a\n");
 
@@ -350,8 +358,8 @@ class BrokerTest {
             assertThat(result.reloaded()).containsExactly(acl.toString());
         });
 
-        await().untilAsserted(
-                () -> assertThat(broker.clients().single().block().subscriptions()).isEqualTo(1));
+        await().untilAsserted(() ->
+                assertThat(broker.clients().single().block().subscriptions()).isEqualTo(1));
         Files.writeString(acl, "nonsense here\n");
         assertThat(broker.reload().failed()).isNotEmpty();
         client.publish("a", "still allowed", 1);

@@ -50,7 +50,9 @@ class EmbeddingExamplesTest {
     private static Broker startBroker() {
         // snippet start
         BrokerConfig config = BrokerConfig.builder()
-                .listeners(Map.of("tcp", ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
                 .build();
         Broker broker = Broker.builder().config(config).start().block();
         int port = broker.listeners().get("tcp").getPort();
@@ -103,7 +105,9 @@ class EmbeddingExamplesTest {
     @Test
     void plugins() throws Exception {
         BrokerConfig config = BrokerConfig.builder()
-                .listeners(Map.of("tcp", ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
                 .build();
         // snippet plugins
         Broker broker = Broker.builder()
@@ -111,9 +115,8 @@ class EmbeddingExamplesTest {
                 .authenticator(request -> request.userName() == null || request.password() == null
                         ? Mono.just(Authentication.CONTINUE) // the next one decides
                         : isPasswordRight(request.userName(), request.password())
-                                .map(right -> right
-                                        ? Authentication.accepted(request.userName())
-                                        : Authentication.refused()))
+                                .map(right ->
+                                        right ? Authentication.accepted(request.userName()) : Authentication.refused()))
                 .authorizer((client, action, topic) ->
                         (topic.startsWith("private/") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
                 .interceptor((client, message) -> Mono.just(
@@ -133,7 +136,9 @@ class EmbeddingExamplesTest {
     @Test
     void observers() {
         BrokerConfig config = BrokerConfig.builder()
-                .listeners(Map.of("tcp", ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
                 .build();
         // snippet observer
         LongAdder dropped = new LongAdder();

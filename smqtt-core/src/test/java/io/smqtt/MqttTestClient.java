@@ -5,8 +5,8 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -34,12 +34,14 @@ import java.util.concurrent.TimeUnit;
 /** A small client on Netty's own MQTT codec. Acknowledges QoS 1 at once. */
 final class MqttTestClient implements AutoCloseable {
 
-    private static final MultiThreadIoEventLoopGroup GROUP =
-            new MultiThreadIoEventLoopGroup(1, daemon -> {
+    private static final MultiThreadIoEventLoopGroup GROUP = new MultiThreadIoEventLoopGroup(
+            1,
+            daemon -> {
                 Thread thread = new Thread(daemon, "test-client");
                 thread.setDaemon(true);
                 return thread;
-            }, NioIoHandler.newFactory());
+            },
+            NioIoHandler.newFactory());
 
     final List<String> texts = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<MqttMessage> answers = new LinkedBlockingQueue<>();
@@ -93,8 +95,7 @@ final class MqttTestClient implements AutoCloseable {
             throws Exception {
         MqttTestClient client = new MqttTestClient(address);
         MqttProperties properties = new MqttProperties();
-        properties.add(new MqttProperties.IntegerProperty(
-                MqttProperties.SESSION_EXPIRY_INTERVAL, expirySeconds));
+        properties.add(new MqttProperties.IntegerProperty(MqttProperties.SESSION_EXPIRY_INTERVAL, expirySeconds));
         client.channel.writeAndFlush(MqttMessageBuilders.connect()
                 .protocolVersion(MqttVersion.MQTT_5)
                 .clientId(clientId)
@@ -128,8 +129,10 @@ final class MqttTestClient implements AutoCloseable {
     }
 
     void unsubscribe(String filter) throws Exception {
-        channel.writeAndFlush(
-                MqttMessageBuilders.unsubscribe().addTopicFilter(filter).messageId(nextId()).build());
+        channel.writeAndFlush(MqttMessageBuilders.unsubscribe()
+                .addTopicFilter(filter)
+                .messageId(nextId())
+                .build());
         answer(MqttMessageType.UNSUBACK);
     }
 
@@ -162,8 +165,8 @@ final class MqttTestClient implements AutoCloseable {
 
     /** Completes a round trip: what was sent before has been handled. */
     void ping() throws Exception {
-        channel.writeAndFlush(new MqttMessage(
-                new MqttFixedHeader(MqttMessageType.PINGREQ, false, MqttQoS.AT_MOST_ONCE, false, 0)));
+        channel.writeAndFlush(
+                new MqttMessage(new MqttFixedHeader(MqttMessageType.PINGREQ, false, MqttQoS.AT_MOST_ONCE, false, 0)));
         answer(MqttMessageType.PINGRESP);
     }
 

@@ -34,11 +34,15 @@ class AcknowledgementOrderTest {
     private void open(MqttVersion version) {
         bench.awaitsDelivery = true;
         bench.config = BrokerConfig.builder()
-                .limits(LimitsConfig.builder().receiveMaximum(4).maxAwaitingRelease(4).build())
+                .limits(LimitsConfig.builder()
+                        .receiveMaximum(4)
+                        .maxAwaitingRelease(4)
+                        .build())
                 .build();
         bench.open().connected(version);
-        bench.router.index().add(new Subscription(
-                new Store(), TopicFilter.of("#"), null, QoS.EXACTLY_ONCE, false, false, 0));
+        bench.router
+                .index()
+                .add(new Subscription(new Store(), TopicFilter.of("#"), null, QoS.EXACTLY_ONCE, false, false, 0));
     }
 
     /** Keeps the tickets. */

@@ -80,7 +80,8 @@ final class ConnectionBench implements AutoCloseable {
     };
 
     BrokerConfig config = BrokerConfig.defaults();
-    Authenticator authenticator = request -> Authentication.accepted(request.userName()).now();
+    Authenticator authenticator =
+            request -> Authentication.accepted(request.userName()).now();
     Authorizer authorizer = (client, action, topic) -> AccessDecision.ALLOW.now();
     ClientDirectory directory = ClientDirectory.LOCAL;
     final List<EnhancedAuthenticator> methods = new ArrayList<>();
@@ -98,7 +99,10 @@ final class ConnectionBench implements AutoCloseable {
     SessionRegistry registry;
     ConnectionLoop loop;
     ConnectionHandler handler;
-    @Nullable Runnable connectTimeout;
+
+    @Nullable
+    Runnable connectTimeout;
+
     boolean settled;
 
     /** The socket's end of the pipeline: counts, and keeps the answers. */
@@ -252,7 +256,9 @@ final class ConnectionBench implements AutoCloseable {
     }
 
     List<MqttMessageType> receivedTypes() {
-        return received().stream().map(message -> message.fixedHeader().messageType()).toList();
+        return received().stream()
+                .map(message -> message.fixedHeader().messageType())
+                .toList();
     }
 
     /** A text for each packet: type, identifier, reason code, payload. */
@@ -274,7 +280,8 @@ final class ConnectionBench implements AutoCloseable {
         if (message.variableHeader() instanceof io.netty.handler.codec.mqtt.MqttPubReplyMessageVariableHeader reply) {
             return type + " " + reply.messageId() + " " + Integer.toHexString(reply.reasonCode() & 0xFF);
         }
-        if (message.variableHeader() instanceof io.netty.handler.codec.mqtt.MqttReasonCodeAndPropertiesVariableHeader r) {
+        if (message.variableHeader()
+                instanceof io.netty.handler.codec.mqtt.MqttReasonCodeAndPropertiesVariableHeader r) {
             return type + " " + Integer.toHexString(r.reasonCode() & 0xFF);
         }
         if (message.variableHeader() instanceof MqttMessageIdVariableHeader id) {

@@ -56,7 +56,8 @@ class ConnectionTest {
     @Test
     void takesPacketsSplitAtEveryByteAndPipelined() {
         bench.open();
-        ByteBuf all = bench.encode(connect("c", MqttVersion.MQTT_5), subscribe("t", 1, 1), publish("t", "x", 1, 2), ping());
+        ByteBuf all =
+                bench.encode(connect("c", MqttVersion.MQTT_5), subscribe("t", 1, 1), publish("t", "x", 1, 2), ping());
         while (all.isReadable()) {
             bench.channel.writeInbound(Unpooled.buffer(1).writeByte(all.readByte()));
         }
@@ -107,8 +108,12 @@ class ConnectionTest {
         assertThat(bench.answers()).isEmpty();
         assertThat(decisions).hasSize(1); // the second PUBLISH waits for the interceptor of the first
 
-        interceptions.get(0).tryEmitValue(new Interception.Forward(
-                ApplicationMessage.builder("a").payload("one").qos(QoS.AT_LEAST_ONCE).build()));
+        interceptions
+                .get(0)
+                .tryEmitValue(new Interception.Forward(ApplicationMessage.builder("a")
+                        .payload("one")
+                        .qos(QoS.AT_LEAST_ONCE)
+                        .build()));
         assertThat(bench.answers()).containsExactly("PUBLISH a one", "PUBACK 2 0");
         decisions.get(1).tryEmitValue(AccessDecision.ALLOW);
         bench.channel.runPendingTasks();
@@ -192,8 +197,8 @@ class ConnectionTest {
     @Test
     void publishersAreSlowedWhileQueuesHoldTooMuch() {
         bench.open().connected();
-        ReadPace pace = new ReadPace(0, new Connection(
-                bench.channel.pipeline().lastContext(), bench.loop, null, null, () -> {}));
+        ReadPace pace = new ReadPace(
+                0, new Connection(bench.channel.pipeline().lastContext(), bench.loop, null, null, () -> {}));
         pace.published();
         assertThat(pace.postpones(bench.loop)).isFalse();
         io.smqtt.session.Session absent = occupyBudget();
@@ -235,7 +240,9 @@ class ConnectionTest {
         assertThat(bench.wire.writes).isEqualTo(writes);
         bench.channel.runPendingTasks();
         assertThat(bench.wire.writes).isEqualTo(writes + 1);
-        assertThat(bench.received()).hasSize(100).allSatisfy(message -> io.netty.util.ReferenceCountUtil.release(message));
+        assertThat(bench.received())
+                .hasSize(100)
+                .allSatisfy(message -> io.netty.util.ReferenceCountUtil.release(message));
     }
 
     @Test
@@ -248,7 +255,9 @@ class ConnectionTest {
             deliver("t", "x".repeat(7_000));
         }
         assertThat(bench.wire.writes).isEqualTo(writes + 2); // 140,000 bytes, 64 KiB at a time
-        assertThat(bench.received()).hasSize(20).allSatisfy(message -> io.netty.util.ReferenceCountUtil.release(message));
+        assertThat(bench.received())
+                .hasSize(20)
+                .allSatisfy(message -> io.netty.util.ReferenceCountUtil.release(message));
     }
 
     @Test
@@ -263,10 +272,13 @@ class ConnectionTest {
         deliver("t", "before");
         bench.router.route(bench.loop.routing(), large, RouteTicket.NONE);
         ByteBuf shared = bench.loop.sharedPayload(large, bench.channel.alloc());
-        assertThat(bench.wire.writes - writes).as("what was encoded so far, then the payload").isEqualTo(2);
+        assertThat(bench.wire.writes - writes)
+                .as("what was encoded so far, then the payload")
+                .isEqualTo(2);
         assertThat(shared.readableBytes()).isEqualTo(10_000);
         deliver("t", "after");
-        assertThat(bench.answers()).containsExactly("PUBLISH t before", "PUBLISH t " + "L".repeat(10_000), "PUBLISH t after");
+        assertThat(bench.answers())
+                .containsExactly("PUBLISH t before", "PUBLISH t " + "L".repeat(10_000), "PUBLISH t after");
         assertThat(shared.refCnt()).isZero();
     }
 
@@ -276,7 +288,8 @@ class ConnectionTest {
         bench.send(subscribe("t", 0, 1));
         bench.received();
         deliver("t", "x");
-        OutboundBuffer buffer = new OutboundBuffer(bench.loop, bench.channel.pipeline().lastContext());
+        OutboundBuffer buffer =
+                new OutboundBuffer(bench.loop, bench.channel.pipeline().lastContext());
         buffer.begin().writeByte(1);
         buffer.close();
         ByteBuf late = buffer.begin();

@@ -115,7 +115,8 @@ class MessageTest {
 
     @Test
     void whatIsNotThereIsNull() {
-        PublishProperties properties = PublishProperties.builder().userProperty("a", "b").build();
+        PublishProperties properties =
+                PublishProperties.builder().userProperty("a", "b").build();
         assertThat(properties.isPayloadUtf8()).isFalse();
         assertThat(properties.contentType()).isNull();
         assertThat(properties.responseTopic()).isNull();

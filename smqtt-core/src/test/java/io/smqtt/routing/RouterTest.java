@@ -120,9 +120,15 @@ class RouterTest {
     /** A subscriber of one loop. */
     private final class Owned implements Subscriber {
         private final String id;
-        @Nullable RoutingLoop owner;
+
+        @Nullable
+        RoutingLoop owner;
+
         boolean online = true;
-        @Nullable RouteTicket kept;
+
+        @Nullable
+        RouteTicket kept;
+
         boolean keeps;
         boolean fails;
 
@@ -132,8 +138,8 @@ class RouterTest {
         }
 
         Owned to(String filter, @Nullable String shareName) {
-            router.index().add(new Subscription(
-                    this, TopicFilter.of(filter), shareName, QoS.EXACTLY_ONCE, false, false, 0));
+            router.index()
+                    .add(new Subscription(this, TopicFilter.of(filter), shareName, QoS.EXACTLY_ONCE, false, false, 0));
             return this;
         }
 
@@ -204,7 +210,8 @@ class RouterTest {
             new Owned("s" + i, 1).to("t", null);
         }
         for (int i = 0; i < 20; i++) {
-            assertThat(route(0, String.valueOf(i), QoS.AT_MOST_ONCE, RouteTicket.NONE)).isEqualTo(500);
+            assertThat(route(0, String.valueOf(i), QoS.AT_MOST_ONCE, RouteTicket.NONE))
+                    .isEqualTo(500);
         }
         assertThat(executors[0].offered).isEqualTo(1);
         assertThat(executors[1].offered).isZero();
@@ -336,10 +343,12 @@ class RouterTest {
     @Test
     void redispatchAsksAnotherMemberOrCountsTheLoss() {
         Owned leaving = new Owned("a", 0).to("t", "g");
-        Subscription subscription = new Subscription(
-                leaving, TopicFilter.of("t"), "g", QoS.EXACTLY_ONCE, false, false, 0);
-        ApplicationMessage message =
-                ApplicationMessage.builder("t").payload("x").qos(QoS.AT_LEAST_ONCE).build();
+        Subscription subscription =
+                new Subscription(leaving, TopicFilter.of("t"), "g", QoS.EXACTLY_ONCE, false, false, 0);
+        ApplicationMessage message = ApplicationMessage.builder("t")
+                .payload("x")
+                .qos(QoS.AT_LEAST_ONCE)
+                .build();
         router.redispatch(router.loops().get(0), message, subscription);
         assertThat(dropped).isEqualTo(Map.of(DropReason.NO_SHARED_MEMBER, 1));
 

@@ -35,7 +35,10 @@ class AccountTest {
         random = new Random(seed);
         bench = new SessionBench(
                 3,
-                LimitsConfig.builder().maxQueuedMessages(6).maxQueuedBytes(1_000).build(),
+                LimitsConfig.builder()
+                        .maxQueuedMessages(6)
+                        .maxQueuedBytes(1_000)
+                        .build(),
                 SessionConfig.builder()
                         .queueQos0(seed % 2 == 0)
                         .dropPolicy(seed % 3 == 0 ? DropPolicy.OLDEST : DropPolicy.NEWEST)
@@ -58,7 +61,8 @@ class AccountTest {
     }
 
     private void assertBalance() {
-        long waiting = bench.registry.all().stream().mapToLong(Session::queuedCount).sum();
+        long waiting =
+                bench.registry.all().stream().mapToLong(Session::queuedCount).sum();
         assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended() + waiting);
     }
 

@@ -27,7 +27,8 @@ final class CountingObserver implements BrokerObserver {
     }
 
     long ended() {
-        return delivered.sum() + dropped.values().stream().mapToInt(Integer::intValue).sum();
+        return delivered.sum()
+                + dropped.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     @Override

@@ -94,7 +94,8 @@ class DeadlineWheelTest {
             wheel.arm(deadline, 100);
         }
         for (Named deadline : all) {
-            deadline.then = () -> all.stream().filter(other -> other != deadline).forEach(Deadline::cancel);
+            deadline.then =
+                    () -> all.stream().filter(other -> other != deadline).forEach(Deadline::cancel);
         }
 
         pass(Duration.ofSeconds(1));

@@ -37,7 +37,8 @@ class DeliveryQueueTest {
             assertThat(queue.size()).isEqualTo(model.size());
             assertThat(queue.isEmpty()).isEqualTo(model.isEmpty());
         }
-        long bytes = model.stream().mapToLong(ApplicationMessage::footprintBytes).sum();
+        long bytes =
+                model.stream().mapToLong(ApplicationMessage::footprintBytes).sum();
         assertThat(queue.bytes()).isEqualTo(bytes);
         assertThat(budget.bytes()).isEqualTo(bytes);
         assertThat(budget.isExceeded()).isEqualTo(bytes > 1_000);
@@ -52,7 +53,8 @@ class DeliveryQueueTest {
         ApplicationMessage message = bench.message("t", "x", QoS.AT_LEAST_ONCE);
         int footprint = message.footprintBytes();
         LimitsConfig two = LimitsConfig.builder().maxQueuedMessages(2).build();
-        LimitsConfig bytes = LimitsConfig.builder().maxQueuedBytes(2L * footprint - 1).build();
+        LimitsConfig bytes =
+                LimitsConfig.builder().maxQueuedBytes(2L * footprint - 1).build();
         queue.add(message, subscription);
         assertThat(queue.refusal(footprint, two)).isNull();
         assertThat(queue.refusal(footprint, bytes)).isEqualTo(DropReason.QUEUE_BYTES);

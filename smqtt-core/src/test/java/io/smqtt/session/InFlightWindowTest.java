@@ -65,7 +65,8 @@ class InFlightWindowTest {
 
         assertThat(window.hasIdentifier()).isTrue();
         assertThat(window.head()).isEqualTo(window.tail());
-        assertThat(InFlightWindow.packetId(window.add(message(1), subscription, QoS.AT_LEAST_ONCE))).isEqualTo(1);
+        assertThat(InFlightWindow.packetId(window.add(message(1), subscription, QoS.AT_LEAST_ONCE)))
+                .isEqualTo(1);
     }
 
     @Test

@@ -188,7 +188,8 @@ class OutboundFlowTest {
             reconnect();
 
             assertThat(sink.texts())
-                    .containsExactly(policy == DropPolicy.OLDEST ? new String[] {"2", "3", "4"} : new String[] {"0", "1", "2"});
+                    .containsExactly(
+                            policy == DropPolicy.OLDEST ? new String[] {"2", "3", "4"} : new String[] {"0", "1", "2"});
             assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
         }
     }

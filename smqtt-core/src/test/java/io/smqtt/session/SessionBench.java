@@ -35,9 +35,13 @@ final class SessionBench {
 
     /** What became of a request. */
     static final class Outcome implements SessionRequest.Reply {
-        @Nullable Session session;
+        @Nullable
+        Session session;
+
         boolean present;
-        @Nullable ReasonCode refusal;
+
+        @Nullable
+        ReasonCode refusal;
 
         @Override
         public void opened(Session opened, boolean sessionPresent) {
@@ -178,6 +182,10 @@ final class SessionBench {
 
     static Will will(String topic, long delaySeconds) {
         return new Will(
-                ApplicationMessage.builder(topic).payload("gone").qos(QoS.AT_LEAST_ONCE).build(), delaySeconds);
+                ApplicationMessage.builder(topic)
+                        .payload("gone")
+                        .qos(QoS.AT_LEAST_ONCE)
+                        .build(),
+                delaySeconds);
     }
 }

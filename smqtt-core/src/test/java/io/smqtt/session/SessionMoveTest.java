@@ -64,7 +64,10 @@ class SessionMoveTest {
                 new SessionBench.Rules(),
                 observer,
                 System::nanoTime,
-                LimitsConfig.builder().maxQueuedMessages(10_000_000).maxQueuedBytes(1L << 30).build(),
+                LimitsConfig.builder()
+                        .maxQueuedMessages(10_000_000)
+                        .maxQueuedBytes(1L << 30)
+                        .build(),
                 SessionConfig.builder().queueQos0(true).build(),
                 budget);
     }
@@ -109,7 +112,8 @@ class SessionMoveTest {
             AtomicInteger expected = next[Integer.parseInt(parts[0])];
             int number = Integer.parseInt(parts[1]);
             if (!expected.compareAndSet(number, number + 1)) {
-                note("expected " + parts[0] + ":" + expected + " got " + message.payload().asString());
+                note("expected " + parts[0] + ":" + expected + " got "
+                        + message.payload().asString());
             }
             session().onPubAck(packetId, ReasonCode.SUCCESS);
             return true;
@@ -152,8 +156,9 @@ class SessionMoveTest {
     private Client open(int loop) {
         RoutingLoop target = router.loops().get(loop);
         Client client = new Client(target);
-        target.executor().execute(() -> registry.open(new SessionRequest(
-                SessionBench.client("c", null), false, 1_000, null, client, target, client)));
+        target.executor()
+                .execute(() -> registry.open(new SessionRequest(
+                        SessionBench.client("c", null), false, 1_000, null, client, target, client)));
         return client;
     }
 
@@ -161,8 +166,16 @@ class SessionMoveTest {
     void theOrderOfEachPublisherSurvivesThousandsOfMoves() throws Exception { // [MQTT-4.6.0-6]
         Random random = new Random(42);
         Session session = open(0).opened.get(10, TimeUnit.SECONDS);
-        session.owner().executor().submit(() -> session.subscribe(new Subscription(
-                        session, TopicFilter.of("t"), null, QoS.AT_LEAST_ONCE, false, false, Subscription.NO_IDENTIFIER)))
+        session.owner()
+                .executor()
+                .submit(() -> session.subscribe(new Subscription(
+                        session,
+                        TopicFilter.of("t"),
+                        null,
+                        QoS.AT_LEAST_ONCE,
+                        false,
+                        false,
+                        Subscription.NO_IDENTIFIER)))
                 .sync();
         AtomicInteger[] published = new AtomicInteger[LOOPS];
         List<Runnable> publishers = new ArrayList<>();

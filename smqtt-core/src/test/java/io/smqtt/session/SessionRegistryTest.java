@@ -90,7 +90,8 @@ class SessionRegistryTest {
         Session session = bench.registry.find("c");
         int told = 0;
         for (RecordingSink sink : sinks) {
-            assertThat(sink.disconnects.size() + (session.sink() == sink ? 1 : 0)).isEqualTo(1);
+            assertThat(sink.disconnects.size() + (session.sink() == sink ? 1 : 0))
+                    .isEqualTo(1);
             told += sink.disconnects.size();
         }
         assertThat(told).isEqualTo(29);
@@ -124,7 +125,8 @@ class SessionRegistryTest {
     }
 
     private Session openWithWill(long delaySeconds, long expirySeconds) {
-        bench.request(SessionBench.client("c", null), 0, false, expirySeconds, SessionBench.will("w", delaySeconds), first);
+        bench.request(
+                SessionBench.client("c", null), 0, false, expirySeconds, SessionBench.will("w", delaySeconds), first);
         return bench.registry.find("c");
     }
 
@@ -222,7 +224,9 @@ class SessionRegistryTest {
     @Test
     void onlyTheSameUserMayClaimASessionIfSoConfigured() {
         bench = new SessionBench(
-                2, LimitsConfig.defaults(), SessionConfig.builder().bindToUser(true).build());
+                2,
+                LimitsConfig.defaults(),
+                SessionConfig.builder().bindToUser(true).build());
         bench.request(SessionBench.client("c", "alice"), 0, false, 60, null, first);
 
         SessionBench.Outcome mallory = bench.request(SessionBench.client("c", "mallory"), 1, true, 60, null, second);
@@ -237,14 +241,14 @@ class SessionRegistryTest {
 
     @Test
     void theNumberOfSessionsIsLimited() {
-        bench = new SessionBench(
-                1, LimitsConfig.builder().maxSessions(2).build(), SessionConfig.defaults());
+        bench = new SessionBench(1, LimitsConfig.builder().maxSessions(2).build(), SessionConfig.defaults());
         bench.open("a", 0, false, 60, first);
         bench.open("b", 0, false, 60, second);
 
         assertThat(bench.request("c", 0, false, 60, new RecordingSink()).refusal)
                 .isEqualTo(ReasonCode.QUOTA_EXCEEDED);
-        assertThat(bench.request("a", 0, false, 60, new RecordingSink()).present).isTrue();
+        assertThat(bench.request("a", 0, false, 60, new RecordingSink()).present)
+                .isTrue();
     }
 
     private SessionBench twoPerUser() {
@@ -313,8 +317,7 @@ class SessionRegistryTest {
 
     @Test
     void whatIsRoutedDuringAMoveComesInOrderAndIsBounded() {
-        bench = new SessionBench(
-                3, LimitsConfig.builder().maxQueuedMessages(5).build(), SessionConfig.defaults());
+        bench = new SessionBench(3, LimitsConfig.builder().maxQueuedMessages(5).build(), SessionConfig.defaults());
         Session session = bench.open("c", 0, false, 60, first);
         SessionBench.subscribe(session, "t", QoS.AT_LEAST_ONCE);
         bench.publish(2, "t", "0", QoS.AT_LEAST_ONCE); // on its way to loop 0
@@ -329,7 +332,8 @@ class SessionRegistryTest {
         }
         bench.run();
 
-        assertThat(second.texts()).containsExactly("0", "direct 11", "direct 12", "direct 13", "direct 14", "direct 15");
+        assertThat(second.texts())
+                .containsExactly("0", "direct 11", "direct 12", "direct 13", "direct 14", "direct 15");
         assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.QUEUE_COUNT, 15));
         assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
         assertThat(bench.budget.bytes()).isZero();

@@ -46,8 +46,9 @@ class SubscriptionTableTest {
         Set<Subscription> visited = new HashSet<>();
         table.forEach(visited::add);
         assertThat(visited).isEqualTo(new HashSet<>(model.values()));
-        model.values().forEach(expected ->
-                assertThat(table.get(expected.filter(), expected.shareName())).isSameAs(expected));
+        model.values()
+                .forEach(expected -> assertThat(table.get(expected.filter(), expected.shareName()))
+                        .isSameAs(expected));
     }
 
     @Test

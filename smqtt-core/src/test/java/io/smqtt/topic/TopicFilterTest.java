@@ -78,8 +78,8 @@ class TopicFilterTest {
             TopicFilter wideFilter = TopicFilter.of(wide);
             TopicFilter narrowFilter = TopicFilter.of(narrow);
             boolean covers = wideFilter.covers(narrowFilter);
-            boolean includes = topics.stream()
-                    .allMatch(topic -> !narrowFilter.matches(topic) || wideFilter.matches(topic));
+            boolean includes =
+                    topics.stream().allMatch(topic -> !narrowFilter.matches(topic) || wideFilter.matches(topic));
             if (covers) {
                 assertThat(includes).as("%s covers %s", wide, narrow).isTrue();
                 covering++;
