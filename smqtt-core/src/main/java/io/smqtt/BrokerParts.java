@@ -8,6 +8,7 @@ import io.smqtt.access.AccessControl;
 import io.smqtt.codec.DecoderLimits;
 import io.smqtt.codec.PacketDecoder;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.connection.ConnectFlow;
 import io.smqtt.connection.ConnectionFlows;
@@ -59,6 +60,7 @@ final class BrokerParts {
     BrokerParts(BrokerBuilder builder) {
         config = builder.config;
         ticker = builder.ticker;
+        requireModules(config);
         LimitsConfig limits = config.limits();
         List<BrokerObserver> observers = new ArrayList<>(builder.observers);
         observers.add(events);
@@ -87,6 +89,14 @@ final class BrokerParts {
             access.close();
             eventLoops.dispose().subscribe();
             throw e;
+        }
+    }
+
+    /** What asks for a module must not run without it. */
+    private static void requireModules(BrokerConfig config) {
+        if (!config.requiredModules().isEmpty()) {
+            throw new ConfigurationException("the configuration needs modules that are not present: "
+                    + config.requiredModules());
         }
     }
 
@@ -159,7 +169,8 @@ final class BrokerParts {
                 observer,
                 disconnector);
         PublishFlow publish =
-                new PublishFlow(config, router, access.authorizer(), builder.interceptors, ticker, false);
+                new PublishFlow(config, router, access.authorizer(), builder.interceptors, ticker,
+                        builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
         return new ConnectionFlows(
                 connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);
     }
@@ -171,6 +182,10 @@ final class BrokerParts {
             throw new IllegalStateException("a connection on somebody else's event loop");
         }
         channel.pipeline().addLast(MqttPipeline.MQTT, new ConnectionHandler(loop, flows, link));
+    }
+
+    BrokerConfig config() {
+        return config;
     }
 
     AccessControl access() {

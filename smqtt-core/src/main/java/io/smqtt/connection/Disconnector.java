@@ -74,7 +74,7 @@ public final class Disconnector {
     void violation(Connection connection, ProtocolViolation violation) {
         ProtocolVersion readable = violation.connectVersion();
         if (connection.phase() == Connection.Phase.AWAITING_CONNECT) {
-            if (readable == null) { // [MQTT-3.1.4-1]: not even a CONNECT: no answer
+            if (readable == null || !mayTell(readable, violation.reason())) { // [MQTT-3.1.4-1]
                 LOG.info("{}: {}", connection.name(), violation.getMessage());
                 finish(connection, violation.reason());
                 return;
@@ -84,6 +84,13 @@ public final class Disconnector {
         } else {
             disconnect(connection, violation.reason(), violation.getMessage());
         }
+    }
+
+    /** An older client is told only what there is a return code for; a malformed CONNECT has none [MQTT311-3.1.4-1]. */
+    private static boolean mayTell(ProtocolVersion version, ReasonCode reason) {
+        return version.isV5()
+                || reason == ReasonCode.UNSUPPORTED_PROTOCOL_VERSION
+                || reason == ReasonCode.CLIENT_IDENTIFIER_NOT_VALID;
     }
 
     /** Refuses the CONNECT. */

@@ -53,7 +53,7 @@ public final class RoutingLoop {
         return index;
     }
 
-    /** Takes the scratch result, so that a nested route uses another. On this loop. */
+    /** Takes the scratch result; a nested route gets another. On this loop. */
     Matches borrowMatches() {
         Matches borrowed = matches;
         matches = null;

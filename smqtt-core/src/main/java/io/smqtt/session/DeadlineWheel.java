@@ -67,9 +67,19 @@ public final class DeadlineWheel {
      * @param delayMillis when, in milliseconds from now
      */
     public void arm(Deadline deadline, long delayMillis) {
-        deadline.cancel();
         long nowMillis = TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime() - startNanos) + 1; // rounded up: never early
-        deadline.dueTick = Math.max(tick, (nowMillis + Math.min(MAXIMUM_MILLIS, delayMillis)) / TICK_MILLIS) + 1;
+        armAt(deadline, (nowMillis + Math.min(MAXIMUM_MILLIS, delayMillis)) / TICK_MILLIS + 1);
+    }
+
+    /**
+     * Arms a deadline, or arms it anew, for a tick of {@link #tick()}'s clock.
+     *
+     * @param deadline what is to happen
+     * @param dueTick when; the next tick if that has passed
+     */
+    public void armAt(Deadline deadline, long dueTick) {
+        deadline.cancel();
+        deadline.dueTick = Math.max(tick + 1, dueTick);
         deadline.slot = (int) (deadline.dueTick & (SLOTS - 1));
         deadline.wheel = this;
         Deadline first = slots[deadline.slot];

@@ -319,7 +319,7 @@ public final class Session implements Subscriber {
             request.loop().executor().execute(() -> request.reply().refused(ReasonCode.NOT_AUTHORIZED));
         } else {
             // a session without expiry ends with its connection, whatever the next one asks for
-            boolean ends = request.cleanStart() || expirySeconds == 0; // [MQTT-3.1.2-4] [MQTT-3.1.2-23]
+            boolean ends = request.cleanStart() || expirySeconds == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
             endConnection(ends);
             if (ends) {
                 registry.replace(this, request);

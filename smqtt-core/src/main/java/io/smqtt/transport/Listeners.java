@@ -121,6 +121,8 @@ public final class Listeners {
      */
     public Mono<Void> close() {
         return stopAccepting()
-                .then(Flux.fromIterable(listeners).flatMap(Listener::closeConnections).then());
+                .then(Flux.fromIterable(listeners)
+                        .flatMap(Listener::closeConnections)
+                        .then());
     }
 }
