@@ -221,10 +221,15 @@ public final class ConnectFlow {
                 new OutboundAliases(Math.min(mqtt.outboundTopicAliasMaximum(), packet.topicAliasMaximum())));
         connection.link().connected();
         connection.deadlines().keepAlive(keepAlive);
-        connection.connAck(connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, authenticationData));
+        boolean answered = connection.connAck(
+                connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, authenticationData));
+        if (!answered) { // [MQTT-3.1.2-24]
+            disconnector.abandon(connection, "the client takes no CONNACK of this size");
+            return;
+        }
         observer.clientConnected(connection.client(), sessionPresent);
         session.start();
-        connection.proceed();
+        connection.answered();
     }
 
     /** The keep alive in force; an older client is held to it without being told. */
@@ -247,7 +252,7 @@ public final class ConnectFlow {
                 sessionPresent,
                 ReasonCode.SUCCESS,
                 grantedExpiry == packet.sessionExpirySeconds() ? -1 : grantedExpiry,
-                config.limits().receiveMaximum(),
+                Math.min(config.limits().receiveMaximum(), config.limits().maxAwaitingRelease()),
                 mqtt.maxQos(),
                 mqtt.retainAvailable(),
                 connection.maximumPacketBytes(),

@@ -53,7 +53,7 @@ final class Connection implements PacketSink {
     private final OutboundBuffer outbound;
 
     private Phase phase = Phase.AWAITING_CONNECT;
-    private boolean waiting;
+    private int awaited;
     private @Nullable ProtocolVersion version;
     private int maximumPacketBytes;
     private long clientMaximumPacketBytes = NO_LIMIT;
@@ -176,32 +176,39 @@ final class Connection implements PacketSink {
 
     /** Whether the next packet may be decoded: not while an answer is awaited that it must not overtake. */
     boolean mayDecode() {
-        return !waiting && !isClosing();
+        return awaited == 0 && !isClosing();
     }
 
-    /** Stops decoding until {@link #proceed()}. */
+    /** Stops decoding until there was an {@link #answered()} for each call of this. */
     void await() {
-        waiting = true;
+        awaited++;
     }
 
-    /** Goes on decoding; on the event loop, never from within decoding. */
-    void proceed() {
-        waiting = false;
-        resume.run();
+    /** Goes on decoding unless there is more to wait for; on the event loop, never from within decoding. */
+    void answered() {
+        if (--awaited == 0 && !isClosing()) {
+            resume.run();
+        }
     }
 
     /** Asks the socket for more, unless there is a reason not to. */
     void readNext() {
-        if (phase == Phase.CLOSED || waiting) {
-            return;
-        }
-        if (phase == Phase.CONNECTED && !context.channel().isWritable()) {
-            return; // who does not read what is sent gets nothing more read
-        }
-        if (pace != null && pace.postpones(loop)) {
+        if (phase == Phase.CLOSED || (!isClosing() && holdsBack())) {
             return;
         }
         context.read();
+    }
+
+    /** Whether the client is not read from now; who does not read what is sent gets nothing more read. */
+    private boolean holdsBack() {
+        return awaited > 0
+                || (phase == Phase.CONNECTED && !context.channel().isWritable())
+                || (pace != null && pace.postpones(loop));
+    }
+
+    /** Whether the client may have sent what the broker has not read: its silence says nothing. */
+    boolean isHeldBack() {
+        return awaited > 0 || !context.channel().isWritable() || (pace != null && pace.isArmed());
     }
 
     /** A complete packet has arrived. */
@@ -216,7 +223,7 @@ final class Connection implements PacketSink {
     ReadPace pace(int maximumRate) {
         ReadPace current = pace;
         if (current == null) {
-            current = new ReadPace(maximumRate, context);
+            current = new ReadPace(maximumRate, this::readNext);
             pace = current;
         }
         return current;
@@ -333,12 +340,15 @@ final class Connection implements PacketSink {
         if (wire.isV5()) {
             expiry = disconnector.remainingExpiry(message);
             identifiers = subscription.identifiers();
-            if (clientMaximumPacketBytes < NO_LIMIT
-                    && PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
-                            > clientMaximumPacketBytes) {
-                return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
+            boolean aliasFits = true;
+            if (clientMaximumPacketBytes < NO_LIMIT) {
+                if (PublishEncoder.size(wire, message, qos, identifiers, expiry, 0, true) > clientMaximumPacketBytes) {
+                    return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
+                }
+                aliasFits = PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
+                        <= clientMaximumPacketBytes;
             }
-            alias = outboundAliases == null ? 0 : outboundAliases.aliasFor(message.topic());
+            alias = outboundAliases == null || !aliasFits ? 0 : outboundAliases.aliasFor(message.topic());
         }
         boolean topicPresent = alias == 0 || outboundAliases == null || outboundAliases.isNew();
         ByteBuf out = outbound.begin();
@@ -394,14 +404,22 @@ final class Connection implements PacketSink {
     }
 
     void subAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
-        PacketEncoder.subAck(
+        boolean fits = PacketEncoder.subAck(
                 outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes);
+        written(fits);
+    }
+
+    /** An answer that must not be left out and cannot be sent ends the connection [MQTT-3.1.2-24]. */
+    private void written(boolean fits) {
         outbound.written();
+        if (!fits) {
+            disconnect(ReasonCode.PACKET_TOO_LARGE);
+        }
     }
 
     void unsubAck(int packetId, List<ReasonCode> reasons) {
-        PacketEncoder.unsubAck(outbound.begin(), knownVersion(), packetId, reasons, null, clientMaximumPacketBytes);
-        outbound.written();
+        written(PacketEncoder.unsubAck(
+                outbound.begin(), knownVersion(), packetId, reasons, null, clientMaximumPacketBytes));
     }
 
     void pingResp() {
@@ -409,6 +427,7 @@ final class Connection implements PacketSink {
         outbound.written();
     }
 
+    /** Writes the CONNACK, or nothing if it is larger than the client accepts. */
     boolean connAck(ConnAck packet) {
         boolean fits = PacketEncoder.connAck(outbound.begin(), knownVersion(), packet, clientMaximumPacketBytes);
         outbound.written();
@@ -416,8 +435,7 @@ final class Connection implements PacketSink {
     }
 
     void auth(AuthPacket packet) {
-        PacketEncoder.auth(outbound.begin(), packet, null, clientMaximumPacketBytes);
-        outbound.written();
+        written(PacketEncoder.auth(outbound.begin(), packet, null, clientMaximumPacketBytes));
     }
 
     void disconnectPacket(ReasonCode reason, @Nullable String text, @Nullable String serverReference) {

@@ -38,6 +38,9 @@ final class ConnectionDeadlines {
 
         @Override
         protected void expired() {
+            if (connection.isHeldBack()) { // what it sent may wait to be read
+                connection.touch();
+            }
             if (wheel.tick() - connection.touchedTick() >= limitTicks) {
                 disconnector.disconnect(connection, ReasonCode.KEEP_ALIVE_TIMEOUT, null);
             } else {

@@ -3,7 +3,6 @@ package io.smqtt.connection;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.socket.DuplexChannel;
 import io.smqtt.codec.ConnAck;
 import io.smqtt.codec.DisconnectPacket;
@@ -97,6 +96,13 @@ public final class Disconnector {
         finish(connection, reason);
     }
 
+    /** Ends a connection whose client cannot even be told that it is connected [MQTT-3.14.0-1]. */
+    void abandon(Connection connection, String text) {
+        LOG.info("{} on {}: {}", connection.name(), connection.link().listener(), text);
+        connection.session().connectionEnded(connection, false, DisconnectPacket.UNCHANGED);
+        finish(connection, ReasonCode.PACKET_TOO_LARGE);
+    }
+
     void connectTimedOut(Connection connection) {
         if (!connection.isClosing()) {
             LOG.debug("{}: no complete CONNECT in time", connection.name());
@@ -123,6 +129,10 @@ public final class Disconnector {
 
     /** A DISCONNECT from the client. */
     void disconnectReceived(Connection connection, DisconnectPacket packet) {
+        if (connection.phase() == Connection.Phase.CONNECTING) { // [MQTT-3.1.2-30]: it gives up authenticating
+            finish(connection, packet.reason());
+            return;
+        }
         long expiry = packet.sessionExpirySeconds();
         if (expiry > 0 && connection.session().expirySeconds() == 0) { // section 3.14.2.2.2
             disconnect(connection, ReasonCode.PROTOCOL_ERROR, "the session expiry interval was 0 in the CONNECT");
@@ -159,31 +169,33 @@ public final class Disconnector {
     }
 
     /**
-     * Sends what is left and closes. A plain socket is shut down in one direction first, and read until the client closes
-     * the other or a second has passed: closing at once, with data unread, would make the kernel throw the goodbye away.
+     * Sends what is left and closes, after a second at the latest. A plain socket is shut down in one direction first, and
+     * read until the client closes the other: closing at once, with data unread, would make the kernel throw the goodbye
+     * away.
      */
     private void finish(Connection connection, ReasonCode reason) {
         observer.connectionClosed(connection.link().listener(), reason);
         connection.phase(Connection.Phase.CLOSING);
-        Channel channel = connection.context().channel();
-        if (!channel.isWritable()) { // it would not read the goodbye either
-            connection.context().close();
-            return;
-        }
         connection.outbound().flush();
         connection.deadlines().linger(LINGER_MILLIS);
+        connection
+                .context()
+                .writeAndFlush(Unpooled.EMPTY_BUFFER)
+                .addListener(written -> endOutput(connection, written.isSuccess()));
+        connection.readNext();
+    }
+
+    private static void endOutput(Connection connection, boolean written) {
+        Channel channel = connection.context().channel();
         boolean plain = !connection.link().tls() && !connection.link().webSocket();
-        if (plain && channel instanceof DuplexChannel duplex) {
+        if (written && plain && channel instanceof DuplexChannel duplex) {
             duplex.shutdownOutput().addListener(done -> {
                 if (!done.isSuccess()) {
                     channel.close();
                 }
             });
-            channel.read();
         } else {
-            connection.context()
-                    .writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(ChannelFutureListener.CLOSE);
+            channel.close();
         }
     }
 

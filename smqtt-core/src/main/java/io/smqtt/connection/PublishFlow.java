@@ -106,7 +106,6 @@ public final class PublishFlow {
         } else {
             Answers.await(connection, answer, AccessDecision.DENY, late -> {
                 authorized(connection, packetId, message, late, generation);
-                connection.proceed();
             });
         }
     }
@@ -159,7 +158,6 @@ public final class PublishFlow {
             Interception stop = new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
             Answers.await(connection, answer, stop, late -> {
                 intercepted(connection, packetId, message, late, next);
-                connection.proceed();
             });
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
-import io.netty.channel.ChannelHandlerContext;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
 
@@ -14,14 +13,14 @@ final class ReadPace extends Deadline {
     private static final int TICKS_PER_SECOND = 1000 / DeadlineWheel.TICK_MILLIS;
 
     private final int maximumRate;
-    private final ChannelHandlerContext context;
+    private final Runnable readNext;
     private long secondBegan = Long.MIN_VALUE;
     private long publishedInSecond;
     private boolean published;
 
-    ReadPace(int maximumRate, ChannelHandlerContext context) {
+    ReadPace(int maximumRate, Runnable readNext) {
         this.maximumRate = maximumRate;
-        this.context = context;
+        this.readNext = readNext;
     }
 
     /** A PUBLISH was read. */
@@ -57,6 +56,6 @@ final class ReadPace extends Deadline {
 
     @Override
     protected void expired() {
-        context.read();
+        readNext.run();
     }
 }

@@ -68,7 +68,6 @@ public final class SubscribeFlow {
                 .collectList();
         Answers.await(connection, later, List.of(), late -> {
             subscribe(connection, packet, wishes, late);
-            connection.proceed();
         });
     }
 

@@ -10,12 +10,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings an application message to its subscribers. It knows subscribers only by their interface: sessions, peers and
  * in-process consumers are the same to it.
  */
 public final class Router {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Router.class);
 
     private final SubscriptionIndex index;
     private final RetainedMessages retained;
@@ -172,10 +176,21 @@ public final class Router {
         Subscriber subscriber = subscription.subscriber();
         RoutingLoop owner = subscriber.owner();
         if (owner == loop || owner == null) {
-            subscriber.deliver(message, subscription, ticket);
+            deliver(subscriber, message, subscription, ticket);
         } else {
             ticket.hold();
             loop.send(owner, message, subscription, ticket, false);
+        }
+    }
+
+    private static void deliver(
+            Subscriber subscriber, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        try {
+            subscriber.deliver(message, subscription, ticket);
+        } catch (RuntimeException e) { // one subscriber's defect is neither the publisher's nor the others'
+            LOG.error("{} could not take a message", subscriber.id(), e);
+            ticket.hold();
+            ticket.release(false);
         }
     }
 

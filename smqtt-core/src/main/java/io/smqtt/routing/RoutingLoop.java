@@ -5,6 +5,8 @@ import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.message.ApplicationMessage;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What routing keeps for one event loop: the scratch result of matching, and the deliveries that are on their way to
@@ -12,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * this loop produced. Only the loop itself may call the methods that say so.
  */
 public final class RoutingLoop {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RoutingLoop.class);
 
     private final EventExecutor executor;
     private final int index;
@@ -131,12 +135,18 @@ public final class RoutingLoop {
                     target.send(owner, messages[i], subscription, tickets[i], true);
                     continue;
                 }
-                if (forwarded) {
-                    subscriber.deliverForwarded(messages[i], subscription, tickets[i]);
-                } else {
-                    subscriber.deliver(messages[i], subscription, tickets[i]);
+                boolean taken = false;
+                try {
+                    if (forwarded) {
+                        subscriber.deliverForwarded(messages[i], subscription, tickets[i]);
+                    } else {
+                        subscriber.deliver(messages[i], subscription, tickets[i]);
+                    }
+                    taken = true;
+                } catch (RuntimeException e) { // one subscriber's defect must not cost others their messages
+                    LOG.error("{} could not take a message", subscriber.id(), e);
                 }
-                tickets[i].release(true);
+                tickets[i].release(taken);
             }
         }
     }

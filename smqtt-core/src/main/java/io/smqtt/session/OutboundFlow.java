@@ -64,6 +64,7 @@ final class OutboundFlow {
     void detach() {
         sink = null;
         retained = null;
+        inFlight.trim();
     }
 
     /** The client has other rights from now on. */
@@ -121,6 +122,7 @@ final class OutboundFlow {
     private boolean mayAdd(PacketSink current) {
         return outstanding < current.sendMaximum() // [MQTT-3.3.4-9]
                 && inFlight.hasIdentifier()
+                && inFlight.bytes() < resources.limits().maxQueuedBytes()
                 && current.isWritable();
     }
 
@@ -130,13 +132,13 @@ final class OutboundFlow {
             return;
         }
         long sequence = inFlight.add(message, subscription, qos);
-        if (write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
-            outstanding++;
-        } else {
-            inFlight.remove(sequence);
-        }
         resendNext = inFlight.tail();
         resendEnd = resendNext;
+        outstanding++; // before the write, which may flush, make the socket writable and so pump again
+        if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
+            outstanding--;
+            inFlight.remove(sequence);
+        }
     }
 
     private boolean write(
@@ -240,9 +242,11 @@ final class OutboundFlow {
         if (!allowed) {
             observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
             inFlight.remove(sequence);
-        } else if (write(current, message, subscription, qos, InFlightWindow.packetId(sequence), true)) {
-            outstanding++;
-        } else {
+            return;
+        }
+        outstanding++;
+        if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), true)) {
+            outstanding--;
             inFlight.remove(sequence);
         }
     }

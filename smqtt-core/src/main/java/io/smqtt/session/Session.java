@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
@@ -11,6 +12,7 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.topic.TopicFilter;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -340,7 +342,11 @@ public final class Session implements Subscriber {
     }
 
     private void attachResumed(SessionRequest request) {
+        boolean sameUser = Objects.equals(client.userName(), request.client().userName());
         attach(request);
+        if (!sameUser) {
+            registry.clientChanged(this);
+        }
         registry.recheck(this);
         request.reply().opened(this, true);
     }
@@ -397,6 +403,16 @@ public final class Session implements Subscriber {
     void expire() {
         willDue(); // [MQTT-3.1.2-10]
         end(true);
+    }
+
+    /** Ends the session if its client is still away, to make room. Any thread. */
+    void evict() {
+        EventExecutor loop = owner.executor();
+        if (!loop.inEventLoop()) {
+            loop.execute(this::evict);
+        } else if (sink == null && move == null && begun) {
+            expire();
+        }
     }
 
     /**

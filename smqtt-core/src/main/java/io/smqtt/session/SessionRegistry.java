@@ -131,12 +131,15 @@ public final class SessionRegistry {
         if (oldest == null) {
             return ReasonCode.QUOTA_EXCEEDED;
         }
-        oldest.owner().executor().execute(() -> {
-            if (!oldest.isOnline()) {
-                oldest.expire();
-            }
-        });
+        oldest.evict();
         return null;
+    }
+
+    /** A session has another client than before. */
+    void clientChanged(Session session) {
+        if (users != null) {
+            users.add(session);
+        }
     }
 
     /** Puts a new session in the place of one that a clean start discards. On the old session's loop. */

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.spi.ClientIdentity;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +14,7 @@ final class UserSessions {
 
     private final int limit;
     private final Map<String, Set<Session>> byUser = new HashMap<>();
+    private final Map<Session, String> users = new IdentityHashMap<>();
 
     UserSessions(int limit) {
         this.limit = limit;
@@ -28,14 +30,17 @@ final class UserSessions {
         return sessions == null || sessions.size() < limit;
     }
 
+    /** Counts a session for its client's user, and for no other user any more. */
     synchronized void add(Session session) {
-        byUser.computeIfAbsent(userOf(session.client()), user -> new LinkedHashSet<>())
-                .add(session);
+        remove(session);
+        String user = userOf(session.client());
+        users.put(session, user);
+        byUser.computeIfAbsent(user, name -> new LinkedHashSet<>()).add(session);
     }
 
     synchronized void remove(Session session) {
-        String user = userOf(session.client());
-        Set<Session> sessions = byUser.get(user);
+        String user = users.remove(session);
+        Set<Session> sessions = user == null ? null : byUser.get(user);
         if (sessions != null && sessions.remove(session) && sessions.isEmpty()) {
             byUser.remove(user);
         }
