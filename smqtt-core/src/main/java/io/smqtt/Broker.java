@@ -3,6 +3,7 @@ package io.smqtt;
 
 import io.smqtt.access.AccessControl;
 import io.smqtt.access.AccessReload;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -231,6 +232,14 @@ public final class Broker {
         List<String> done = new ArrayList<>();
         reloaded.reloaded().forEach(file -> done.add(String.valueOf(file)));
         List<String> failed = new ArrayList<>(reloaded.problems());
+        try {
+            listeners.reloadCertificates();
+        } catch (ConfigurationException e) {
+            failed.addAll(e.problems());
+            for (Throwable more : e.getSuppressed()) {
+                failed.add(String.valueOf(more.getMessage()));
+            }
+        }
         sessions.recheckAll();
         return new ReloadResult(done, failed);
     }

@@ -8,6 +8,7 @@ import io.smqtt.access.AccessControl;
 import io.smqtt.codec.DecoderLimits;
 import io.smqtt.codec.PacketDecoder;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.connection.ConnectFlow;
 import io.smqtt.connection.ConnectionFlows;
@@ -59,6 +60,7 @@ final class BrokerParts {
     BrokerParts(BrokerBuilder builder) {
         config = builder.config;
         ticker = builder.ticker;
+        requireModules(config);
         LimitsConfig limits = config.limits();
         List<BrokerObserver> observers = new ArrayList<>(builder.observers);
         observers.add(events);
@@ -77,6 +79,14 @@ final class BrokerParts {
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
         listeners = new Listeners(config, eventLoops, observer, this::initialize);
+    }
+
+    /** What asks for a module must not run without it. */
+    private static void requireModules(BrokerConfig config) {
+        if (!config.requiredModules().isEmpty()) {
+            throw new ConfigurationException("the configuration needs modules that are not present: "
+                    + config.requiredModules());
+        }
     }
 
     private List<DeadlineWheel> startLoops(QueueBudget budget) {

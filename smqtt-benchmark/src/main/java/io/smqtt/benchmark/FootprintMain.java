@@ -86,14 +86,7 @@ public final class FootprintMain {
 
     private static ApplicationMessage message(TopicName topic, Payload payload) {
         return new ApplicationMessage(
-                topic,
-                payload,
-                QoS.AT_LEAST_ONCE,
-                true,
-                PublishProperties.EMPTY,
-                ApplicationMessage.NEVER,
-                0,
-                null);
+                topic, payload, QoS.AT_LEAST_ONCE, true, PublishProperties.EMPTY, ApplicationMessage.NEVER, 0, null);
     }
 
     private static long usedBytes() {

@@ -43,9 +43,12 @@ final class IndexFixture {
 
     /** A QoS 1 subscription. */
     static Subscription subscription(Subscriber subscriber, String filter) {
-        TopicFilter parsed = TopicFilter.of(filter);
-        return new Subscription(
-                subscriber, parsed, null, QoS.AT_LEAST_ONCE, false, false, Subscription.NO_IDENTIFIER);
+        return subscription(subscriber, TopicFilter.of(filter));
+    }
+
+    /** A QoS 1 subscription. */
+    static Subscription subscription(Subscriber subscriber, TopicFilter filter) {
+        return new Subscription(subscriber, filter, null, QoS.AT_LEAST_ONCE, false, false, Subscription.NO_IDENTIFIER);
     }
 
     /** A subscriber that takes messages and does nothing with them. */

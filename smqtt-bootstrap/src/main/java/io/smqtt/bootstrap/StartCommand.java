@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -26,6 +26,11 @@ import picocli.CommandLine.Mixin;
             "SIGHUP reads access files and certificates again. A second SIGTERM ends at once."
         })
 final class StartCommand implements Callable<Integer> {
+
+    private static final long NOT_STOPPING = Long.MIN_VALUE;
+
+    /** Supervisors signal a process and then its group, so that one request arrives twice. */
+    private static final long SAME_REQUEST_NANOS = 500_000_000;
 
     private final Surroundings surroundings;
 
@@ -56,9 +61,10 @@ final class StartCommand implements Callable<Integer> {
     }
 
     private void onStopSignal(CountDownLatch stop, Logger log) {
-        AtomicBoolean stopping = new AtomicBoolean();
+        AtomicLong first = new AtomicLong(NOT_STOPPING);
         surroundings.signals().onStop(() -> {
-            if (stopping.getAndSet(true)) {
+            long now = surroundings.nanoTime().getAsLong();
+            if (!first.compareAndSet(NOT_STOPPING, now) && now - first.get() >= SAME_REQUEST_NANOS) {
                 log.warn("second signal: ending at once");
                 surroundings.signals().halt();
             }
@@ -68,7 +74,8 @@ final class StartCommand implements Callable<Integer> {
 
     private void announce(BrokerStarter.Running broker) {
         broker.listeners()
-                .forEach((name, address) -> surroundings.out().println("listener " + name + " bound to " + text(address)));
+                .forEach((name, address) ->
+                        surroundings.out().println("listener " + name + " bound to " + text(address)));
         // Since the virtual machine began; its own clock, because the system's tells whole seconds only.
         long began = ManagementFactory.getRuntimeMXBean().getStartTime();
         double seconds = (System.currentTimeMillis() - began) / 1_000.0;
@@ -78,8 +85,11 @@ final class StartCommand implements Callable<Integer> {
     }
 
     private static String text(InetSocketAddress address) {
-        String host = address.isUnresolved() ? address.getHostString() : address.getAddress().getHostAddress();
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.getPort();
+        String host = address.isUnresolved()
+                ? address.getHostString()
+                : address.getAddress().getHostAddress();
+        String shown = host.equals("0:0:0:0:0:0:0:0") ? "::" : host;
+        return (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + address.getPort();
     }
 
     private static void reload(BrokerStarter.Running broker, Logger log) {

@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
 /**
  * All that the program touches of the process around it.
@@ -17,6 +18,7 @@ import java.util.Set;
  * @param directory the working directory
  * @param brokers starts a broker
  * @param signals what the process is told from outside
+ * @param nanoTime a clock that never steps back, in nanoseconds
  * @param modules the optional modules that are there
  */
 record Surroundings(
@@ -27,6 +29,7 @@ record Surroundings(
         Path directory,
         BrokerStarter brokers,
         Signals signals,
+        LongSupplier nanoTime,
         Set<String> modules) {
 
     static Surroundings ofProcess() {
@@ -38,6 +41,7 @@ record Surroundings(
                 Path.of("").toAbsolutePath(),
                 BrokerStarter.CORE,
                 Signals.ofProcess(),
+                System::nanoTime,
                 Set.of());
     }
 }

@@ -3,7 +3,6 @@ package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.transport.BindFailedException;
 import io.smqtt.ReloadResult;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
@@ -12,9 +11,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,6 +41,7 @@ class CommandLineTest {
     private final Map<String, String> environment = new HashMap<>();
     private final FakeBroker broker = new FakeBroker();
     private final FakeSignals signals = new FakeSignals();
+    private BrokerStarter starter = broker;
     private InputStream in = InputStream.nullInputStream();
 
     @Test
@@ -54,7 +54,8 @@ class CommandLineTest {
                 .startsWith("listener tcp bound to 127.0.0.1:1884", "listener ws bound to 127.0.0.1:8083")
                 .last()
                 .asString()
-                .matches("smqtt started in \\d+\\.\\d\\d s \\(pid " + ProcessHandle.current().pid() + "\\)");
+                .matches("smqtt started in \\d+\\.\\d\\d s \\(pid "
+                        + ProcessHandle.current().pid() + "\\)");
         assertThat(broker.closedWithin).isEqualTo(Duration.ofSeconds(3));
     }
 
@@ -63,8 +64,17 @@ class CommandLineTest {
         Files.writeString(directory.resolve("f.yaml"), "limits:\n  max-in-flight: 9\n");
 
         int code = run(
-                "start", "--config", "f.yaml", "--set", "listeners.tcp.port=1884", "--set", "listeners.ws.port=8084",
-                "--set", "management.port=18083", "--data", "d");
+                "start",
+                "--config",
+                "f.yaml",
+                "--set",
+                "listeners.tcp.port=1884",
+                "--set",
+                "listeners.ws.port=8084",
+                "--set",
+                "management.port=18083",
+                "--data",
+                "d");
 
         assertThat(code).isEqualTo(ExitCode.OK);
         BrokerConfig config = broker.started();
@@ -86,9 +96,20 @@ class CommandLineTest {
     }
 
     @Test
+    void signalThatArrivesTwiceForOneRequestForcesNothing() {
+        signals.stops = 2;
+        signals.nanosBetween = 1_000_000;
+
+        assertThat(run("start")).isEqualTo(ExitCode.OK);
+
+        assertThat(signals.halted).isFalse();
+    }
+
+    @Test
     void flagsWinOverEnvironmentOverFileOverDefaults() throws IOException {
         Files.writeString(
-                directory.resolve("f.yaml"), "limits:\n  max-in-flight: 1\n  receive-maximum: 1\n  max-topic-levels: 1\n");
+                directory.resolve("f.yaml"),
+                "limits:\n  max-in-flight: 1\n  receive-maximum: 1\n  max-topic-levels: 1\n");
         environment.put("SMQTT_LIMITS__MAX_IN_FLIGHT", "2");
         environment.put("SMQTT_LIMITS__RECEIVE_MAXIMUM", "2");
 
@@ -129,10 +150,22 @@ class CommandLineTest {
     @Test
     void variablesOfAnOrchestratorAndOfTheScriptAreNoKeys() {
         environment.putAll(new TreeMap<>(Map.of(
-                "SMQTT_SERVICE_HOST", "10.0.0.1", "SMQTT_SERVICE_PORT_MQTT", "1883",
-                "SMQTT_PORT", "tcp://10.0.0.1:1883", "SMQTT_PORT_1883_TCP_ADDR", "10.0.0.1",
-                "SMQTT_HEADLESS_SERVICE_HOST", "10.0.0.1", "SMQTT_JAVA_OPTS", "-Xmx1g",
-                "SMQTT_LOG_FORMAT", "json", "PATH", "/bin")));
+                "SMQTT_SERVICE_HOST",
+                "10.0.0.1",
+                "SMQTT_SERVICE_PORT_MQTT",
+                "1883",
+                "SMQTT_PORT",
+                "tcp://10.0.0.1:1883",
+                "SMQTT_PORT_1883_TCP_ADDR",
+                "10.0.0.1",
+                "SMQTT_HEADLESS_SERVICE_HOST",
+                "10.0.0.1",
+                "SMQTT_JAVA_OPTS",
+                "-Xmx1g",
+                "SMQTT_LOG_FORMAT",
+                "json",
+                "PATH",
+                "/bin")));
 
         assertThat(run("config", "check")).isEqualTo(ExitCode.OK);
     }
@@ -176,12 +209,46 @@ class CommandLineTest {
     }
 
     @Test
-    void portInUseIsExitFour() {
-        broker.failure = new BindFailedException(
-                "tcp", "127.0.0.1:1883", new BindException("in use"));
+    void portInUseIsExitFour() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            starter = BrokerStarter.CORE;
 
-        assertThat(run("start")).isEqualTo(ExitCode.PORT_IN_USE);
-        assertThat(err.toString(StandardCharsets.UTF_8)).contains("tcp").contains("1883");
+            int code = run(
+                    "start",
+                    "--set=listeners.ws.enabled=false",
+                    "--set=listeners.tcp.host=127.0.0.1",
+                    "--set=listeners.tcp.port=" + taken.getLocalPort());
+
+            assertThat(code).isEqualTo(ExitCode.PORT_IN_USE);
+            assertThat(err.toString(StandardCharsets.UTF_8))
+                    .contains("tcp")
+                    .contains(Integer.toString(taken.getLocalPort()))
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void brokenAccessFileIsExitThree() throws IOException {
+        Files.writeString(directory.resolve("users"), "no colon in here\n");
+        starter = BrokerStarter.CORE;
+
+        int code = run(
+                "start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=access.password-file=users");
+
+        assertThat(code).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("users:1:");
+    }
+
+    @Test
+    void brokerOfTheCoreStartsAndStops() {
+        starter = BrokerStarter.CORE;
+
+        int code = run("start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=shutdown-timeout=1s");
+
+        assertThat(code).isEqualTo(ExitCode.OK);
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .containsPattern("listener tcp bound to \\S+:[1-9]\\d*\n")
+                .containsPattern("listener ws bound to \\S+:[1-9]\\d*\n");
     }
 
     @Test
@@ -196,7 +263,9 @@ class CommandLineTest {
     void passwordIsReadFromStandardInputAndCanBeDeleted() throws IOException {
         in = new ByteArrayInputStream("geheim\n".getBytes(StandardCharsets.UTF_8));
         assertThat(run("passwd", "--create", "-I", "1", "users", "anna")).isEqualTo(ExitCode.OK);
-        assertThat(Files.readString(directory.resolve("users"))).startsWith("anna:$7$1$").doesNotContain("geheim");
+        assertThat(Files.readString(directory.resolve("users")))
+                .startsWith("anna:$7$1$")
+                .doesNotContain("geheim");
 
         assertThat(run("passwd", "--delete", "users", "anna")).isEqualTo(ExitCode.OK);
         assertThat(PasswordFile.read(directory.resolve("users")).userNames()).isEmpty();
@@ -221,8 +290,9 @@ class CommandLineTest {
                 new PrintStream(err, true, StandardCharsets.UTF_8),
                 environment,
                 directory,
-                broker,
+                starter,
                 signals,
+                () -> signals.nanoTime,
                 Set.of());
         return SmqttMain.run(surroundings, args);
     }
@@ -236,9 +306,15 @@ class CommandLineTest {
     /** Remembers what it was started with; its listeners are what was asked for, on the loopback address. */
     private static final class FakeBroker implements BrokerStarter, BrokerStarter.Running {
 
-        @Nullable BrokerConfig config;
-        @Nullable RuntimeException failure;
-        @Nullable Duration closedWithin;
+        @Nullable
+        BrokerConfig config;
+
+        @Nullable
+        RuntimeException failure;
+
+        @Nullable
+        Duration closedWithin;
+
         int reloads;
 
         @Override
@@ -260,8 +336,8 @@ class CommandLineTest {
             Map<String, InetSocketAddress> bound = new LinkedHashMap<>();
             started()
                     .listeners()
-                    .forEach((name, listener) -> bound.put(
-                            name, new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.port())));
+                    .forEach((name, listener) ->
+                            bound.put(name, new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.port())));
             return bound;
         }
 
@@ -283,6 +359,8 @@ class CommandLineTest {
         int hangUps;
         int stops = 1;
         boolean halted;
+        long nanosBetween = 2_000_000_000L;
+        long nanoTime;
         private Runnable stop = () -> {};
 
         @Override
@@ -297,6 +375,7 @@ class CommandLineTest {
             }
             for (int i = 0; i < stops; i++) {
                 stop.run();
+                nanoTime += nanosBetween;
             }
         }
 

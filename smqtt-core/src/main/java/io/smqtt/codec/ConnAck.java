@@ -56,7 +56,23 @@ public record ConnAck(
      */
     public static ConnAck refused(ReasonCode reason, @Nullable String reasonString, @Nullable String serverReference) {
         return new ConnAck(
-                false, reason, -1, 65_535, 2, true, 0, null, 0, reasonString, true, true, true, -1, null,
-                serverReference, null, null);
+                false,
+                reason,
+                -1,
+                65_535,
+                2,
+                true,
+                0,
+                null,
+                0,
+                reasonString,
+                true,
+                true,
+                true,
+                -1,
+                null,
+                serverReference,
+                null,
+                null);
     }
 }

@@ -98,8 +98,7 @@ final class ConnAckEncoder {
         }
         writeUnavailable(out, PropertyId.RETAIN_AVAILABLE, packet.retainAvailable());
         writeUnavailable(out, PropertyId.WILDCARD_SUBSCRIPTION_AVAILABLE, packet.wildcardAvailable());
-        writeUnavailable(
-                out, PropertyId.SUBSCRIPTION_IDENTIFIERS_AVAILABLE, packet.subscriptionIdentifiersAvailable());
+        writeUnavailable(out, PropertyId.SUBSCRIPTION_IDENTIFIERS_AVAILABLE, packet.subscriptionIdentifiersAvailable());
         writeUnavailable(out, PropertyId.SHARED_SUBSCRIPTION_AVAILABLE, packet.sharedAvailable());
     }
 

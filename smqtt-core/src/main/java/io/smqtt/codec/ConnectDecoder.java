@@ -126,9 +126,22 @@ final class ConnectDecoder {
         byte[] password = isPresent(flags & PASSWORD, version) ? reader.readBinary() : null;
         reader.requireEnd();
         return new ConnectPacket(
-                version, clientId, cleanStart, keepAliveSeconds, will, userName, password, sessionExpirySeconds,
-                receiveMaximum, maximumPacketSize, topicAliasMaximum, responseInformation, problemInformation,
-                userProperties, method, data);
+                version,
+                clientId,
+                cleanStart,
+                keepAliveSeconds,
+                will,
+                userName,
+                password,
+                sessionExpirySeconds,
+                receiveMaximum,
+                maximumPacketSize,
+                topicAliasMaximum,
+                responseInformation,
+                problemInformation,
+                userProperties,
+                method,
+                data);
     }
 
     private static void requireFlags(int flags, ProtocolVersion version) {
@@ -157,12 +170,11 @@ final class ConnectDecoder {
     private String readClientId(ProtocolVersion version, boolean cleanStart) {
         String clientId = reader.readString(); // [MQTT-3.1.3-3] [MQTT-3.1.3-4]
         if (clientId.isEmpty()) {
-            boolean allowed =
-                    switch (version) {
-                        case MQTT_3_1 -> false;
-                        case MQTT_3_1_1 -> cleanStart; // [MQTT-3.1.3-7] [MQTT-3.1.3-8] of 3.1.1
-                        case MQTT_5 -> true; // [MQTT-3.1.3-6]
-                    };
+            boolean allowed = switch (version) {
+                case MQTT_3_1 -> false;
+                case MQTT_3_1_1 -> cleanStart; // [MQTT-3.1.3-7] [MQTT-3.1.3-8] of 3.1.1
+                case MQTT_5 -> true; // [MQTT-3.1.3-6]
+            };
             if (!allowed) {
                 throw new ProtocolViolation(ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, "the client identifier is empty");
             }

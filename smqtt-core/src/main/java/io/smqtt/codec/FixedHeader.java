@@ -88,13 +88,12 @@ final class FixedHeader {
     /** Refuses, before the body arrives, packets of fixed size that announce another one. */
     static void requireLength(int type, int remainingLength, @Nullable ProtocolVersion version) {
         boolean v3 = version != null && !version.isV5();
-        int expected =
-                switch (type) {
-                    case PINGREQ -> 0;
-                    case DISCONNECT -> v3 ? 0 : remainingLength;
-                    case PUBACK, PUBREC, PUBREL, PUBCOMP -> v3 ? 2 : remainingLength;
-                    default -> remainingLength;
-                };
+        int expected = switch (type) {
+            case PINGREQ -> 0;
+            case DISCONNECT -> v3 ? 0 : remainingLength;
+            case PUBACK, PUBREC, PUBREL, PUBCOMP -> v3 ? 2 : remainingLength;
+            default -> remainingLength;
+        };
         if (remainingLength != expected) {
             throw PacketReader.malformed("the remaining length is not that of the packet type");
         }

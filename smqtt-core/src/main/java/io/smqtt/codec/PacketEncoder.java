@@ -284,8 +284,7 @@ public final class PacketEncoder {
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
-    public static boolean auth(
-            ByteBuf out, AuthPacket packet, @Nullable String reasonString, long maximumPacketBytes) {
+    public static boolean auth(ByteBuf out, AuthPacket packet, @Nullable String reasonString, long maximumPacketBytes) {
         int fixed = PropertyWriter.size(packet.method()) + PropertyWriter.size(packet.data());
         String text = textThatFits(1, fixed, reasonString, maximumPacketBytes); // [MQTT-3.15.2-2]
         int properties = fixed + PropertyWriter.size(text);

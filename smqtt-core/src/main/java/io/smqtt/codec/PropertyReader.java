@@ -120,17 +120,16 @@ final class PropertyReader {
 
     private void setNumber(int identifier, long number) {
         numbers[identifier] = number;
-        boolean inRange =
-                switch (identifier) {
-                    case PropertyId.PAYLOAD_FORMAT_INDICATOR,
-                            PropertyId.REQUEST_PROBLEM_INFORMATION,
-                            PropertyId.REQUEST_RESPONSE_INFORMATION -> number <= 1;
-                    case PropertyId.RECEIVE_MAXIMUM,
-                            PropertyId.MAXIMUM_PACKET_SIZE,
-                            PropertyId.SUBSCRIPTION_IDENTIFIER,
-                            PropertyId.TOPIC_ALIAS -> number != 0;
-                    default -> true;
-                };
+        boolean inRange = switch (identifier) {
+            case PropertyId.PAYLOAD_FORMAT_INDICATOR,
+                    PropertyId.REQUEST_PROBLEM_INFORMATION,
+                    PropertyId.REQUEST_RESPONSE_INFORMATION -> number <= 1;
+            case PropertyId.RECEIVE_MAXIMUM,
+                    PropertyId.MAXIMUM_PACKET_SIZE,
+                    PropertyId.SUBSCRIPTION_IDENTIFIER,
+                    PropertyId.TOPIC_ALIAS -> number != 0;
+            default -> true;
+        };
         if (!inRange) { // an alias of zero [MQTT-3.3.2-8]
             throw new ProtocolViolation(
                     identifier == PropertyId.TOPIC_ALIAS ? ReasonCode.TOPIC_ALIAS_INVALID : ReasonCode.PROTOCOL_ERROR,
@@ -157,7 +156,8 @@ final class PropertyReader {
         return has(identifier) ? numbers[identifier] : absent;
     }
 
-    @Nullable String string(int identifier) {
+    @Nullable
+    String string(int identifier) {
         return has(identifier) ? reader.stringAt(entries[identifier] + 1) : null;
     }
 

@@ -102,8 +102,7 @@ final class PublishDecoder {
             throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "a client's PUBLISH has a subscription identifier");
         }
         packet.topicAlias = (int) properties.number(PropertyId.TOPIC_ALIAS, 0);
-        packet.expiryIntervalSeconds =
-                properties.number(PropertyId.MESSAGE_EXPIRY_INTERVAL, ApplicationMessage.NEVER);
+        packet.expiryIntervalSeconds = properties.number(PropertyId.MESSAGE_EXPIRY_INTERVAL, ApplicationMessage.NEVER);
         packet.properties = properties.passedOn();
     }
 }

@@ -77,8 +77,18 @@ public final class PublishEncoder {
         }
         measure(v5, message, qos, subscriptionIdentifiers, remainingExpirySeconds, topicAlias, topicPresent);
         writeHeader(
-                out, v5, message, qos, duplicate, retain, packetId, subscriptionIdentifiers, remainingExpirySeconds,
-                topicAlias, topicPresent, message.payload().size());
+                out,
+                v5,
+                message,
+                qos,
+                duplicate,
+                retain,
+                packetId,
+                subscriptionIdentifiers,
+                remainingExpirySeconds,
+                topicAlias,
+                topicPresent,
+                message.payload().size());
         message.payload().writeTo(out);
         if (shared) {
             remember(message, v5, qos, retain, remainingExpirySeconds);
@@ -117,8 +127,18 @@ public final class PublishEncoder {
         boolean v5 = version.isV5();
         measure(v5, message, qos, subscriptionIdentifiers, remainingExpirySeconds, topicAlias, topicPresent);
         writeHeader(
-                out, v5, message, qos, duplicate, retain, packetId, subscriptionIdentifiers, remainingExpirySeconds,
-                topicAlias, topicPresent, 0);
+                out,
+                v5,
+                message,
+                qos,
+                duplicate,
+                retain,
+                packetId,
+                subscriptionIdentifiers,
+                remainingExpirySeconds,
+                topicAlias,
+                topicPresent,
+                0);
     }
 
     /**
@@ -191,7 +211,17 @@ public final class PublishEncoder {
         }
         measure(lastV5, message, qos, NO_IDENTIFIERS, expirySeconds, 0, true);
         writeHeader(
-                out, lastV5, message, qos, duplicate, retain, packetId, NO_IDENTIFIERS, expirySeconds, 0, true,
+                out,
+                lastV5,
+                message,
+                qos,
+                duplicate,
+                retain,
+                packetId,
+                NO_IDENTIFIERS,
+                expirySeconds,
+                0,
+                true,
                 message.payload().size());
         message.payload().writeTo(out);
         takeImage(out, start, message, qos);
@@ -203,12 +233,20 @@ public final class PublishEncoder {
             image = new byte[Math.min(MAXIMUM_IMAGE_BYTES, imageBytes * 2)];
         }
         out.getBytes(start, image, 0, imageBytes);
-        int topicEnd = 1 + VariableByteInteger.size(remainingLength) + 2 + message.topic().utf8().length;
+        int topicEnd = 1
+                + VariableByteInteger.size(remainingLength)
+                + 2
+                + message.topic().utf8().length;
         imagePacketIdAt = qos == QoS.AT_MOST_ONCE ? 0 : topicEnd;
     }
 
     private void measure(
-            boolean v5, ApplicationMessage message, QoS qos, int[] identifiers, long expirySeconds, int alias,
+            boolean v5,
+            ApplicationMessage message,
+            QoS qos,
+            int[] identifiers,
+            long expirySeconds,
+            int alias,
             boolean topicPresent) {
         propertyBytes = v5 ? propertyBytes(message, identifiers, expirySeconds, alias) : 0;
         long length = remainingLength(v5, message, qos, propertyBytes, topicPresent);

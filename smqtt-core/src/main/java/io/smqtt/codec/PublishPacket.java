@@ -20,7 +20,10 @@ public final class PublishPacket {
     boolean duplicate;
     boolean retain;
     int packetId;
-    @Nullable TopicName topic;
+
+    @Nullable
+    TopicName topic;
+
     int topicAlias;
     long expiryIntervalSeconds = ApplicationMessage.NEVER;
     PublishProperties properties = PublishProperties.EMPTY;

@@ -70,12 +70,11 @@ final class SubscribeDecoder {
 
     private SubscribePacket.Request readOptions(String filter, ProtocolVersion version) {
         int options = reader.readByte();
-        int reserved =
-                switch (version) {
-                    case MQTT_3_1 -> 0; // does not say what unused bits hold
-                    case MQTT_3_1_1 -> 0xFC;
-                    case MQTT_5 -> 0xC0;
-                };
+        int reserved = switch (version) {
+            case MQTT_3_1 -> 0; // does not say what unused bits hold
+            case MQTT_3_1_1 -> 0xFC;
+            case MQTT_5 -> 0xC0;
+        };
         if ((options & reserved) != 0) { // [MQTT-3.8.3-5]
             throw PacketReader.malformed("reserved bits of the subscription options are set");
         }

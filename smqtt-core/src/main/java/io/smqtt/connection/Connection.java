@@ -9,6 +9,7 @@ import io.smqtt.codec.ConnectPacket;
 import io.smqtt.codec.PacketEncoder;
 import io.smqtt.codec.PublishEncoder;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.LogText;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -132,7 +133,7 @@ final class Connection implements PacketSink {
     /** What to call the client in a log. */
     String name() {
         ClientIdentity known = client;
-        return known == null ? String.valueOf(link.remoteAddress()) : known.clientId();
+        return known == null ? String.valueOf(link.remoteAddress()) : LogText.escape(known.clientId());
     }
 
     Session session() {

@@ -115,7 +115,8 @@ final class FilterEntry {
         }
     }
 
-    @Nullable SharedGroup group(String shareName) {
+    @Nullable
+    SharedGroup group(String shareName) {
         for (SharedGroup group : groups) {
             if (group.shareName().equals(shareName)) {
                 return group;

@@ -54,7 +54,8 @@ final class LevelTable {
         return slots;
     }
 
-    @Nullable Object find(int hash, String topic, int from, int to) {
+    @Nullable
+    Object find(int hash, String topic, int from, int to) {
         Segment segment = segment(segments, hash);
         int mask = segment.slots.length - 1;
         for (int at = hash & mask; ; at = (at + 1) & mask) {

@@ -44,7 +44,8 @@ final class MemberList {
     }
 
     /** Adds a subscription, or replaces and returns the one of the same subscriber. */
-    @Nullable Subscription put(Subscription subscription) {
+    @Nullable
+    Subscription put(Subscription subscription) {
         Object[] before = snapshot;
         int index = indexOf(subscription.subscriber());
         if (index >= 0) {
@@ -62,7 +63,8 @@ final class MemberList {
     }
 
     /** Removes the subscription of a subscriber; the last member takes its place. */
-    @Nullable Subscription remove(Subscriber subscriber) {
+    @Nullable
+    Subscription remove(Subscriber subscriber) {
         int index = indexOf(subscriber);
         if (index < 0) {
             return null;
@@ -83,7 +85,8 @@ final class MemberList {
         return get(before, index);
     }
 
-    @Nullable Subscription find(Subscriber subscriber) {
+    @Nullable
+    Subscription find(Subscriber subscriber) {
         int index = indexOf(subscriber);
         return index < 0 ? null : get(snapshot, index);
     }
@@ -110,9 +113,7 @@ final class MemberList {
             return spine;
         }
         Subscription[] flat = (Subscription[]) members;
-        return flat.length < CHUNK
-                ? append(flat, added)
-                : new Subscription[][] {flat, {added}};
+        return flat.length < CHUNK ? append(flat, added) : new Subscription[][] {flat, {added}};
     }
 
     private static Subscription[] append(Subscription[] flat, Subscription added) {

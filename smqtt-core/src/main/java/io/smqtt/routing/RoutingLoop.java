@@ -22,7 +22,7 @@ public final class RoutingLoop {
     private final @Nullable DeliveryBatch[] outbound;
     private final Runnable flushTask = this::flush;
     private boolean flushScheduled;
-    private Matches matches = new Matches();
+    private @Nullable Matches spare = new Matches();
 
     RoutingLoop(EventExecutor executor, int index, int loops) {
         this.executor = executor;
@@ -48,17 +48,17 @@ public final class RoutingLoop {
         return index;
     }
 
-    /** Takes the scratch result, so that a nested route uses another. On this loop. */
+    /** Takes the scratch result; a nested route gets another. On this loop. */
     Matches borrowMatches() {
-        Matches borrowed = matches;
-        matches = new Matches();
-        return borrowed;
+        Matches borrowed = spare;
+        spare = null;
+        return borrowed == null ? new Matches() : borrowed;
     }
 
     /** Puts the scratch result back. On this loop. */
     void returnMatches(Matches borrowed) {
         borrowed.clear();
-        matches = borrowed;
+        spare = borrowed;
     }
 
     /** Adds a delivery for a subscriber of another loop. On this loop. */

@@ -23,6 +23,7 @@ public final class SharedGroup {
     private final TopicFilter filter;
     private final SharedStrategy strategy;
     private final MemberList members = new MemberList();
+    @SuppressWarnings("UnusedVariable") // by TURN
     private volatile int turn;
 
     SharedGroup(String shareName, TopicFilter filter, SharedStrategy strategy) {

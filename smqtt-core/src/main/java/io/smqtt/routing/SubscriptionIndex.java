@@ -57,7 +57,8 @@ public final class SubscriptionIndex {
      */
     public @Nullable Subscription add(Subscription subscription) {
         synchronized (lock) {
-            Subscription replaced = subscription.filter().hasWildcard() ? addToTrie(subscription) : addExact(subscription);
+            Subscription replaced =
+                    subscription.filter().hasWildcard() ? addToTrie(subscription) : addExact(subscription);
             if (replaced == null) {
                 size = size + 1;
             }
@@ -256,7 +257,8 @@ public final class SubscriptionIndex {
         TrieNode node = root;
         int level = 0;
         Object found = get(node, level);
-        while (found != null && (found instanceof TrieNode || !FilterEntry.text(found).equals(filter))) {
+        while (found != null
+                && (found instanceof TrieNode || !FilterEntry.text(found).equals(filter))) {
             if (found instanceof TrieNode below) {
                 node = below;
             } else { // two filters part here or further down: each step leaves a complete structure

@@ -49,15 +49,18 @@ final class TrieNode {
         return childStart;
     }
 
-    @Nullable Object here() {
+    @Nullable
+    Object here() {
         return here;
     }
 
-    @Nullable Object hash() {
+    @Nullable
+    Object hash() {
         return hash;
     }
 
-    @Nullable Object plus() {
+    @Nullable
+    Object plus() {
         return plus;
     }
 
@@ -74,7 +77,8 @@ final class TrieNode {
     }
 
     /** What is below the level {@code topic[from, to)}. */
-    @Nullable Object child(int levelHash, String topic, int from, int to) {
+    @Nullable
+    Object child(int levelHash, String topic, int from, int to) {
         Object found = children;
         if (found == null) {
             return null;
@@ -157,7 +161,8 @@ final class TrieNode {
     }
 
     /** The one leaf below this node, if there is exactly one and no node. */
-    @Nullable Object soleLeaf() {
+    @Nullable
+    Object soleLeaf() {
         Object below = children;
         int filled = (here == null ? 0 : 1) + (plus == null ? 0 : 1) + (hash == null ? 0 : 1) + (below == null ? 0 : 1);
         if (filled != 1) {
@@ -216,8 +221,7 @@ final class TrieNode {
             return node.childStart - 1 == end && node.text.regionMatches(start, topic, from, length);
         }
         String filter = FilterEntry.text(leafOrNode);
-        boolean ends = filter.length() == end
-                || (filter.length() > end && filter.charAt(end) == TopicLevels.SEPARATOR);
+        boolean ends = filter.length() == end || (filter.length() > end && filter.charAt(end) == TopicLevels.SEPARATOR);
         return ends && filter.regionMatches(start, topic, from, length);
     }
 }

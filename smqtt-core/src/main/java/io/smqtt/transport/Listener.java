@@ -148,8 +148,12 @@ final class Listener {
     }
 
     Mono<Void> stopAccepting() {
-        DisposableServer bound = server;
-        return bound == null ? Mono.empty() : Mono.defer(() -> FutureMono.from(bound.channel().close()));
+        return Mono.defer(() -> {
+            DisposableServer bound = server;
+            return bound == null || !bound.channel().isOpen()
+                    ? Mono.empty()
+                    : FutureMono.from(bound.channel().close());
+        });
     }
 
     /** Closes all connections without a word to the clients. */

@@ -171,8 +171,11 @@ class PacketDecoderTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "08 23 0009 02 0000003C", "08 02 0000003C 23 0009", "0A 02 0000003C 01 01 23 0009",
-                "0A 01 01 23 0009 02 0000003C", "0A 23 0009 02 0000003C 01 01"
+                "08 23 0009 02 0000003C",
+                "08 02 0000003C 23 0009",
+                "0A 02 0000003C 01 01 23 0009",
+                "0A 01 01 23 0009 02 0000003C",
+                "0A 23 0009 02 0000003C 01 01"
             })
     void aliasAndExpiryAreCutOutWhereverTheyStand(String block) {
         int length = 4 + block.replace(" ", "").length() / 2 - 1;
@@ -287,10 +290,10 @@ class PacketDecoderTest {
         try {
             ByteBuf heap = bytes("30 FF FF FF 7F FF FF 61");
             direct.writeBytes(heap.duplicate());
-            long heapBytes = allocatedBy(() -> decoder.decode(
-                    heap, ProtocolVersion.MQTT_5, PacketEncoder.MAXIMUM_PACKET_BYTES, recorder));
-            long directBytes = allocatedBy(() -> decoder.decode(
-                    direct, ProtocolVersion.MQTT_5, PacketEncoder.MAXIMUM_PACKET_BYTES, recorder));
+            long heapBytes = allocatedBy(
+                    () -> decoder.decode(heap, ProtocolVersion.MQTT_5, PacketEncoder.MAXIMUM_PACKET_BYTES, recorder));
+            long directBytes = allocatedBy(
+                    () -> decoder.decode(direct, ProtocolVersion.MQTT_5, PacketEncoder.MAXIMUM_PACKET_BYTES, recorder));
 
             assertThat(heapBytes).isLessThan(1_000);
             assertThat(directBytes).isLessThan(100_000);

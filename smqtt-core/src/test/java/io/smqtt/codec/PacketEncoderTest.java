@@ -32,7 +32,8 @@ class PacketEncoderTest {
     @Test
     void acknowledgementsAreShortWhenTheyCanBe() {
         for (ProtocolVersion version : ProtocolVersion.values()) {
-            assertThat(PacketEncoder.pubAck(out, version, 1, ReasonCode.SUCCESS, null, NO_LIMIT)).isTrue();
+            assertThat(PacketEncoder.pubAck(out, version, 1, ReasonCode.SUCCESS, null, NO_LIMIT))
+                    .isTrue();
             assertThat(written()).isEqualTo("40020001");
             PacketEncoder.pubRec(out, version, 258, ReasonCode.SUCCESS, null, NO_LIMIT);
             assertThat(written()).isEqualTo("50020102");
@@ -59,7 +60,8 @@ class PacketEncoderTest {
     void aReasonStringIsLeftOutWhenThePacketWouldBeTooLarge() {
         PacketEncoder.pubAck(out, MQTT_5, 1, ReasonCode.NOT_AUTHORIZED, "no", 11);
         assertThat(written()).isEqualTo("4009000187051f00026e6f");
-        assertThat(PacketEncoder.pubAck(out, MQTT_5, 1, ReasonCode.NOT_AUTHORIZED, "no", 10)).isTrue();
+        assertThat(PacketEncoder.pubAck(out, MQTT_5, 1, ReasonCode.NOT_AUTHORIZED, "no", 10))
+                .isTrue();
         assertThat(written()).isEqualTo("4003000187");
         PacketEncoder.subAck(out, MQTT_5, 1, List.of(ReasonCode.NOT_AUTHORIZED), "no", 10);
         assertThat(written()).isEqualTo("900400010087");
@@ -81,12 +83,14 @@ class PacketEncoderTest {
         List<ReasonCode> reasons = List.of(ReasonCode.SUCCESS, ReasonCode.SUCCESS);
         AuthPacket auth = new AuthPacket(ReasonCode.CONTINUE_AUTHENTICATION, "method", null);
 
-        assertThat(PacketEncoder.pubAck(out, MQTT_5, 1, ReasonCode.SUCCESS, null, 3)).isFalse();
+        assertThat(PacketEncoder.pubAck(out, MQTT_5, 1, ReasonCode.SUCCESS, null, 3))
+                .isFalse();
         assertThat(PacketEncoder.subAck(out, MQTT_5, 1, reasons, null, 6)).isFalse();
         assertThat(PacketEncoder.subAck(out, MQTT_3_1_1, 1, reasons, null, 5)).isFalse();
         assertThat(PacketEncoder.unsubAck(out, MQTT_5, 1, reasons, null, 6)).isFalse();
         assertThat(PacketEncoder.unsubAck(out, MQTT_3_1_1, 1, reasons, null, 3)).isFalse();
-        assertThat(PacketEncoder.disconnect(out, MQTT_5, ReasonCode.SERVER_BUSY, null, null, 2)).isFalse();
+        assertThat(PacketEncoder.disconnect(out, MQTT_5, ReasonCode.SERVER_BUSY, null, null, 2))
+                .isFalse();
         assertThat(PacketEncoder.auth(out, auth, null, 10)).isFalse();
         assertThat(PacketEncoder.connAck(out, MQTT_5, ConnAck.refused(ReasonCode.SERVER_BUSY, null, null), 4))
                 .isFalse();
@@ -122,8 +126,13 @@ class PacketEncoderTest {
 
     @ParameterizedTest // MQTT 3.1.1, section 3.2.2.3
     @CsvSource({
-        "SUCCESS, 00", "UNSUPPORTED_PROTOCOL_VERSION, 01", "CLIENT_IDENTIFIER_NOT_VALID, 02",
-        "SERVER_UNAVAILABLE, 03", "SERVER_BUSY, 03", "QUOTA_EXCEEDED, 03", "BAD_USER_NAME_OR_PASSWORD, 04",
+        "SUCCESS, 00",
+        "UNSUPPORTED_PROTOCOL_VERSION, 01",
+        "CLIENT_IDENTIFIER_NOT_VALID, 02",
+        "SERVER_UNAVAILABLE, 03",
+        "SERVER_BUSY, 03",
+        "QUOTA_EXCEEDED, 03",
+        "BAD_USER_NAME_OR_PASSWORD, 04",
         "NOT_AUTHORIZED, 05"
     })
     void aConnAckBeforeMqtt5HasAReturnCode(ReasonCode reason, String code) {
@@ -134,8 +143,24 @@ class PacketEncoderTest {
 
     private static ConnAck connAck(boolean present, ReasonCode reason) {
         return new ConnAck(
-                present, reason, 3_600, 10, 1, false, 70_000, "assigned", 7, "why", false, false, false, 60, "info/",
-                "other", "m", new byte[] {1, 2});
+                present,
+                reason,
+                3_600,
+                10,
+                1,
+                false,
+                70_000,
+                "assigned",
+                7,
+                "why",
+                false,
+                false,
+                false,
+                60,
+                "info/",
+                "other",
+                "m",
+                new byte[] {1, 2});
     }
 
     @Test // [MQTT-3.2.2-2] [MQTT-3.2.2-6]
@@ -162,7 +187,7 @@ class PacketEncoderTest {
         PacketEncoder.connAck(out, MQTT_5, connAck(true, ReasonCode.SUCCESS), NO_LIMIT);
 
         assertThat(written())
-                .isEqualTo("2052" + "0100" + "4f" + "1100000e10" + "21000a" + "2401" + "2700011170" + "220007"
+                .isEqualTo("204a" + "0100" + "47" + "1100000e10" + "21000a" + "2401" + "2700011170" + "220007"
                         + "13003c" + "2500" + "2800" + "2900" + "2a00" + "12000861737369676e6564" + "1a0005696e666f2f"
                         + "1c00056f74686572" + "1500016d" + "1600020102" + "1f0003776879");
     }

@@ -36,7 +36,8 @@ final class PacketRecorder implements PacketHandler {
     @Override
     public void onPublish(PublishPacket packet) {
         boolean present = packet.topic() != null;
-        ApplicationMessage.Builder message = ApplicationMessage.builder(present ? packet.topic().value() : "absent")
+        ApplicationMessage.Builder message = ApplicationMessage.builder(
+                        present ? packet.topic().value() : "absent")
                 .qos(packet.qos())
                 .retain(packet.retain())
                 .payload(packet.payload())
@@ -44,8 +45,7 @@ final class PacketRecorder implements PacketHandler {
         if (packet.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
             message.expiryInterval(Duration.ofSeconds(packet.expiryIntervalSeconds()));
         }
-        packets.add(new Publish(
-                message.build(), packet.duplicate(), packet.packetId(), packet.topicAlias(), present));
+        packets.add(new Publish(message.build(), packet.duplicate(), packet.packetId(), packet.topicAlias(), present));
     }
 
     @Override

@@ -59,11 +59,19 @@ class PublishEncoderTest {
             ByteBuf expected = Unpooled.buffer();
             new PublishEncoder()
                     .encode(
-                            expected, ProtocolVersion.MQTT_5, message, qos, duplicate, false, i, NO_IDENTIFIERS, 9, 0,
+                            expected,
+                            ProtocolVersion.MQTT_5,
+                            message,
+                            qos,
+                            duplicate,
+                            false,
+                            i,
+                            NO_IDENTIFIERS,
+                            9,
+                            0,
                             true);
             ByteBuf out = Unpooled.buffer().writeInt(7);
-            fresh.encode(
-                    out, ProtocolVersion.MQTT_5, message, qos, duplicate, false, i, NO_IDENTIFIERS, 9, 0, true);
+            fresh.encode(out, ProtocolVersion.MQTT_5, message, qos, duplicate, false, i, NO_IDENTIFIERS, 9, 0, true);
 
             assertThat(out.readInt()).isEqualTo(7);
             assertThat(out).isEqualTo(expected);
@@ -85,8 +93,7 @@ class PublishEncoderTest {
             int alias = random.nextInt(4) == 0 ? 3 : 0;
             boolean present = alias == 0 || random.nextBoolean();
             ByteBuf expected = Unpooled.buffer();
-            new PublishEncoder()
-                    .encode(expected, version, message, qos, false, retain, i, ids, expiry, alias, present);
+            new PublishEncoder().encode(expected, version, message, qos, false, retain, i, ids, expiry, alias, present);
             ByteBuf out = Unpooled.buffer();
             encoder.encode(out, version, message, qos, false, retain, i, ids, expiry, alias, present);
 
@@ -99,11 +106,23 @@ class PublishEncoderTest {
     @Test // [MQTT-3.3.4-3] [MQTT-3.3.4-4]
     void writesWhatBelongsToOneSubscriberInFrontOfWhatThePublisherSent() {
         ApplicationMessage message = ApplicationMessage.builder("t")
-                .properties(PublishProperties.builder().payloadUtf8().userProperty("n", "v").build())
+                .properties(PublishProperties.builder()
+                        .payloadUtf8()
+                        .userProperty("n", "v")
+                        .build())
                 .build();
         ByteBuf out = Unpooled.buffer();
         encoder.encode(
-                out, ProtocolVersion.MQTT_5, message, QoS.AT_MOST_ONCE, false, false, 0, new int[] {1, 128}, 60, 9,
+                out,
+                ProtocolVersion.MQTT_5,
+                message,
+                QoS.AT_MOST_ONCE,
+                false,
+                false,
+                0,
+                new int[] {1, 128},
+                60,
+                9,
                 false);
 
         assertThat(ByteBufUtil.hexDump(out))
@@ -127,17 +146,25 @@ class PublishEncoderTest {
     @Test
     void whatCanBeNoPacketIsRefusedBeforeAnythingIsWritten() {
         byte[] bytes = new byte[FixedHeader.MAXIMUM_REMAINING_LENGTH];
-        ApplicationMessage message = ApplicationMessage.builder("t")
-                .payload(Payload.of(bytes))
-                .build();
+        ApplicationMessage message =
+                ApplicationMessage.builder("t").payload(Payload.of(bytes)).build();
         ByteBuf out = Unpooled.buffer();
 
         assertThat(PublishEncoder.size(
                         ProtocolVersion.MQTT_3_1_1, message, QoS.AT_MOST_ONCE, NO_IDENTIFIERS, -1, 0, true))
                 .isGreaterThan(PacketEncoder.MAXIMUM_PACKET_BYTES);
         assertThatThrownBy(() -> encoder.encode(
-                        out, ProtocolVersion.MQTT_3_1_1, message, QoS.AT_MOST_ONCE, false, false, 0, NO_IDENTIFIERS,
-                        -1, 0, true))
+                        out,
+                        ProtocolVersion.MQTT_3_1_1,
+                        message,
+                        QoS.AT_MOST_ONCE,
+                        false,
+                        false,
+                        0,
+                        NO_IDENTIFIERS,
+                        -1,
+                        0,
+                        true))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThat(out.isReadable()).isFalse();
     }
@@ -152,8 +179,17 @@ class PublishEncoderTest {
                 out.clear();
                 ApplicationMessage message = i % 10 == 0 ? first : second;
                 encoder.encode(
-                        out, ProtocolVersion.MQTT_5, message, QoS.AT_LEAST_ONCE, false, false, 1, NO_IDENTIFIERS, -1,
-                        0, true);
+                        out,
+                        ProtocolVersion.MQTT_5,
+                        message,
+                        QoS.AT_LEAST_ONCE,
+                        false,
+                        false,
+                        1,
+                        NO_IDENTIFIERS,
+                        -1,
+                        0,
+                        true);
             }
         };
         encodeAll.run();

@@ -70,7 +70,6 @@ class TopicCacheTest {
     void aTopicTooLongIsRefusedBeforeItsBytesAreLookedAt() {
         assertThatThrownBy(() -> cache.get(new byte[1_001], 0, 1_001))
                 .isInstanceOfSatisfying(
-                        ProtocolViolation.class,
-                        e -> assertThat(e.reason()).isEqualTo(ReasonCode.TOPIC_NAME_INVALID));
+                        ProtocolViolation.class, e -> assertThat(e.reason()).isEqualTo(ReasonCode.TOPIC_NAME_INVALID));
     }
 }

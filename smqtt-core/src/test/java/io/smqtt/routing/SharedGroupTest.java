@@ -29,7 +29,9 @@ class SharedGroupTest {
 
         Map<Subscriber, Integer> counts = spread(group, 300);
 
-        assertThat(counts).hasSize(3).allSatisfy((member, count) -> assertThat(count).isEqualTo(100));
+        assertThat(counts)
+                .hasSize(3)
+                .allSatisfy((member, count) -> assertThat(count).isEqualTo(100));
     }
 
     @Test
@@ -49,7 +51,9 @@ class SharedGroupTest {
             counts.merge(first, 1, Integer::sum);
         }
 
-        assertThat(counts).hasSize(4).allSatisfy((member, count) -> assertThat(count).isBetween(150, 350));
+        assertThat(counts)
+                .hasSize(4)
+                .allSatisfy((member, count) -> assertThat(count).isBetween(150, 350));
     }
 
     @Test
@@ -62,7 +66,9 @@ class SharedGroupTest {
             counts.merge(first, 1, Integer::sum);
         }
 
-        assertThat(counts).hasSize(4).allSatisfy((member, count) -> assertThat(count).isBetween(150, 350));
+        assertThat(counts)
+                .hasSize(4)
+                .allSatisfy((member, count) -> assertThat(count).isBetween(150, 350));
     }
 
     @Test

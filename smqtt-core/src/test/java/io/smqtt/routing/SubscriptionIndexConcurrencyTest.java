@@ -76,7 +76,8 @@ class SubscriptionIndexConcurrencyTest {
     }
 
     private void remove(Subscription subscription) {
-        assertThat(index.remove(subscription.subscriber(), subscription.filter(), subscription.shareName())).isTrue();
+        assertThat(index.remove(subscription.subscriber(), subscription.filter(), subscription.shareName()))
+                .isTrue();
         ((TestSubscriber) subscription.subscriber()).removedAt = clock.incrementAndGet();
     }
 
@@ -97,7 +98,10 @@ class SubscriptionIndexConcurrencyTest {
         }
         for (Subscription one : staying) {
             if (one.filter().matches(topic)) {
-                assertThat(one.shareName() == null ? found.contains(one) : groups.contains(one.filter().value()))
+                assertThat(
+                                one.shareName() == null
+                                        ? found.contains(one)
+                                        : groups.contains(one.filter().value()))
                         .as("%s finds %s", topic, one)
                         .isTrue();
             }

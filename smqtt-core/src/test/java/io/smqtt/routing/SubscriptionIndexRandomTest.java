@@ -91,8 +91,10 @@ class SubscriptionIndexRandomTest {
             throw new IllegalStateException("the key of no subscription");
         }
 
-        assertThat(index.remove(subscription.subscriber(), subscription.filter(), subscription.shareName())).isTrue();
-        assertThat(index.remove(subscription.subscriber(), subscription.filter(), subscription.shareName())).isFalse();
+        assertThat(index.remove(subscription.subscriber(), subscription.filter(), subscription.shareName()))
+                .isTrue();
+        assertThat(index.remove(subscription.subscriber(), subscription.filter(), subscription.shareName()))
+                .isFalse();
         assertThat(index.size()).isEqualTo(naive.size());
     }
 

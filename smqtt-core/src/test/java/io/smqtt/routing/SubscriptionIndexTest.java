@@ -102,7 +102,8 @@ class SubscriptionIndexTest {
             assertThat(matched(topic)).as(topic).isEqualTo(1);
         }
         for (int i = 0; i < count; i++) {
-            assertThat(index.remove(subscriber, TopicFilter.of(kind.formatted(i)), null)).isTrue();
+            assertThat(index.remove(subscriber, TopicFilter.of(kind.formatted(i)), null))
+                    .isTrue();
         }
 
         assertThat(index.nodeCount()).isZero();

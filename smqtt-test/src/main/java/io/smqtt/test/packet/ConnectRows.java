@@ -33,26 +33,39 @@ final class ConnectRows {
     private static void addProtocols(RowCollector rows) {
         ReasonCode unsupported = ReasonCode.UNSUPPORTED_PROTOCOL_VERSION;
         for (int level : new int[] {0, 1, 2, 3, 6, 7, 0x7F, 0x83, 0x84, 0x85, 0xFF}) {
-            PacketBytes packet = packet(0x10).string("MQTT").u8(level).u8(CLEAN).u16(0).string("c");
+            PacketBytes packet =
+                    packet(0x10).string("MQTT").u8(level).u8(CLEAN).u16(0).string("c");
             rows.violation("MQTT at level " + level, null, unsupported, packet, "MQTT-3.1.2-2");
         }
         for (int level : new int[] {0, 2, 4, 5}) {
-            PacketBytes packet = packet(0x10).string("MQIsdp").u8(level).u8(CLEAN).u16(0).string("c");
+            PacketBytes packet =
+                    packet(0x10).string("MQIsdp").u8(level).u8(CLEAN).u16(0).string("c");
             rows.violation("MQIsdp at level " + level, null, unsupported, packet, "MQTT-3.1.2-2");
         }
         for (String name : new String[] {"", "M", "MQTt", "mqtt", "MQTTX", "MQIsdpX", "AMQP"}) {
-            PacketBytes packet = packet(0x10).string(name).u8(4).u8(CLEAN).u16(0).string("c");
+            PacketBytes packet =
+                    packet(0x10).string(name).u8(4).u8(CLEAN).u16(0).string("c");
             rows.violation("protocol name '" + name + "'", null, unsupported, packet, "MQTT-3.1.2-1");
         }
-        PacketBytes notText = packet(0x10).binary("FF FF FF FF").u8(4).u8(CLEAN).u16(0).string("c");
+        PacketBytes notText =
+                packet(0x10).binary("FF FF FF FF").u8(4).u8(CLEAN).u16(0).string("c");
         rows.violation("protocol name that is no text", null, unsupported, notText, "MQTT-3.1.2-1");
         rows.violation("CONNECT of no bytes", null, ReasonCode.MALFORMED_PACKET, packet(0x10));
         rows.violation(
-                "CONNECT of half a name length", null, ReasonCode.MALFORMED_PACKET, packet(0x10).u8(0));
+                "CONNECT of half a name length",
+                null,
+                ReasonCode.MALFORMED_PACKET,
+                packet(0x10).u8(0));
         rows.violation(
-                "protocol name longer than the packet", null, ReasonCode.MALFORMED_PACKET,
+                "protocol name longer than the packet",
+                null,
+                ReasonCode.MALFORMED_PACKET,
                 packet(0x10).u16(0xFFFF).text("MQTT"));
-        rows.violation("no protocol level", null, ReasonCode.MALFORMED_PACKET, packet(0x10).string("MQTT"));
+        rows.violation(
+                "no protocol level",
+                null,
+                ReasonCode.MALFORMED_PACKET,
+                packet(0x10).string("MQTT"));
     }
 
     private static void addFlags(RowCollector rows, ProtocolVersion version) {
@@ -82,7 +95,8 @@ final class ConnectRows {
     }
 
     private static void addClientIds(RowCollector rows, ProtocolVersion version) {
-        rows.accepted(version + " client identifier of 23 characters", null, connect(version, CLEAN, 0, "x".repeat(23)));
+        rows.accepted(
+                version + " client identifier of 23 characters", null, connect(version, CLEAN, 0, "x".repeat(23)));
         rows.accepted(
                 version + " client identifier of 200 characters", null, connect(version, CLEAN, 0, "x".repeat(200)));
         addEmptyClientId(rows, version, CLEAN, version != ProtocolVersion.MQTT_3_1);
@@ -95,8 +109,7 @@ final class ConnectRows {
         if (accepted) {
             rows.accepted(name, null, packet, "MQTT-3.1.3-6");
         } else {
-            rows.violation(
-                    name, null, ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, packet, "MQTT-3.1.3-8@3.1.1");
+            rows.violation(name, null, ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, packet, "MQTT-3.1.3-8@3.1.1");
         }
     }
 
@@ -104,66 +117,99 @@ final class ConnectRows {
         for (int qos = 0; qos <= 2; qos++) {
             rows.accepted(version + " will of QoS " + qos, null, will(version, qos << 3, "will/topic", "gone"));
             rows.accepted(
-                    version + " retained will of QoS " + qos, null, will(version, qos << 3 | 0x20, "will/topic", "gone"));
+                    version + " retained will of QoS " + qos,
+                    null,
+                    will(version, qos << 3 | 0x20, "will/topic", "gone"));
         }
         rows.accepted(version + " will without payload", null, will(version, 0, "w", ""));
         rows.violation(
-                version + " will of QoS 3", null, ReasonCode.MALFORMED_PACKET, will(version, 0x18, "w", "gone"),
+                version + " will of QoS 3",
+                null,
+                ReasonCode.MALFORMED_PACKET,
+                will(version, 0x18, "w", "gone"),
                 "MQTT-3.1.2-12");
         ReasonCode invalid = ReasonCode.TOPIC_NAME_INVALID;
         for (String topic : new String[] {"", "a/+", "#", "a/#", "+", "a+b"}) {
             rows.violation(
-                    version + " will topic '" + topic + "'", null, invalid, will(version, 0, topic, "gone"),
+                    version + " will topic '" + topic + "'",
+                    null,
+                    invalid,
+                    will(version, 0, topic, "gone"),
                     "MQTT-3.3.2-2");
         }
-        rows.violation(
-                version + " will topic too long", null, invalid, will(version, 0, "x".repeat(4_097), ""));
+        rows.violation(version + " will topic too long", null, invalid, will(version, 0, "x".repeat(4_097), ""));
         rows.violation(
                 version + " will topic of too many levels", null, invalid, will(version, 0, "/".repeat(128), ""));
-        PacketBytes noPayload = connect(version, CLEAN | WILL, 0, "c").noPropertiesIn(version).string("w");
+        PacketBytes noPayload =
+                connect(version, CLEAN | WILL, 0, "c").noPropertiesIn(version).string("w");
         rows.violation(version + " will payload missing", null, ReasonCode.MALFORMED_PACKET, noPayload);
         rows.violation(
                 version + " will missing", null, ReasonCode.MALFORMED_PACKET, connect(version, CLEAN | WILL, 0, "c"));
         PacketBytes cutPayload = connect(version, CLEAN | WILL, 0, "c")
-                .noPropertiesIn(version).string("w").u16(5).text("gone");
+                .noPropertiesIn(version)
+                .string("w")
+                .u16(5)
+                .text("gone");
         rows.violation(version + " will payload cut off", null, ReasonCode.MALFORMED_PACKET, cutPayload);
     }
 
     private static PacketBytes will(ProtocolVersion version, int flags, String topic, String payload) {
         return connect(version, CLEAN | WILL | flags, 0, "c")
-                .noPropertiesIn(version).string(topic).string(payload);
+                .noPropertiesIn(version)
+                .string(topic)
+                .string(payload);
     }
 
     private static void addCredentials(RowCollector rows, ProtocolVersion version) {
         boolean v31 = version == ProtocolVersion.MQTT_3_1; // the remaining length outweighs the flags there
-        rows.accepted(version + " user name", null, connect(version, CLEAN | 0x80, 0, "c").string("user"));
-        rows.accepted(version + " empty user name", null, connect(version, CLEAN | 0x80, 0, "c").string(""));
         rows.accepted(
-                version + " user name and password", null,
+                version + " user name",
+                null,
+                connect(version, CLEAN | 0x80, 0, "c").string("user"));
+        rows.accepted(
+                version + " empty user name",
+                null,
+                connect(version, CLEAN | 0x80, 0, "c").string(""));
+        rows.accepted(
+                version + " user name and password",
+                null,
                 connect(version, CLEAN | 0xC0, 0, "c").string("user").binary("00 FF 80"));
         rows.accepted(
-                version + " empty password", null,
+                version + " empty password",
+                null,
                 connect(version, CLEAN | 0xC0, 0, "c").string("user").string(""));
         rows.accepted(
-                version + " everything", null,
+                version + " everything",
+                null,
                 will(version, 0xF0, "will/topic", "gone").string("user").string("password"));
+        addIf(rows, v31, version + " user name missing", connect(version, CLEAN | 0x80, 0, "c"), "MQTT-3.1.3-1");
         addIf(
-                rows, v31, version + " user name missing", connect(version, CLEAN | 0x80, 0, "c"),
+                rows,
+                v31,
+                version + " password missing",
+                connect(version, CLEAN | 0xC0, 0, "c").string("user"),
                 "MQTT-3.1.3-1");
-        addIf(
-                rows, v31, version + " password missing",
-                connect(version, CLEAN | 0xC0, 0, "c").string("user"), "MQTT-3.1.3-1");
         rows.violation(
-                version + " user name without flag", null, ReasonCode.MALFORMED_PACKET,
-                connect(version, CLEAN, 0, "c").string("user"), "MQTT-3.1.2-16");
+                version + " user name without flag",
+                null,
+                ReasonCode.MALFORMED_PACKET,
+                connect(version, CLEAN, 0, "c").string("user"),
+                "MQTT-3.1.2-16");
         rows.violation(
-                version + " password without flag", null, ReasonCode.MALFORMED_PACKET,
-                connect(version, CLEAN | 0x80, 0, "c").string("user").string("password"), "MQTT-3.1.2-18");
+                version + " password without flag",
+                null,
+                ReasonCode.MALFORMED_PACKET,
+                connect(version, CLEAN | 0x80, 0, "c").string("user").string("password"),
+                "MQTT-3.1.2-18");
         rows.violation(
-                version + " user name cut off", null, ReasonCode.MALFORMED_PACKET,
+                version + " user name cut off",
+                null,
+                ReasonCode.MALFORMED_PACKET,
                 connect(version, CLEAN | 0x80, 0, "c").u16(5).text("user"));
         rows.violation(
-                version + " password cut off", null, ReasonCode.MALFORMED_PACKET,
+                version + " password cut off",
+                null,
+                ReasonCode.MALFORMED_PACKET,
                 connect(version, CLEAN | 0xC0, 0, "c").string("user").u16(9).text("password"));
     }
 
@@ -178,28 +224,64 @@ final class ConnectRows {
                     version + " CONNECT of only " + length + " bytes", null, ReasonCode.MALFORMED_PACKET, shortened);
         }
         rows.violation(
-                version + " byte after CONNECT fields", null, ReasonCode.MALFORMED_PACKET,
+                version + " byte after CONNECT fields",
+                null,
+                ReasonCode.MALFORMED_PACKET,
                 connect(version, CLEAN, 0, "c").u8(0));
     }
 
     private static void addPropertyValues(RowCollector rows) {
-        add(rows, "session expiry 0", fields().u8(PropertyId.SESSION_EXPIRY_INTERVAL).u32(0));
-        add(rows, "session expiry never", fields().u8(PropertyId.SESSION_EXPIRY_INTERVAL).u32(0xFFFF_FFFFL));
+        add(
+                rows,
+                "session expiry 0",
+                fields().u8(PropertyId.SESSION_EXPIRY_INTERVAL).u32(0));
+        add(
+                rows,
+                "session expiry never",
+                fields().u8(PropertyId.SESSION_EXPIRY_INTERVAL).u32(0xFFFF_FFFFL));
         add(rows, "receive maximum 1", fields().u8(PropertyId.RECEIVE_MAXIMUM).u16(1));
-        add(rows, "maximum packet size 1", fields().u8(PropertyId.MAXIMUM_PACKET_SIZE).u32(1));
-        add(rows, "topic alias maximum 0", fields().u8(PropertyId.TOPIC_ALIAS_MAXIMUM).u16(0));
-        add(rows, "request problem information 0", fields().u8(PropertyId.REQUEST_PROBLEM_INFORMATION).u8(0));
-        add(rows, "request response information 1", fields().u8(PropertyId.REQUEST_RESPONSE_INFORMATION).u8(1));
-        refuse(rows, "receive maximum 0", fields().u8(PropertyId.RECEIVE_MAXIMUM).u16(0));
-        refuse(rows, "maximum packet size 0", fields().u8(PropertyId.MAXIMUM_PACKET_SIZE).u32(0));
-        refuse(rows, "request problem information 2", fields().u8(PropertyId.REQUEST_PROBLEM_INFORMATION).u8(2));
-        refuse(rows, "request response information 2", fields().u8(PropertyId.REQUEST_RESPONSE_INFORMATION).u8(2));
+        add(
+                rows,
+                "maximum packet size 1",
+                fields().u8(PropertyId.MAXIMUM_PACKET_SIZE).u32(1));
+        add(
+                rows,
+                "topic alias maximum 0",
+                fields().u8(PropertyId.TOPIC_ALIAS_MAXIMUM).u16(0));
+        add(
+                rows,
+                "request problem information 0",
+                fields().u8(PropertyId.REQUEST_PROBLEM_INFORMATION).u8(0));
+        add(
+                rows,
+                "request response information 1",
+                fields().u8(PropertyId.REQUEST_RESPONSE_INFORMATION).u8(1));
         refuse(
-                rows, "authentication data without method",
+                rows,
+                "receive maximum 0",
+                fields().u8(PropertyId.RECEIVE_MAXIMUM).u16(0));
+        refuse(
+                rows,
+                "maximum packet size 0",
+                fields().u8(PropertyId.MAXIMUM_PACKET_SIZE).u32(0));
+        refuse(
+                rows,
+                "request problem information 2",
+                fields().u8(PropertyId.REQUEST_PROBLEM_INFORMATION).u8(2));
+        refuse(
+                rows,
+                "request response information 2",
+                fields().u8(PropertyId.REQUEST_RESPONSE_INFORMATION).u8(2));
+        refuse(
+                rows,
+                "authentication data without method",
                 fields().u8(PropertyId.AUTHENTICATION_DATA).binary("01"));
         PacketBytes method = fields().u8(PropertyId.AUTHENTICATION_METHOD).string("SCRAM-SHA-256");
         add(rows, "authentication method", method);
-        add(rows, "authentication method and data", method.u8(PropertyId.AUTHENTICATION_DATA).binary("01"));
+        add(
+                rows,
+                "authentication method and data",
+                method.u8(PropertyId.AUTHENTICATION_DATA).binary("01"));
     }
 
     private static void add(RowCollector rows, String name, PacketBytes properties) {
@@ -208,7 +290,9 @@ final class ConnectRows {
 
     private static void refuse(RowCollector rows, String name, PacketBytes properties) {
         rows.violation(
-                "CONNECT with " + name, null, ReasonCode.PROTOCOL_ERROR,
+                "CONNECT with " + name,
+                null,
+                ReasonCode.PROTOCOL_ERROR,
                 connect(ProtocolVersion.MQTT_5, CLEAN, 0, "c", properties));
     }
 }

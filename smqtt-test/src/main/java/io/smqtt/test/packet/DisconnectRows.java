@@ -25,9 +25,14 @@ final class DisconnectRows {
         for (ProtocolVersion version : List.of(ProtocolVersion.MQTT_3_1, ProtocolVersion.MQTT_3_1_1)) {
             rows.accepted("DISCONNECT", version, packet(DISCONNECT));
             rows.violation(
-                    "DISCONNECT with a reason code", version, ReasonCode.MALFORMED_PACKET, packet(DISCONNECT).u8(0));
+                    "DISCONNECT with a reason code",
+                    version,
+                    ReasonCode.MALFORMED_PACKET,
+                    packet(DISCONNECT).u8(0));
             rows.violation(
-                    "DISCONNECT that announces a body", version, ReasonCode.MALFORMED_PACKET,
+                    "DISCONNECT that announces a body",
+                    version,
+                    ReasonCode.MALFORMED_PACKET,
                     packet(DISCONNECT).toBytes(1));
         }
         addDisconnects(rows);
@@ -37,23 +42,34 @@ final class DisconnectRows {
 
     private static void addDisconnects(RowCollector rows) {
         rows.accepted("DISCONNECT", V5, packet(DISCONNECT));
-        rows.accepted("DISCONNECT with empty properties", V5, packet(DISCONNECT).u8(0).u8(0));
+        rows.accepted(
+                "DISCONNECT with empty properties", V5, packet(DISCONNECT).u8(0).u8(0));
         for (long expiry : new long[] {0, 1, 0xFFFF_FFFFL}) {
-            PacketBytes properties = fields().u8(PropertyId.SESSION_EXPIRY_INTERVAL).u32(expiry);
+            PacketBytes properties =
+                    fields().u8(PropertyId.SESSION_EXPIRY_INTERVAL).u32(expiry);
             rows.accepted(
-                    "DISCONNECT with session expiry " + expiry, V5, packet(DISCONNECT).u8(0).properties(properties));
+                    "DISCONNECT with session expiry " + expiry,
+                    V5,
+                    packet(DISCONNECT).u8(0).properties(properties));
         }
         PacketBytes text = fields().u8(PropertyId.REASON_STRING).string("bye");
-        rows.accepted("DISCONNECT with reason string", V5, packet(DISCONNECT).u8(4).properties(text));
+        rows.accepted(
+                "DISCONNECT with reason string", V5, packet(DISCONNECT).u8(4).properties(text));
         PacketBytes reference = fields().u8(PropertyId.SERVER_REFERENCE).string("other:1883");
         rows.violation(
-                "DISCONNECT with server reference", V5, ReasonCode.PROTOCOL_ERROR,
+                "DISCONNECT with server reference",
+                V5,
+                ReasonCode.PROTOCOL_ERROR,
                 packet(DISCONNECT).u8(0).properties(reference));
         rows.violation(
-                "DISCONNECT with a byte after its properties", V5, ReasonCode.MALFORMED_PACKET,
+                "DISCONNECT with a byte after its properties",
+                V5,
+                ReasonCode.MALFORMED_PACKET,
                 packet(DISCONNECT).u8(0).u8(0).u8(0));
         rows.violation(
-                "DISCONNECT with properties cut off", V5, ReasonCode.MALFORMED_PACKET,
+                "DISCONNECT with properties cut off",
+                V5,
+                ReasonCode.MALFORMED_PACKET,
                 packet(DISCONNECT).u8(0).u8(5).u8(PropertyId.SESSION_EXPIRY_INTERVAL));
     }
 
@@ -82,11 +98,20 @@ final class DisconnectRows {
         PacketBytes data = method().u8(PropertyId.AUTHENTICATION_DATA).binary("00 01");
         rows.accepted("AUTH with data", V5, packet(AUTH).u8(0x18).properties(data));
         rows.violation("AUTH of no bytes", V5, ReasonCode.PROTOCOL_ERROR, packet(AUTH));
-        rows.violation("AUTH without properties", V5, ReasonCode.PROTOCOL_ERROR, packet(AUTH).u8(0x18));
         rows.violation(
-                "AUTH without method", V5, ReasonCode.PROTOCOL_ERROR, packet(AUTH).u8(0x18).properties(fields()));
+                "AUTH without properties",
+                V5,
+                ReasonCode.PROTOCOL_ERROR,
+                packet(AUTH).u8(0x18));
         rows.violation(
-                "AUTH with a byte after its properties", V5, ReasonCode.MALFORMED_PACKET,
+                "AUTH without method",
+                V5,
+                ReasonCode.PROTOCOL_ERROR,
+                packet(AUTH).u8(0x18).properties(fields()));
+        rows.violation(
+                "AUTH with a byte after its properties",
+                V5,
+                ReasonCode.MALFORMED_PACKET,
                 packet(AUTH).u8(0x18).properties(method()).u8(0));
     }
 

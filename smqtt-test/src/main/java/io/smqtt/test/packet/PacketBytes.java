@@ -230,7 +230,10 @@ public final class PacketBytes {
      * @return new bytes
      */
     public byte[] toBytes(int remainingLength) {
-        return fields().u8(first).variable(remainingLength).bytes(body.toByteArray()).toBytes();
+        return fields().u8(first)
+                .variable(remainingLength)
+                .bytes(body.toByteArray())
+                .toBytes();
     }
 
     private static byte[] parse(String hex) {

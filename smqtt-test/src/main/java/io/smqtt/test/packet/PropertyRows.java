@@ -39,21 +39,26 @@ final class PropertyRows {
             this.allowed = Set.of(allowed);
         }
 
-        @Nullable ProtocolVersion version() {
+        @Nullable
+        ProtocolVersion version() {
             return this == CONNECT || this == WILL ? null : ProtocolVersion.MQTT_5;
         }
 
         PacketBytes with(PacketBytes properties) {
             return switch (this) {
                 case CONNECT -> connect(ProtocolVersion.MQTT_5, 2, 0, "c", properties);
-                case WILL -> connect(ProtocolVersion.MQTT_5, 6, 0, "c")
-                        .properties(properties).string("w").string("gone");
+                case WILL ->
+                    connect(ProtocolVersion.MQTT_5, 6, 0, "c")
+                            .properties(properties)
+                            .string("w")
+                            .string("gone");
                 case PUBLISH -> packet(0x30).string("t").properties(properties).text("x");
                 case PUBACK -> packet(0x40).u16(1).u8(0).properties(properties);
                 case PUBREC -> packet(0x50).u16(1).u8(0).properties(properties);
                 case PUBREL -> packet(0x62).u16(1).u8(0).properties(properties);
                 case PUBCOMP -> packet(0x70).u16(1).u8(0).properties(properties);
-                case SUBSCRIBE -> packet(0x82).u16(1).properties(properties).string("a").u8(0);
+                case SUBSCRIBE ->
+                    packet(0x82).u16(1).properties(properties).string("a").u8(0);
                 case UNSUBSCRIBE -> packet(0xA2).u16(1).properties(properties).string("a");
                 case DISCONNECT -> packet(0xE0).u8(0).properties(properties);
                 case AUTH -> packet(0xF0).u8(0x18).properties(properties);
@@ -101,7 +106,9 @@ final class PropertyRows {
         for (int length = 0; length < value.length; length++) {
             byte[] cut = Arrays.copyOf(value, length);
             rows.violation(
-                    name + " cut off after " + length + " bytes", carrier.version(), ReasonCode.MALFORMED_PACKET,
+                    name + " cut off after " + length + " bytes",
+                    carrier.version(),
+                    ReasonCode.MALFORMED_PACKET,
                     carrier.with(carrier.besides(property).u8(property).bytes(cut)));
         }
     }
@@ -109,16 +116,15 @@ final class PropertyRows {
     /** A legal value of each property; nothing for identifiers that the standard does not have. */
     private static byte[] value(int property) {
         PacketBytes value = fields();
-        Function<PacketBytes, PacketBytes> write =
-                switch (property) {
-                    case 0x01, 0x17, 0x19, 0x24, 0x25, 0x28, 0x29, 0x2A, 0x0B -> fields -> fields.u8(1);
-                    case 0x13, 0x21, 0x22, 0x23 -> fields -> fields.u16(300);
-                    case 0x02, 0x11, 0x18, 0x27 -> fields -> fields.u32(70_000);
-                    case 0x03, 0x08, 0x12, 0x15, 0x1A, 0x1C, 0x1F -> fields -> fields.string("text");
-                    case 0x09, 0x16 -> fields -> fields.binary("00 FF");
-                    case USER_PROPERTY -> fields -> fields.string("name").string("value");
-                    default -> fields -> fields;
-                };
+        Function<PacketBytes, PacketBytes> write = switch (property) {
+            case 0x01, 0x17, 0x19, 0x24, 0x25, 0x28, 0x29, 0x2A, 0x0B -> fields -> fields.u8(1);
+            case 0x13, 0x21, 0x22, 0x23 -> fields -> fields.u16(300);
+            case 0x02, 0x11, 0x18, 0x27 -> fields -> fields.u32(70_000);
+            case 0x03, 0x08, 0x12, 0x15, 0x1A, 0x1C, 0x1F -> fields -> fields.string("text");
+            case 0x09, 0x16 -> fields -> fields.binary("00 FF");
+            case USER_PROPERTY -> fields -> fields.string("name").string("value");
+            default -> fields -> fields;
+        };
         return write.apply(value).toBytes();
     }
 
@@ -128,11 +134,17 @@ final class PropertyRows {
             user.u8(USER_PROPERTY).string("n").string("v");
         }
         rows.violation(
-                carrier + " with 101 user properties", carrier.version(), ReasonCode.QUOTA_EXCEEDED,
+                carrier + " with 101 user properties",
+                carrier.version(),
+                ReasonCode.QUOTA_EXCEEDED,
                 carrier.with(user));
-        PacketBytes twoBytes = carrier.besides(0).u8(0x80 | USER_PROPERTY).u8(0).string("n").string("v");
+        PacketBytes twoBytes =
+                carrier.besides(0).u8(0x80 | USER_PROPERTY).u8(0).string("n").string("v");
         rows.violation(
-                carrier + " with an overlong property identifier", carrier.version(), ReasonCode.MALFORMED_PACKET,
-                carrier.with(twoBytes), "MQTT-1.5.5-1");
+                carrier + " with an overlong property identifier",
+                carrier.version(),
+                ReasonCode.MALFORMED_PACKET,
+                carrier.with(twoBytes),
+                "MQTT-1.5.5-1");
     }
 }

@@ -25,8 +25,7 @@ final class RowCollector {
         violation(name, version, reason, packet.toBytes(), tags);
     }
 
-    void violation(
-            String name, @Nullable ProtocolVersion version, ReasonCode reason, byte[] bytes, String... tags) {
+    void violation(String name, @Nullable ProtocolVersion version, ReasonCode reason, byte[] bytes, String... tags) {
         add(name, version, bytes, new PacketExpectation.Violation(reason), tags);
     }
 

@@ -69,8 +69,8 @@ final class StringRows {
             NOT_STRICT.forEach((name, hex) -> addRefused(rows, version, name, hex));
         }
         NOT_STRICT.forEach((name, hex) -> addRefusedProperties(rows, name, hex));
-        STRICT.forEach((name, hex) -> rows.accepted(
-                "content type: " + name, ProtocolVersion.MQTT_5, publish(PropertyId.CONTENT_TYPE, hex)));
+        STRICT.forEach((name, hex) ->
+                rows.accepted("content type: " + name, ProtocolVersion.MQTT_5, publish(PropertyId.CONTENT_TYPE, hex)));
     }
 
     private static void addAccepted(RowCollector rows, ProtocolVersion version, String name, String hex) {
@@ -83,17 +83,22 @@ final class StringRows {
         ReasonCode reason = ReasonCode.MALFORMED_PACKET;
         rows.violation("topic name: " + name, version, reason, publish(version, hex), tag, "MQTT-3.3.2-1");
         rows.violation("topic filter: " + name, version, reason, subscribe(version, hex), tag, "MQTT-3.8.3-1");
-        PacketBytes unsubscribe =
-                packet(0xA2).u16(1).noPropertiesIn(version).binary(hex);
+        PacketBytes unsubscribe = packet(0xA2).u16(1).noPropertiesIn(version).binary(hex);
         rows.violation("unsubscribe: " + name, version, reason, unsubscribe, tag, "MQTT-3.10.3-1");
         PacketBytes clientId = packet(0x10)
-                .string(version.protocolName()).u8(version.level()).u8(2).u16(0).noPropertiesIn(version)
+                .string(version.protocolName())
+                .u8(version.level())
+                .u8(2)
+                .u16(0)
+                .noPropertiesIn(version)
                 .binary(hex);
-        rows.violation(
-                version + " client identifier: " + name, null, reason, clientId, tag, "MQTT-3.1.3-4");
+        rows.violation(version + " client identifier: " + name, null, reason, clientId, tag, "MQTT-3.1.3-4");
         PacketBytes user = connect(version, 0x82, 0, "c").binary(hex);
         rows.violation(version + " user name: " + name, null, reason, user, tag, "MQTT-3.1.3-12");
-        PacketBytes will = connect(version, 0x06, 0, "c").noPropertiesIn(version).binary(hex).string("w");
+        PacketBytes will = connect(version, 0x06, 0, "c")
+                .noPropertiesIn(version)
+                .binary(hex)
+                .string("w");
         rows.violation(version + " will topic: " + name, null, reason, will, tag, "MQTT-3.1.3-11");
     }
 
@@ -101,17 +106,21 @@ final class StringRows {
         ProtocolVersion v5 = ProtocolVersion.MQTT_5;
         ReasonCode reason = ReasonCode.MALFORMED_PACKET;
         rows.violation("content type: " + name, v5, reason, publish(PropertyId.CONTENT_TYPE, hex), "MQTT-3.3.2-19");
-        rows.violation(
-                "response topic: " + name, v5, reason, publish(PropertyId.RESPONSE_TOPIC, hex), "MQTT-3.3.2-13");
+        rows.violation("response topic: " + name, v5, reason, publish(PropertyId.RESPONSE_TOPIC, hex), "MQTT-3.3.2-13");
         PacketBytes userName = fields().u8(PropertyId.USER_PROPERTY).binary(hex).string("v");
         rows.violation("user property name: " + name, v5, reason, publish(userName));
-        PacketBytes userValue = fields().u8(PropertyId.USER_PROPERTY).string("n").binary(hex);
+        PacketBytes userValue =
+                fields().u8(PropertyId.USER_PROPERTY).string("n").binary(hex);
         rows.violation("user property value: " + name, v5, reason, publish(userValue));
         PacketBytes text = fields().u8(PropertyId.REASON_STRING).binary(hex);
         rows.violation(
                 "reason string: " + name, v5, reason, packet(0x40).u16(1).u8(0).properties(text));
         PacketBytes method = fields().u8(PropertyId.AUTHENTICATION_METHOD).binary(hex);
-        rows.violation("authentication method: " + name, v5, reason, packet(0xF0).u8(0x18).properties(method));
+        rows.violation(
+                "authentication method: " + name,
+                v5,
+                reason,
+                packet(0xF0).u8(0x18).properties(method));
     }
 
     private static PacketBytes publish(ProtocolVersion version, String topic) {

@@ -37,13 +37,33 @@ class CodecFuzzTest {
     }
 
     static Stream<Arguments> filters() {
-        return Stream.of("a", "a/b", "/", "+", "#", "a/+/b", "a/#", "a/#/b", "a+", "", "$SYS/#", "$share/g/a", "$share",
-                        "$share/", "$share/g", "$share/g/", "$share//a", "$share/+/a", "$share/g/#", "\u0000", "a\uFFFF")
+        return Stream.of(
+                        "a",
+                        "a/b",
+                        "/",
+                        "+",
+                        "#",
+                        "a/+/b",
+                        "a/#",
+                        "a/#/b",
+                        "a+",
+                        "",
+                        "$SYS/#",
+                        "$share/g/a",
+                        "$share",
+                        "$share/",
+                        "$share/g",
+                        "$share/g/",
+                        "$share//a",
+                        "$share/+/a",
+                        "$share/g/#",
+                        "\u0000",
+                        "a\uFFFF")
                 .map(filter -> Arguments.of((Object) filter.getBytes(StandardCharsets.UTF_8)));
     }
 
     @MethodSource("packets")
-    @FuzzTest
+    @FuzzTest(maxDuration = "2m")
     void decodingAnyBytesGivesAPacketOrAViolationOrAsksForMore(byte[] input) {
         if (input.length == 0) {
             return;
@@ -65,7 +85,7 @@ class CodecFuzzTest {
     }
 
     @MethodSource("filters")
-    @FuzzTest
+    @FuzzTest(maxDuration = "2m")
     void parsingAnyTextGivesATopicFilterOrSaysThatItIsNone(byte[] input) {
         String text = new String(input, StandardCharsets.UTF_8);
         try {

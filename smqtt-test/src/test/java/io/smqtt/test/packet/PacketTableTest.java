@@ -40,7 +40,8 @@ class PacketTableTest {
 
     @Test
     void decodesEachRowAsExpectedFromAnArray() {
-        assertThat(surprises(row -> decode(row, Unpooled.wrappedBuffer(row.bytes())))).isEmpty();
+        assertThat(surprises(row -> decode(row, Unpooled.wrappedBuffer(row.bytes()))))
+                .isEmpty();
     }
 
     @Test
@@ -100,7 +101,9 @@ class PacketTableTest {
             List<String> whole = decodeArriving(row.version(), bytes, bytes.length);
             int step = bytes.length <= EVERY_SPLIT_BYTES ? 1 : bytes.length / 50;
             for (int first = 1; first < bytes.length; first += step) {
-                assertThat(decodeArriving(row.version(), bytes, first)).as(row.name()).isEqualTo(whole);
+                assertThat(decodeArriving(row.version(), bytes, first))
+                        .as(row.name())
+                        .isEqualTo(whole);
             }
         }
     }
@@ -155,7 +158,8 @@ class PacketTableTest {
         if (!decoder.decode(in, version, PacketTable.MAXIMUM_PACKET_BYTES, handler)) {
             assertThat(handler.packets).isEmpty();
             in.writerIndex(bytes.length);
-            assertThat(decoder.decode(in, version, PacketTable.MAXIMUM_PACKET_BYTES, handler)).isTrue();
+            assertThat(decoder.decode(in, version, PacketTable.MAXIMUM_PACKET_BYTES, handler))
+                    .isTrue();
         }
         assertThat(in.isReadable()).isFalse();
         return handler.packets;

@@ -29,7 +29,8 @@ final class RecordingHandler implements PacketHandler {
         packets.add("PUBLISH " + packet.qos() + packet.duplicate() + packet.retain() + packet.packetId()
                 + packet.topic() + packet.topicAlias() + packet.expiryIntervalSeconds()
                 + packet.properties().userProperties() + packet.properties().contentType()
-                + packet.properties().responseTopic() + Arrays.toString(packet.properties().correlationData())
+                + packet.properties().responseTopic()
+                + Arrays.toString(packet.properties().correlationData())
                 + Arrays.toString(packet.payload().toByteArray()));
     }
 

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.channel.EventLoop;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.ListenerConfig;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class ListenersTest {
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void bothTransportsCarryConnections(boolean nativeTransport) throws IOException {
+        Map<String, ListenerConfig> one = Map.of("one", Configs.tcp().build());
+        try (TestListeners broker = new TestListeners(one, LimitsConfig.defaults(), nativeTransport)) {
+            broker.listeners.bind().block(TestListeners.PATIENCE);
+            try (WireClient client = WireClient.tcp(broker.address())) {
+                assertThat(client.echo("x")).isEqualTo("x");
+                assertThat(broker.channels.get(0).getClass().getSimpleName())
+                        .isEqualTo(nativeTransport ? "EpollSocketChannel" : "NioSocketChannel");
+            }
+        }
+    }
+
+    @Test
+    void nothingStaysBoundIfOneListenerFails() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            Map<String, ListenerConfig> both = TestListeners.named(
+                    "free", Configs.tcp().build(),
+                    "taken", Configs.tcp().port(taken.getLocalPort()).build());
+            try (TestListeners broker = new TestListeners(both, LimitsConfig.defaults(), true)) {
+                assertThatThrownBy(() -> broker.listeners.bind().block(TestListeners.PATIENCE))
+                        .isInstanceOfSatisfying(BindFailedException.class, failure -> {
+                            assertThat(failure.listener()).isEqualTo("taken");
+                            assertThat(failure.address()).isEqualTo("127.0.0.1:" + taken.getLocalPort());
+                            assertThat(failure).hasCauseInstanceOf(IOException.class);
+                            assertThat(failure).hasMessageContaining("taken").hasMessageContaining("in use");
+                        });
+                InetSocketAddress free = broker.address("free");
+                assertThatThrownBy(() -> WireClient.tcp(free)).isInstanceOf(ConnectException.class);
+            }
+        }
+    }
+
+    @Test
+    void anUnknownHostNamesTheListener() {
+        assertThatThrownBy(() ->
+                        TestListeners.bound(Configs.tcp().host("no-such-host.invalid").build()))
+                .isInstanceOf(BindFailedException.class)
+                .hasMessageContaining("one")
+                .hasMessageContaining("no-such-host.invalid");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.0.0.0, 127.0.0.1", "::, 127.0.0.1", "::, ::1", "::1, ::1", "127.0.0.1, 127.0.0.1"})
+    void bothFamiliesOfAddressesAreServed(String host, String from) throws IOException {
+        for (boolean nativeTransport : new boolean[] {true, false}) {
+            Map<String, ListenerConfig> one = Map.of("one", Configs.tcp().host(host).build());
+            try (TestListeners broker = new TestListeners(one, LimitsConfig.defaults(), nativeTransport)) {
+                broker.listeners.bind().block(TestListeners.PATIENCE);
+                InetAddress target = InetAddress.getByName(from);
+                try (WireClient client = new WireClient(new Socket(target, broker.address().getPort()))) {
+                    assertThat(client.echo("x")).isEqualTo("x");
+                    InetAddress seen = broker.accepted.get(0).remoteAddress().getAddress();
+                    assertThat(seen.isLoopbackAddress()).isTrue();
+                    assertThat(seen instanceof Inet4Address).isEqualTo(target instanceof Inet4Address);
+                }
+            }
+        }
+    }
+
+    @Test
+    void stoppedListenersCanBeStoppedAndClosedAgain() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build())) {
+            InetSocketAddress address = broker.address();
+            broker.listeners.stopAccepting().block(TestListeners.PATIENCE);
+            broker.listeners.stopAccepting().block(TestListeners.PATIENCE);
+            broker.listeners.close().block(TestListeners.PATIENCE);
+            broker.listeners.close().block(TestListeners.PATIENCE);
+            assertThatThrownBy(() -> WireClient.tcp(address)).isInstanceOf(ConnectException.class);
+        }
+    }
+
+    @Test
+    void twoBrokersShareNothing() throws IOException {
+        try (TestListeners first = TestListeners.bound(Configs.tcp().build(), Configs.limits(1, 10, 10, 0));
+                TestListeners second = TestListeners.bound(Configs.tcp().build(), Configs.limits(1, 10, 10, 0))) {
+            assertThat(first.eventLoops.all()).doesNotContainAnyElementsOf(second.eventLoops.all());
+            try (WireClient one = WireClient.tcp(first.address());
+                    WireClient two = WireClient.tcp(second.address())) {
+                assertThat(one.echo("1")).isEqualTo("1");
+                assertThat(two.echo("2")).isEqualTo("2");
+                first.listeners.close().block(TestListeners.PATIENCE);
+                first.eventLoops.dispose().block(TestListeners.PATIENCE);
+                assertThat(one.ended()).isTrue();
+                assertThat(two.echo("still")).isEqualTo("still");
+            }
+        }
+    }
+
+    @Test
+    void disposedEventLoopsEndTheirThreadsAndConnections() throws IOException {
+        TestListeners broker = TestListeners.bound(Configs.tcp().build());
+        try (WireClient client = WireClient.tcp(broker.address())) {
+            assertThat(client.echo("x")).isEqualTo("x");
+            List<EventLoop> loops = broker.eventLoops.all();
+            broker.eventLoops.dispose().block(TestListeners.PATIENCE);
+            broker.eventLoops.dispose().block(TestListeners.PATIENCE);
+            assertThat(client.ended()).isTrue();
+            assertThat(loops).allMatch(EventLoop::isTerminated);
+            broker.listeners.close().block(TestListeners.PATIENCE);
+        }
+    }
+
+    @Test
+    void anEventLoopRefusesToBeBlocked() {
+        EventLoops loops = EventLoops.start(1, false);
+        try {
+            assertThat(loops.all()).hasSize(1).containsExactly(loops.next());
+            assertThatThrownBy(() -> loops.next()
+                            .submit(() -> reactor.core.publisher.Mono.never().block(Duration.ofSeconds(1)))
+                            .get())
+                    .hasRootCauseInstanceOf(IllegalStateException.class);
+        } finally {
+            loops.dispose().block(TestListeners.PATIENCE);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2, 100, 100, 100, limits.max-connections",
+        "100, 2, 100, 100, listeners.one.max-connections",
+        "100, 100, 2, 100, limits.max-pending-connections",
+        "100, 100, 100, 2, limits.max-pending-connections-per-address",
+    })
+    void aConnectionOverALimitIsClosedAndTheLimitNamed(
+            int total, int listener, int pending, int pendingPerAddress, String key) throws IOException {
+        ListenerConfig config = Configs.tcp().maxConnections(listener).build();
+        LimitsConfig limits = Configs.limits(total, pending, pendingPerAddress, 0);
+        try (TestListeners broker = TestListeners.bound(config, limits)) {
+            broker.connectAtOnce = false;
+            WireClient first = WireClient.tcp(broker.address());
+            try (WireClient second = WireClient.tcp(broker.address())) {
+                assertThat(first.echo("x")).isEqualTo("x");
+                assertThat(second.echo("x")).isEqualTo("x");
+                try (WireClient third = WireClient.tcp(broker.address())) {
+                    assertThat(third.ended()).isTrue();
+                    assertThat(broker.refused).containsExactly(key);
+                }
+                first.close();
+                await().atMost(TestListeners.PATIENCE).until(() -> !broker.channels.get(0).isOpen());
+                try (WireClient fourth = WireClient.tcp(broker.address())) {
+                    assertThat(fourth.echo("x")).isEqualTo("x");
+                }
+                assertThat(second.echo("y")).isEqualTo("y");
+            }
+        }
+    }
+
+    @Test
+    void aConnectedClientIsNotPendingAnyMore() throws IOException {
+        List<WireClient> clients = new ArrayList<>();
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 1, 1, 0))) {
+            for (int i = 0; i < 5; i++) {
+                clients.add(WireClient.tcp(broker.address()));
+                assertThat(clients.get(i).echo("x")).isEqualTo("x");
+            }
+            assertThat(broker.refused).isEmpty();
+        } finally {
+            for (WireClient client : clients) {
+                client.close();
+            }
+        }
+    }
+
+    @Test
+    void moreConnectionsPerSecondThanAllowedAreRefused() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 100, 100, 3))) {
+            for (int i = 0; i < 12; i++) {
+                try (WireClient client = WireClient.tcp(broker.address())) {
+                    client.socket.shutdownOutput();
+                    client.ended();
+                }
+            }
+            assertThat(broker.refused).isNotEmpty().containsOnly("limits.connect-rate-per-address");
+            await().atMost(TestListeners.PATIENCE).until(() -> {
+                try (WireClient client = WireClient.tcp(broker.address())) {
+                    return client.echo("x").equals("x");
+                } catch (IOException e) {
+                    return false;
+                }
+            });
+        }
+    }
+
+    @Test
+    void theDeadlineCanBeHandledByTheConnection() throws IOException {
+        ListenerConfig config =
+                Configs.tcp().connectTimeout(Duration.ofMillis(300)).build();
+        try (TestListeners broker = TestListeners.bound(config)) {
+            broker.connectAtOnce = false;
+            List<String> told = new java.util.concurrent.CopyOnWriteArrayList<>();
+            try (WireClient client = WireClient.tcp(broker.address())) {
+                await().atMost(TestListeners.PATIENCE).until(() -> broker.channels.size() == 1);
+                io.netty.channel.Channel channel = broker.channels.get(0);
+                channel.eventLoop().execute(() -> broker.accepted.get(0).onConnectTimeout(() -> {
+                    told.add("late");
+                    channel.close();
+                }));
+                assertThat(client.ended()).isTrue();
+                assertThat(told).containsExactly("late");
+            }
+        }
+    }
+
+    @Test
+    void acceptingPausesAndResumesWhenThereAreNoDescriptorsLeft() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build());
+                WireClient client = WireClient.tcp(broker.address())) {
+            assertThat(client.echo("x")).isEqualTo("x");
+            io.netty.channel.Channel server = broker.channels.get(0).parent();
+            server.eventLoop()
+                    .submit(() -> {
+                        server.pipeline().fireExceptionCaught(new IOException("accept: Too many open files"));
+                    })
+                    .syncUninterruptibly();
+            assertThat(server.config().isAutoRead()).isFalse();
+            try (WireClient later = WireClient.tcp(broker.address())) {
+                assertThat(later.echo("y")).isEqualTo("y"); // after about a second
+            }
+            assertThat(server.config().isAutoRead()).isTrue();
+        }
+    }
+}
