@@ -35,8 +35,7 @@ final class Answers {
     }
 
     /**
-     * Lets the connection decode nothing more until the answer is here and was dealt with, including what that in turn
-     * waits for.
+     * Lets the connection decode nothing more until the answer is here and was dealt with.
      *
      * @param fallback the answer if the Mono fails or is empty
      */
@@ -47,23 +46,21 @@ final class Answers {
                     return Mono.just(fallback);
                 })
                 .defaultIfEmpty(fallback)
-                .subscribe(answer -> connection
-                        .loop()
-                        .routing()
-                        .executor()
-                        .execute(() -> answered(connection, answer, then)));
+                .subscribe(answer ->
+                        connection.loop().routing().executor().execute(() -> take(connection, answer, then)));
     }
 
-    private static <T> void answered(Connection connection, T answer, Consumer<T> then) {
-        if (connection.isClosing()) {
+    private static <T> void take(Connection connection, T answer, Consumer<T> then) {
+        connection.answered();
+        if (connection.isClosing()) { // gone while it waited
             return;
         }
         try {
             then.accept(answer);
-        } catch (RuntimeException e) { // a defect, here or in a plugged-in part, ends this connection only
+        } catch (RuntimeException e) { // as in decoding: a defect ends this connection alone
             LOG.error("an answer for {} could not be dealt with", connection.name(), e);
             connection.disconnect(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
         }
-        connection.answered();
+        connection.proceed();
     }
 }

@@ -180,36 +180,42 @@ final class Connection implements PacketSink {
         return awaited == 0 && !isClosing();
     }
 
-    /** Stops decoding until there was an {@link #answered()} for each call of this. */
+    /** Stops decoding until {@link #answered()} was called as often, and then {@link #proceed()}. */
     void await() {
         awaited++;
     }
 
-    /** Goes on decoding unless there is more to wait for; on the event loop, never from within decoding. */
+    /** An answer is here. */
     void answered() {
-        if (--awaited == 0 && !isClosing()) {
+        awaited--;
+    }
+
+    /** Goes on decoding unless another answer is awaited; on the event loop, never from within decoding. */
+    void proceed() {
+        if (awaited == 0) {
             resume.run();
         }
     }
 
     /** Asks the socket for more, unless there is a reason not to. */
     void readNext() {
-        if (phase == Phase.CLOSED || (!isClosing() && holdsBack())) {
+        if (phase == Phase.CLOSED) {
+            return;
+        }
+        if (phase == Phase.CLOSING) { // to meet the end of the client's side; nothing is decoded
+            context.read();
+            return;
+        }
+        if (awaited > 0) {
+            return;
+        }
+        if (phase == Phase.CONNECTED && !context.channel().isWritable()) {
+            return; // who does not read what is sent gets nothing more read
+        }
+        if (pace != null && pace.postpones(loop)) {
             return;
         }
         context.read();
-    }
-
-    /** Whether the client is not read from now; who does not read what is sent gets nothing more read. */
-    private boolean holdsBack() {
-        return awaited > 0
-                || (phase == Phase.CONNECTED && !context.channel().isWritable())
-                || (pace != null && pace.postpones(loop));
-    }
-
-    /** Whether the client may have sent what the broker has not read: its silence says nothing. */
-    boolean isHeldBack() {
-        return awaited > 0 || !context.channel().isWritable() || (pace != null && pace.isArmed());
     }
 
     /** A complete packet has arrived. */
@@ -224,13 +230,21 @@ final class Connection implements PacketSink {
     ReadPace pace(int maximumRate) {
         ReadPace current = pace;
         if (current == null) {
-            current = new ReadPace(maximumRate, this::readNext);
+            current = new ReadPace(maximumRate, this);
             pace = current;
         }
         return current;
     }
 
+    /** Whether the client is silent because nothing is read from it. */
+    boolean isHeldBack() {
+        return awaited > 0 || !context.channel().isWritable() || (pace != null && pace.isArmed());
+    }
+
     void writabilityChanged() {
+        if (phase == Phase.CLOSED) {
+            return;
+        }
         boolean writable = context.channel().isWritable();
         deadlines().writable(writable);
         if (writable && session != null && phase == Phase.CONNECTED) {
@@ -311,7 +325,7 @@ final class Connection implements PacketSink {
     }
 
     int pendingAcknowledgements() {
-        return acknowledgements == null ? 0 : acknowledgements.size();
+        return acknowledgements == null ? 0 : acknowledgements.atLeastOnce();
     }
 
     // --- writing
@@ -405,9 +419,8 @@ final class Connection implements PacketSink {
     }
 
     void subAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
-        boolean fits = PacketEncoder.subAck(
-                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes);
-        written(fits);
+        written(PacketEncoder.subAck(
+                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes));
     }
 
     /** An answer that must not be left out and cannot be sent ends the connection [MQTT-3.1.2-24]. */
@@ -428,7 +441,6 @@ final class Connection implements PacketSink {
         outbound.written();
     }
 
-    /** Writes the CONNACK, or nothing if it is larger than the client accepts. */
     boolean connAck(ConnAck packet) {
         boolean fits = PacketEncoder.connAck(outbound.begin(), knownVersion(), packet, clientMaximumPacketBytes);
         outbound.written();

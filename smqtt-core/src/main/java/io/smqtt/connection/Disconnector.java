@@ -3,6 +3,8 @@ package io.smqtt.connection;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.socket.DuplexChannel;
 import io.smqtt.codec.ConnAck;
 import io.smqtt.codec.DisconnectPacket;
@@ -72,7 +74,7 @@ public final class Disconnector {
     void violation(Connection connection, ProtocolViolation violation) {
         ProtocolVersion readable = violation.connectVersion();
         if (connection.phase() == Connection.Phase.AWAITING_CONNECT) {
-            if (readable == null) { // [MQTT-3.1.4-1]: not even a CONNECT: no answer
+            if (readable == null || !mayTell(readable, violation.reason())) { // [MQTT-3.1.4-1]
                 LOG.info("{}: {}", connection.name(), violation.getMessage());
                 finish(connection, violation.reason());
                 return;
@@ -84,6 +86,13 @@ public final class Disconnector {
         }
     }
 
+    /** An older client is told only what there is a return code for; a malformed CONNECT has none [MQTT311-3.1.4-1]. */
+    private static boolean mayTell(ProtocolVersion version, ReasonCode reason) {
+        return version.isV5()
+                || reason == ReasonCode.UNSUPPORTED_PROTOCOL_VERSION
+                || reason == ReasonCode.CLIENT_IDENTIFIER_NOT_VALID;
+    }
+
     /** Refuses the CONNECT. */
     void refuse(Connection connection, ReasonCode reason, @Nullable String text) {
         if (connection.isClosing()) {
@@ -92,7 +101,7 @@ public final class Disconnector {
         LOG.info("{} on {}: refused: {}", connection.name(), connection.link().listener(), describe(reason, text));
         ClientIdentity client = connection.clientOrNull();
         observer.connectRefused(connection.link().listener(), client == null ? null : client.clientId(), reason);
-        connection.connAck(ConnAck.refused(reason, text, null));
+        connection.connAck(ConnAck.refused(ToldReasons.inConnAck(reason), text, null));
         finish(connection, reason);
     }
 
@@ -122,7 +131,9 @@ public final class Disconnector {
         LOG.info("{} disconnected: {}", connection.name(), describe(reason, text));
         boolean shuttingDown = reason == ReasonCode.SERVER_SHUTTING_DOWN && serverReference != null;
         connection.disconnectPacket( // [MQTT-4.13.2-1]
-                shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : reason, text, shuttingDown ? serverReference : null);
+                shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : ToldReasons.inDisconnect(reason),
+                text,
+                shuttingDown ? serverReference : null);
         leaveSession(connection, true, DisconnectPacket.UNCHANGED, reason);
         finish(connection, reason);
     }
@@ -169,34 +180,32 @@ public final class Disconnector {
     }
 
     /**
-     * Sends what is left and closes, after a second at the latest. A plain socket is shut down in one direction first, and
-     * read until the client closes the other: closing at once, with data unread, would make the kernel throw the goodbye
-     * away.
+     * Sends what is left and closes. A plain socket is shut down in one direction first, and read until the client closes
+     * the other or a second has passed: closing at once, with data unread, would make the kernel throw the goodbye away.
      */
     private void finish(Connection connection, ReasonCode reason) {
         observer.connectionClosed(connection.link().listener(), reason);
         connection.phase(Connection.Phase.CLOSING);
-        connection.outbound().flush();
+        Channel channel = connection.context().channel();
+        connection.outbound().flush(); // who reads again within the time that is left still learns the reason
         connection.deadlines().linger(LINGER_MILLIS);
-        connection
-                .context()
-                .writeAndFlush(Unpooled.EMPTY_BUFFER)
-                .addListener(written -> endOutput(connection, written.isSuccess()));
-        connection.readNext();
+        boolean plain = !connection.link().tls() && !connection.link().webSocket();
+        // completes when everything before it has left; a shutdown would throw away what has not
+        ChannelFuture sent = connection.context().writeAndFlush(Unpooled.EMPTY_BUFFER);
+        if (plain && channel instanceof DuplexChannel duplex) {
+            sent.addListener(done -> shutDownOutput(duplex));
+            connection.readNext();
+        } else {
+            sent.addListener(ChannelFutureListener.CLOSE);
+        }
     }
 
-    private static void endOutput(Connection connection, boolean written) {
-        Channel channel = connection.context().channel();
-        boolean plain = !connection.link().tls() && !connection.link().webSocket();
-        if (written && plain && channel instanceof DuplexChannel duplex) {
-            duplex.shutdownOutput().addListener(done -> {
-                if (!done.isSuccess()) {
-                    channel.close();
-                }
-            });
-        } else {
-            channel.close();
-        }
+    private static void shutDownOutput(DuplexChannel channel) {
+        channel.shutdownOutput().addListener(done -> {
+            if (!done.isSuccess()) {
+                channel.close();
+            }
+        });
     }
 
     private static String describe(ReasonCode reason, @Nullable String text) {

@@ -10,16 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Brings an application message to its subscribers. It knows subscribers only by their interface: sessions, peers and
  * in-process consumers are the same to it.
  */
 public final class Router {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Router.class);
 
     private final SubscriptionIndex index;
     private final RetainedMessages retained;
@@ -46,7 +42,7 @@ public final class Router {
         executors.forEach(all::add);
         List<RoutingLoop> created = new ArrayList<>();
         for (EventExecutor executor : all) {
-            created.add(new RoutingLoop(executor, created.size(), all.size()));
+            created.add(new RoutingLoop(executor, created.size(), all.size(), observer));
         }
         this.loops = List.copyOf(created);
     }
@@ -115,8 +111,9 @@ public final class Router {
                 count++;
             }
         }
+        int deliveries = matches.size() + matches.sharedSize();
         loop.returnMatches(matches);
-        observer.messageReceived(message.qos(), message.payload().size(), count);
+        observer.messageReceived(message.qos(), message.payload().size(), deliveries);
         return count;
     }
 
@@ -176,21 +173,13 @@ public final class Router {
         Subscriber subscriber = subscription.subscriber();
         RoutingLoop owner = subscriber.owner();
         if (owner == loop || owner == null) {
-            deliver(subscriber, message, subscription, ticket);
+            if (!loop.deliver(message, subscription, ticket, false)) {
+                ticket.hold();
+                ticket.release(false);
+            }
         } else {
             ticket.hold();
             loop.send(owner, message, subscription, ticket, false);
-        }
-    }
-
-    private static void deliver(
-            Subscriber subscriber, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        try {
-            subscriber.deliver(message, subscription, ticket);
-        } catch (RuntimeException e) { // one subscriber's defect is neither the publisher's nor the others'
-            LOG.error("{} could not take a message", subscriber.id(), e);
-            ticket.hold();
-            ticket.release(false);
         }
     }
 

@@ -150,9 +150,10 @@ final class Listener {
     Mono<Void> stopAccepting() {
         return Mono.defer(() -> {
             DisposableServer bound = server;
-            return bound == null || !bound.channel().isOpen()
-                    ? Mono.empty()
-                    : FutureMono.from(bound.channel().close());
+            if (bound == null || !bound.channel().isOpen()) {
+                return Mono.empty();
+            }
+            return FutureMono.from(bound.channel().close());
         });
     }
 

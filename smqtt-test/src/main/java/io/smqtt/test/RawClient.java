@@ -25,6 +25,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -409,6 +410,25 @@ public final class RawClient implements AutoCloseable {
     public void expectNothing() {
         ping();
         ping();
+    }
+
+    /**
+     * Takes all PUBLISH packets that were sent to this client up to now, in the way of {@link #expectNothing()}.
+     *
+     * @param packets called with each
+     */
+    public void expectNothingBut(Consumer<ReceivedPacket> packets) {
+        for (int pings = 0; pings < 2; pings++) {
+            send((byte) 0xC0, (byte) 0);
+            ReceivedPacket next = receive();
+            while (next != null && next.type() == MqttMessageType.PUBLISH) {
+                packets.accept(next);
+                next = receive();
+            }
+            if (next == null || next.type() != MqttMessageType.PINGRESP) {
+                throw new AssertionError(next + " came where PUBLISH or PINGRESP was expected");
+            }
+        }
     }
 
     /** Waits for the end of the connection; no packet may come before. */
