@@ -114,7 +114,8 @@ final class Connection implements PacketSink {
         return phase.compareTo(Phase.CLOSING) >= 0;
     }
 
-    @Nullable ProtocolVersion version() {
+    @Nullable
+    ProtocolVersion version() {
         return version;
     }
 
@@ -144,7 +145,8 @@ final class Connection implements PacketSink {
         return current;
     }
 
-    @Nullable Session sessionOrNull() {
+    @Nullable
+    Session sessionOrNull() {
         return session;
     }
 
@@ -156,7 +158,8 @@ final class Connection implements PacketSink {
         return known;
     }
 
-    @Nullable ClientIdentity clientOrNull() {
+    @Nullable
+    ClientIdentity clientOrNull() {
         return client;
     }
 
@@ -165,7 +168,8 @@ final class Connection implements PacketSink {
         allowedTopic = null;
     }
 
-    @Nullable Authenticating authenticating() {
+    @Nullable
+    Authenticating authenticating() {
         return authenticating;
     }
 
@@ -251,6 +255,7 @@ final class Connection implements PacketSink {
             session.start();
         }
         if (writable) {
+            touch(); // what it sent meanwhile is read only now
             readNext();
         }
     }
@@ -370,13 +375,31 @@ final class Connection implements PacketSink {
         if (message.payload().size() < LARGE_PAYLOAD_BYTES) {
             loop.encoder()
                     .encode(
-                            out, wire, message, qos, duplicate, retain, packetId, identifiers, expiry, alias,
+                            out,
+                            wire,
+                            message,
+                            qos,
+                            duplicate,
+                            retain,
+                            packetId,
+                            identifiers,
+                            expiry,
+                            alias,
                             topicPresent);
             outbound.written();
         } else {
             loop.encoder()
                     .encodeHeader(
-                            out, wire, message, qos, duplicate, retain, packetId, identifiers, expiry, alias,
+                            out,
+                            wire,
+                            message,
+                            qos,
+                            duplicate,
+                            retain,
+                            packetId,
+                            identifiers,
+                            expiry,
+                            alias,
                             topicPresent);
             outbound.append(loop.sharedPayload(message, context.alloc()).retainedDuplicate());
         }

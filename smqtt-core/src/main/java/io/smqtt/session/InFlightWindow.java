@@ -92,11 +92,13 @@ final class InFlightWindow {
         return states[slot(sequence)];
     }
 
-    @Nullable ApplicationMessage message(long sequence) {
+    @Nullable
+    ApplicationMessage message(long sequence) {
         return messages[slot(sequence)];
     }
 
-    @Nullable Subscription subscription(long sequence) {
+    @Nullable
+    Subscription subscription(long sequence) {
         return subscriptions[slot(sequence)];
     }
 

@@ -368,7 +368,9 @@ final class OutboundFlow {
         for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence++) {
             Subscription subscription = inFlight.subscription(sequence);
             ApplicationMessage message = inFlight.message(sequence);
-            if (message != null && subscription != null && subscription.shareName() != null
+            if (message != null
+                    && subscription != null
+                    && subscription.shareName() != null
                     && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
                     && target.offer(message, subscription)) {
                 inFlight.remove(sequence);

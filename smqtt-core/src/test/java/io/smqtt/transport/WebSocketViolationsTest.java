@@ -156,7 +156,8 @@ final class WebSocketViolationsTest {
                 "short key | 400 | GET /mqtt HTTP/1.1 | Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ== | Sec-WebSocket-Key: YQ==",
                 "two keys | 400 | GET /mqtt HTTP/1.1 | - | Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
                 "no host | 400 | GET /mqtt HTTP/1.1 | Host: localhost | -",
-                "no subprotocol | 400 | GET /mqtt HTTP/1.1 | Sec-WebSocket-Protocol: mqtt | -", // [MQTT-6.0.0-3] [MQTT311-6.0.0-3]
+                "no subprotocol | 400 | GET /mqtt HTTP/1.1 | Sec-WebSocket-Protocol: mqtt | -", // [MQTT-6.0.0-3]
+                // [MQTT311-6.0.0-3]
                 "other subprotocol | 400 | GET /mqtt HTTP/1.1 | Sec-WebSocket-Protocol: mqtt | Sec-WebSocket-Protocol: chat",
                 "wrong origin | 403 | GET /mqtt HTTP/1.1 | - | Origin: https://evil.example",
                 "origin that begins right | 403 | GET /mqtt HTTP/1.1 | - | Origin: https://good.example.evil",

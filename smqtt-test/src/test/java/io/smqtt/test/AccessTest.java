@@ -4,7 +4,6 @@ package io.smqtt.test;
 import static io.netty.handler.codec.mqtt.MqttMessageType.CONNACK;
 import static io.netty.handler.codec.mqtt.MqttMessageType.PUBACK;
 import static io.netty.handler.codec.mqtt.MqttMessageType.PUBCOMP;
-import static io.netty.handler.codec.mqtt.MqttMessageType.PUBLISH;
 import static io.netty.handler.codec.mqtt.MqttMessageType.PUBREC;
 import static io.smqtt.message.ProtocolVersion.MQTT_3_1_1;
 import static io.smqtt.message.ProtocolVersion.MQTT_5;
@@ -38,8 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class AccessTest {
 
-    private static final String RULES =
-            """
+    private static final String RULES = """
             user writer
             topic write data/#
             user reader
@@ -119,7 +117,9 @@ class AccessTest {
 
     @ParameterizedTest
     @CsvSource({
-        "writer, true", "reader, false", "nobody, false",
+        "writer, true",
+        "reader, false",
+        "nobody, false",
     })
     void publishing(String user, boolean allowed) {
         RawClient reader = user("reader", "watching");
@@ -154,11 +154,23 @@ class AccessTest {
     @ParameterizedTest
     @DisplayName("rows 46, 47: the whole filter must be allowed, shared or not")
     @CsvSource({
-        "reader, data/t, true", "reader, data/#, true", "reader, $share/g/data/+, true",
-        "reader, '#', false", "reader, +/t, false", "reader, $share/g/#, false", "reader, $share/g/other, false",
-        "writer, data/t, false", "writer, $share/g/data/t, false", "nobody, data/t, false", "nobody, own/#, true",
-        "nobody, homes/nobody/x, true", "nobody, homes/other/x, false", "nobody, homes/+/x, false",
-        "reader, $SYS/#, false", "writer, $SYS/broker/uptime, false", "reader, $CONTROL/#, false",
+        "reader, data/t, true",
+        "reader, data/#, true",
+        "reader, $share/g/data/+, true",
+        "reader, '#', false",
+        "reader, +/t, false",
+        "reader, $share/g/#, false",
+        "reader, $share/g/other, false",
+        "writer, data/t, false",
+        "writer, $share/g/data/t, false",
+        "nobody, data/t, false",
+        "nobody, own/#, true",
+        "nobody, homes/nobody/x, true",
+        "nobody, homes/other/x, false",
+        "nobody, homes/+/x, false",
+        "reader, $SYS/#, false",
+        "writer, $SYS/broker/uptime, false",
+        "reader, $CONTROL/#, false",
     })
     void subscribing(String user, String filter, boolean allowed) {
         int code = user(user).subscribe(filter, 1).reasonCodes().get(0);
@@ -186,11 +198,15 @@ class AccessTest {
         RawClient reader = user("reader");
         reader.subscribe("data/#", 0);
         RawClient client = broker.open(MQTT_5);
-        client.connect(as("writer", "testator").will(PublishBytes.to("data/will").payload("x")));
+        client.connect(
+                as("writer", "testator").will(PublishBytes.to("data/will").payload("x")));
         reload(RULES.replace("topic write data/#", "topic write other/#"));
         client.abort();
 
-        await().until(() -> broker.broker().clients().all(info -> !info.identity().clientId().equals("testator")).block());
+        await().until(() -> broker.broker()
+                .clients()
+                .all(info -> !info.identity().clientId().equals("testator"))
+                .block());
         reader.expectNothing();
     }
 
@@ -282,7 +298,8 @@ class AccessTest {
     @Test
     @DisplayName("row 43: retained messages are not read once the right is gone")
     void revocationHoldsForRetainedMessages() {
-        user("writer").publish(PublishBytes.to("data/kept").payload("x").retained().qos(1));
+        user("writer")
+                .publish(PublishBytes.to("data/kept").payload("x").retained().qos(1));
         RawClient reader = user("reader");
         reload(RULES.replace("topic read data/#", "topic read other/#"));
 

@@ -28,8 +28,10 @@ class FlowControlTest {
     private static final int RECEIVE_MAXIMUM = 5;
 
     @RegisterExtension
-    static final BrokerExtension BROKER = new BrokerExtension(config -> config.limits(
-            LimitsConfig.builder().receiveMaximum(RECEIVE_MAXIMUM).maxAwaitingRelease(RECEIVE_MAXIMUM).build()));
+    static final BrokerExtension BROKER = new BrokerExtension(config -> config.limits(LimitsConfig.builder()
+            .receiveMaximum(RECEIVE_MAXIMUM)
+            .maxAwaitingRelease(RECEIVE_MAXIMUM)
+            .build()));
 
     private static RawClient subscriber(String id, int receiveMaximum, int qos) {
         RawClient client = BROKER.open(MQTT_5);

@@ -33,8 +33,7 @@ class MalformedPacketTest {
     private static final Counters COUNTERS = new Counters();
 
     @RegisterExtension
-    static final BrokerExtension BROKER =
-            new BrokerExtension(config -> config, parts -> parts.observer(COUNTERS));
+    static final BrokerExtension BROKER = new BrokerExtension(config -> config, parts -> parts.observer(COUNTERS));
 
     private final List<String> surprises = new ArrayList<>();
     private RawClient sender;
@@ -89,8 +88,10 @@ class MalformedPacketTest {
             send(client, row);
             byte[] answer = client.socket().getInputStream().readAllBytes();
             boolean nothing = answer.length == 0;
-            boolean v5 = answer.length > 4 && answer[0] == 0x20 && answer[2] == 0 && (answer[3] & 0xFF) == reason.value();
-            boolean older = answer.length == 4 && answer[0] == 0x20 && answer[2] == 0 && answer[3] >= 1 && answer[3] <= 5;
+            boolean v5 =
+                    answer.length > 4 && answer[0] == 0x20 && answer[2] == 0 && (answer[3] & 0xFF) == reason.value();
+            boolean older =
+                    answer.length == 4 && answer[0] == 0x20 && answer[2] == 0 && answer[3] >= 1 && answer[3] <= 5;
             return nothing || v5 || older ? null : "the answer was " + Arrays.toString(answer);
         } catch (SocketTimeoutException e) {
             return "the connection stayed open";
@@ -146,8 +147,7 @@ class MalformedPacketTest {
     void everyPacketBeforeTheConnectIsAViolation() {
         for (PacketRow row : PacketTable.rows()) {
             if (row.version() == MQTT_5 && row.bytes().length > 0 && type(row) != 1) {
-                PacketRow first =
-                        new PacketRow(row.name(), null, row.bytes(), row.expectation(), row.tags());
+                PacketRow first = new PacketRow(row.name(), null, row.bytes(), row.expectation(), row.tags());
                 play(first, ReasonCode.PROTOCOL_ERROR);
             }
         }

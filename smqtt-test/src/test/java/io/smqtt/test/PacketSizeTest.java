@@ -35,13 +35,17 @@ class PacketSizeTest {
 
     @RegisterExtension
     static final BrokerExtension BROKER = new BrokerExtension(
-            config -> config.limits(
-                    LimitsConfig.builder().maxPacketBytes(LARGEST).maxTopicBytes(512).build()),
+            config -> config.limits(LimitsConfig.builder()
+                    .maxPacketBytes(LARGEST)
+                    .maxTopicBytes(512)
+                    .build()),
             PacketSizeTest::parts);
 
     private static BrokerBuilder parts(BrokerBuilder builder) {
-        Authorizer nothingDenied = (client, action, topic) ->
-                (action != AccessAction.RECEIVE && topic.startsWith("denied") ? AccessDecision.DENY : AccessDecision.ALLOW)
+        Authorizer nothingDenied =
+                (client, action, topic) -> (action != AccessAction.RECEIVE && topic.startsWith("denied")
+                                ? AccessDecision.DENY
+                                : AccessDecision.ALLOW)
                         .now();
         return builder.authorizer(nothingDenied).observer(COUNTERS);
     }
@@ -139,8 +143,10 @@ class PacketSizeTest {
 
         RawClient tight = limited("tight", Math.max(size - 1, 20));
         assertThat(size - 1).as("the CONNACK is no larger").isGreaterThanOrEqualTo(20);
-        ReceivedPacket pubAck = tight.send(PublishBytes.to("denied/t").qos(1, 7)).expect(PUBACK);
-        ReceivedPacket pubRec = tight.send(PublishBytes.to("denied/t").qos(2, 8)).expect(PUBREC);
+        ReceivedPacket pubAck =
+                tight.send(PublishBytes.to("denied/t").qos(1, 7)).expect(PUBACK);
+        ReceivedPacket pubRec =
+                tight.send(PublishBytes.to("denied/t").qos(2, 8)).expect(PUBREC);
         for (ReceivedPacket packet : new ReceivedPacket[] {pubAck, pubRec}) {
             assertThat(packet.reason()).isEqualTo(ReasonCode.NOT_AUTHORIZED);
             assertThat(packet.property(REASON_STRING)).isNull();
@@ -151,8 +157,7 @@ class PacketSizeTest {
     @Test
     void aDisconnectLeavesItsReasonStringOutRatherThanBeTooLarge() { // [MQTT-3.14.2-3]
         RawClient roomy = BROKER.client(MQTT_5, "roomy-goodbye");
-        ReceivedPacket told =
-                roomy.send(PublishBytes.to("a/+")).expectDisconnect(ReasonCode.TOPIC_NAME_INVALID);
+        ReceivedPacket told = roomy.send(PublishBytes.to("a/+")).expectDisconnect(ReasonCode.TOPIC_NAME_INVALID);
         assertThat(told.property(REASON_STRING)).isNotNull();
 
         RawClient tight = limited("tight-goodbye", told.bytes().length - 1);
@@ -177,15 +182,15 @@ class PacketSizeTest {
         ReceivedPacket pubComp = client.acknowledge(0x62, 5).expect(PUBCOMP);
         ReceivedPacket unknownComp = client.acknowledge(0x62, 6).expect(PUBCOMP);
         ReceivedPacket unknownRel = client.acknowledge(0x50, 6).expect(PUBREL);
-        ReceivedPacket pubAck = client.send(PublishBytes.to("denied/t").qos(1, 9)).expect(PUBACK);
+        ReceivedPacket pubAck =
+                client.send(PublishBytes.to("denied/t").qos(1, 9)).expect(PUBACK);
         ReceivedPacket unsubAck = client.send(PacketBytes.packet(0xA2)
                         .u16(2)
                         .noPropertiesIn(MQTT_5)
                         .string("all/t")
                         .string("all/never"))
                 .expect(UNSUBACK);
-        ReceivedPacket disconnect =
-                client.send(PublishBytes.to("a/#")).expectDisconnect(ReasonCode.TOPIC_NAME_INVALID);
+        ReceivedPacket disconnect = client.send(PublishBytes.to("a/#")).expectDisconnect(ReasonCode.TOPIC_NAME_INVALID);
 
         ReceivedPacket[] packets = {
             connAck, subAck, pubRec, pubComp, unknownComp, unknownRel, pubAck, unsubAck, disconnect
@@ -218,13 +223,15 @@ class PacketSizeTest {
 
     @Test
     void aRefusalLeavesItsReasonStringOutRatherThanBeTooLarge() { // [MQTT-3.2.2-20]
-        ConnectBytes connect = ConnectBytes.of("refused").will(PublishBytes.to("denied/will").payload("x"));
+        ConnectBytes connect =
+                ConnectBytes.of("refused").will(PublishBytes.to("denied/will").payload("x"));
         connect.properties().user("name", "value");
         ReceivedPacket told = BROKER.open(MQTT_5).send(connect).expect(CONNACK);
         assertThat(told.reason()).isEqualTo(ReasonCode.NOT_AUTHORIZED);
         assertThat(told.property(REASON_STRING)).isNotNull();
 
-        ConnectBytes tight = ConnectBytes.of("refused").will(PublishBytes.to("denied/will").payload("x"));
+        ConnectBytes tight =
+                ConnectBytes.of("refused").will(PublishBytes.to("denied/will").payload("x"));
         tight.properties().maximumPacketSize(told.bytes().length - 1);
         ReceivedPacket untold = BROKER.open(MQTT_5).send(tight).expect(CONNACK);
         assertThat(untold.reason()).isEqualTo(ReasonCode.NOT_AUTHORIZED);

@@ -35,14 +35,16 @@ class PropertiesTest {
     private static final int RESPONSE_INFORMATION = 0x1A;
     private static final int REASON_STRING = 0x1F;
     private static final Counters COUNTERS = new Counters();
-    private static final Authorizer DENIES = (client, action, topic) ->
-            (action != AccessAction.RECEIVE && topic.startsWith("denied") ? AccessDecision.DENY : AccessDecision.ALLOW)
+    private static final Authorizer DENIES =
+            (client, action, topic) -> (action != AccessAction.RECEIVE && topic.startsWith("denied")
+                            ? AccessDecision.DENY
+                            : AccessDecision.ALLOW)
                     .now();
 
     @RegisterExtension
     static final BrokerExtension BROKER = new BrokerExtension(
-            config ->
-                    config.mqtt(MqttConfig.builder().responseInformation("answers/").build()),
+            config -> config.mqtt(
+                    MqttConfig.builder().responseInformation("answers/").build()),
             parts -> parts.observer(COUNTERS).authorizer(DENIES));
 
     private static RawClient subscriber(String topic) {
@@ -98,8 +100,10 @@ class PropertiesTest {
 
         ReceivedPacket told = other.send(PublishBytes.to("denied/t").qos(1, 5)).expect(PUBACK);
         assertThat(told.property(REASON_STRING)).isNotNull();
-        ReceivedPacket pubAck = client.send(PublishBytes.to("denied/t").qos(1, 5)).expect(PUBACK);
-        ReceivedPacket pubRec = client.send(PublishBytes.to("denied/t").qos(2, 6)).expect(PUBREC);
+        ReceivedPacket pubAck =
+                client.send(PublishBytes.to("denied/t").qos(1, 5)).expect(PUBACK);
+        ReceivedPacket pubRec =
+                client.send(PublishBytes.to("denied/t").qos(2, 6)).expect(PUBREC);
         ReceivedPacket subAck = client.subscribe(SubscribeBytes.of(7).filter("denied/+", 0));
         for (ReceivedPacket packet : new ReceivedPacket[] {pubAck, pubRec, subAck}) {
             assertThat(packet.propertyIds()).as(packet.toString()).isEmpty();
@@ -119,10 +123,12 @@ class PropertiesTest {
     @Test
     void responseTopicCorrelationDataAndContentTypeAreForwarded() {
         // [MQTT-3.3.2-15] [MQTT-3.3.2-16] [MQTT-3.3.2-20]
-        ReceivedPacket packet = forwarded("request/t", properties -> properties
-                .responseTopic("answers/é/1")
-                .correlationData((byte) 0, (byte) 0xFF, (byte) 7)
-                .contentType("text/plain; ü"));
+        ReceivedPacket packet = forwarded(
+                "request/t",
+                properties -> properties
+                        .responseTopic("answers/é/1")
+                        .correlationData((byte) 0, (byte) 0xFF, (byte) 7)
+                        .contentType("text/plain; ü"));
 
         assertThat(packet.property(RESPONSE_TOPIC)).isEqualTo("answers/é/1");
         assertThat((byte[]) packet.property(CORRELATION_DATA)).containsExactly(0, 0xFF, 7);
@@ -131,12 +137,14 @@ class PropertiesTest {
 
     @Test
     void userPropertiesAreForwardedInTheirOrder() { // [MQTT-3.3.2-17] [MQTT-3.3.2-18]
-        ReceivedPacket packet = forwarded("user/t", properties -> properties
-                .user("b", "2")
-                .user("a", "1")
-                .contentType("between")
-                .user("b", "2")
-                .user("", ""));
+        ReceivedPacket packet = forwarded(
+                "user/t",
+                properties -> properties
+                        .user("b", "2")
+                        .user("a", "1")
+                        .contentType("between")
+                        .user("b", "2")
+                        .user("", ""));
 
         assertThat(packet.userProperties()).containsExactly("b=2", "a=1", "b=2", "=");
     }
