@@ -114,7 +114,8 @@ final class Connection implements PacketSink {
         return phase.compareTo(Phase.CLOSING) >= 0;
     }
 
-    @Nullable ProtocolVersion version() {
+    @Nullable
+    ProtocolVersion version() {
         return version;
     }
 
@@ -144,7 +145,8 @@ final class Connection implements PacketSink {
         return current;
     }
 
-    @Nullable Session sessionOrNull() {
+    @Nullable
+    Session sessionOrNull() {
         return session;
     }
 
@@ -156,7 +158,8 @@ final class Connection implements PacketSink {
         return known;
     }
 
-    @Nullable ClientIdentity clientOrNull() {
+    @Nullable
+    ClientIdentity clientOrNull() {
         return client;
     }
 
@@ -165,7 +168,8 @@ final class Connection implements PacketSink {
         allowedTopic = null;
     }
 
-    @Nullable Authenticating authenticating() {
+    @Nullable
+    Authenticating authenticating() {
         return authenticating;
     }
 
@@ -199,7 +203,14 @@ final class Connection implements PacketSink {
 
     /** Asks the socket for more, unless there is a reason not to. */
     void readNext() {
-        if (phase == Phase.CLOSED || awaited > 0) {
+        if (phase == Phase.CLOSED) {
+            return;
+        }
+        if (phase == Phase.CLOSING) { // to meet the end of the client's side; nothing is decoded
+            context.read();
+            return;
+        }
+        if (awaited > 0) {
             return;
         }
         if (phase == Phase.CONNECTED && !context.channel().isWritable()) {
@@ -231,7 +242,7 @@ final class Connection implements PacketSink {
 
     /** Whether the client is silent because nothing is read from it. */
     boolean isHeldBack() {
-        return pace != null && pace.isArmed();
+        return awaited > 0 || !context.channel().isWritable() || (pace != null && pace.isArmed());
     }
 
     void writabilityChanged() {
@@ -244,6 +255,7 @@ final class Connection implements PacketSink {
             session.start();
         }
         if (writable) {
+            touch(); // what it sent meanwhile is read only now
             readNext();
         }
     }
@@ -348,25 +360,46 @@ final class Connection implements PacketSink {
         if (wire.isV5()) {
             expiry = disconnector.remainingExpiry(message);
             identifiers = subscription.identifiers();
-            if (clientMaximumPacketBytes < NO_LIMIT
-                    && PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
-                            > clientMaximumPacketBytes) {
-                return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
+            boolean aliasFits = true;
+            if (clientMaximumPacketBytes < NO_LIMIT) {
+                if (PublishEncoder.size(wire, message, qos, identifiers, expiry, 0, true) > clientMaximumPacketBytes) {
+                    return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
+                }
+                aliasFits = PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
+                        <= clientMaximumPacketBytes;
             }
-            alias = outboundAliases == null ? 0 : outboundAliases.aliasFor(message.topic());
+            alias = outboundAliases == null || !aliasFits ? 0 : outboundAliases.aliasFor(message.topic());
         }
         boolean topicPresent = alias == 0 || outboundAliases == null || outboundAliases.isNew();
         ByteBuf out = outbound.begin();
         if (message.payload().size() < LARGE_PAYLOAD_BYTES) {
             loop.encoder()
                     .encode(
-                            out, wire, message, qos, duplicate, retain, packetId, identifiers, expiry, alias,
+                            out,
+                            wire,
+                            message,
+                            qos,
+                            duplicate,
+                            retain,
+                            packetId,
+                            identifiers,
+                            expiry,
+                            alias,
                             topicPresent);
             outbound.written();
         } else {
             loop.encoder()
                     .encodeHeader(
-                            out, wire, message, qos, duplicate, retain, packetId, identifiers, expiry, alias,
+                            out,
+                            wire,
+                            message,
+                            qos,
+                            duplicate,
+                            retain,
+                            packetId,
+                            identifiers,
+                            expiry,
+                            alias,
                             topicPresent);
             outbound.append(loop.sharedPayload(message, context.alloc()).retainedDuplicate());
         }
@@ -409,14 +442,21 @@ final class Connection implements PacketSink {
     }
 
     void subAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
-        PacketEncoder.subAck(
-                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes);
+        written(PacketEncoder.subAck(
+                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes));
+    }
+
+    /** An answer that must not be left out and cannot be sent ends the connection [MQTT-3.1.2-24]. */
+    private void written(boolean fits) {
         outbound.written();
+        if (!fits) {
+            disconnect(ReasonCode.PACKET_TOO_LARGE);
+        }
     }
 
     void unsubAck(int packetId, List<ReasonCode> reasons) {
-        PacketEncoder.unsubAck(outbound.begin(), knownVersion(), packetId, reasons, null, clientMaximumPacketBytes);
-        outbound.written();
+        written(PacketEncoder.unsubAck(
+                outbound.begin(), knownVersion(), packetId, reasons, null, clientMaximumPacketBytes));
     }
 
     void pingResp() {
@@ -431,8 +471,7 @@ final class Connection implements PacketSink {
     }
 
     void auth(AuthPacket packet) {
-        PacketEncoder.auth(outbound.begin(), packet, null, clientMaximumPacketBytes);
-        outbound.written();
+        written(PacketEncoder.auth(outbound.begin(), packet, null, clientMaximumPacketBytes));
     }
 
     void disconnectPacket(ReasonCode reason, @Nullable String text, @Nullable String serverReference) {

@@ -97,7 +97,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     private static ByteBuf join(ChannelHandlerContext context, ByteBuf first, ByteBuf second) {
         int needed = first.readableBytes() + second.readableBytes();
         if (first.maxFastWritableBytes() < second.readableBytes()) {
-            ByteBuf larger = context.alloc().directBuffer(Math.max(needed, Math.min(needed * 2, 1 << 20)));
+            ByteBuf larger = context.alloc().directBuffer(needed + needed / 2); // so that copying stays linear
             larger.writeBytes(first);
             first.release();
             larger.writeBytes(second);
@@ -240,7 +240,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void onDisconnect(DisconnectPacket packet) {
-        flows.disconnector().disconnectReceived(connected(), packet);
+        flows.disconnector().disconnectReceived(connection(), packet);
     }
 
     @Override

@@ -58,6 +58,7 @@ final class OutboundFlow {
 
     void detach() {
         sink = null;
+        inFlight.trim();
     }
 
     /** The client has other rights from now on. */
@@ -120,6 +121,7 @@ final class OutboundFlow {
     private boolean mayAdd(PacketSink current) {
         return outstanding < current.sendMaximum() // [MQTT-3.3.4-9]
                 && inFlight.hasIdentifier()
+                && inFlight.bytes() < resources.limits().maxQueuedBytes()
                 && current.isWritable();
     }
 
@@ -366,7 +368,9 @@ final class OutboundFlow {
         for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence++) {
             Subscription subscription = inFlight.subscription(sequence);
             ApplicationMessage message = inFlight.message(sequence);
-            if (message != null && subscription != null && subscription.shareName() != null
+            if (message != null
+                    && subscription != null
+                    && subscription.shareName() != null
                     && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
                     && target.offer(message, subscription)) {
                 inFlight.remove(sequence);
