@@ -202,7 +202,7 @@ public final class Broker {
                 sink.success(false);
                 return;
             }
-            session.owner().executor().execute(() -> {
+            session.execute(() -> {
                 PacketSink connection = session.sink();
                 if (connection != null) {
                     connection.disconnect(ReasonCode.ADMINISTRATIVE_ACTION);
@@ -261,7 +261,7 @@ public final class Broker {
 
     private void sayGoodbye() {
         for (Session session : sessions.all()) {
-            session.owner().executor().execute(() -> {
+            session.execute(() -> {
                 PacketSink connection = session.sink();
                 if (connection != null) {
                     connection.disconnect(ReasonCode.SERVER_SHUTTING_DOWN);

@@ -179,6 +179,11 @@ final class Connection implements PacketSink {
         return !waiting && !isClosing();
     }
 
+    /** Whether a client that is in has more to say than may be decoded now. */
+    boolean isHalted() {
+        return waiting && phase == Phase.CONNECTED;
+    }
+
     /** Stops decoding until {@link #proceed()}. */
     void await() {
         waiting = true;

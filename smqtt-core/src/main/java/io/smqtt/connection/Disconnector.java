@@ -173,6 +173,10 @@ public final class Disconnector {
         observer.connectionClosed(connection.link().listener(), reason);
         connection.phase(Connection.Phase.CLOSING);
         Channel channel = connection.context().channel();
+        if (!channel.isActive()) { // it waited only for an answer to what its client had said
+            connection.proceed();
+            return;
+        }
         if (!channel.isWritable()) { // it would not read the goodbye either
             connection.context().close();
             return;

@@ -89,6 +89,24 @@ public final class Session implements Subscriber {
         return ended;
     }
 
+    /**
+     * Runs a task on the session's event loop, also if the session moves to another one meanwhile. Any thread.
+     *
+     * @param task what is to be done
+     */
+    public void execute(Runnable task) {
+        RoutingLoop current = owner;
+        current.executor().execute(() -> {
+            if (owner != current) {
+                execute(task);
+            } else if (move != null) {
+                move.afterwards(() -> execute(task));
+            } else {
+                task.run();
+            }
+        });
+    }
+
     // --- messages to the client
 
     @Override
@@ -116,7 +134,7 @@ public final class Session implements Subscriber {
     private OutboundFlow outbound() {
         OutboundFlow flow = outbound;
         if (flow == null) {
-            flow = new OutboundFlow(resources, () -> owner.executor().execute(this::start));
+            flow = new OutboundFlow(resources, () -> execute(this::start));
             PacketSink current = sink;
             if (current != null) {
                 flow.attach(current, check);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
@@ -131,7 +130,7 @@ public final class SessionRegistry {
         if (oldest == null) {
             return ReasonCode.QUOTA_EXCEEDED;
         }
-        oldest.owner().executor().execute(() -> {
+        oldest.execute(() -> {
             if (!oldest.isOnline()) {
                 oldest.expire();
             }
@@ -168,12 +167,11 @@ public final class SessionRegistry {
     void recheck(Session session) {
         List<Subscription> subscriptions = new ArrayList<>(session.subscriptionCount());
         session.forEachSubscription(subscriptions::add);
-        EventExecutor loop = session.owner().executor();
         for (Subscription subscription : subscriptions) {
             TopicFilter filter = subscription.filter();
             decide(session.client(), AccessAction.SUBSCRIBE, filter.value()).subscribe(decision -> {
                 if (decision != AccessDecision.ALLOW) {
-                    loop.execute(() -> session.unsubscribe(filter, subscription.shareName()));
+                    session.execute(() -> session.unsubscribe(filter, subscription.shareName()));
                 }
             });
         }
@@ -182,7 +180,7 @@ public final class SessionRegistry {
     /** Looks at the subscriptions of all sessions again, after the access rules have changed. Any thread. */
     public void recheckAll() {
         for (Session session : sessions.values()) {
-            session.owner().executor().execute(() -> recheck(session));
+            session.execute(() -> recheck(session));
         }
     }
 
