@@ -28,13 +28,14 @@ public final class ManualTicker implements Ticker {
 
     @Override
     public synchronized long nanoTime() {
-        String caller = StackWalker.getInstance().walk(frames -> frames.skip(1)
-                .limit(3)
-                .filter(frame -> frame.getClassName().equals(DeadlineWheel.class.getName()))
-                .map(StackWalker.StackFrame::getMethodName)
-                .filter(method -> method.equals("<init>") || method.equals("advance"))
-                .findFirst()
-                .orElse(""));
+        String caller = StackWalker.getInstance()
+                .walk(frames -> frames.skip(1)
+                        .limit(3)
+                        .filter(frame -> frame.getClassName().equals(DeadlineWheel.class.getName()))
+                        .map(StackWalker.StackFrame::getMethodName)
+                        .filter(method -> method.equals("<init>") || method.equals("advance"))
+                        .findFirst()
+                        .orElse(""));
         if (caller.equals("<init>")) {
             wheels++;
         } else if (!caller.isEmpty()) {

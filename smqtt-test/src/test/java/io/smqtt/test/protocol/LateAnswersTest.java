@@ -28,11 +28,12 @@ import reactor.core.publisher.Mono;
 class LateAnswersTest {
 
     private static final Duration LATE = Duration.ofMillis(3);
-    private static final Authenticator AUTHENTICATOR = request ->
-            Mono.delay(LATE).map(late -> new Authentication.Accepted(request.userName(), Set.of()));
-    private static final Authorizer AUTHORIZER = (client, action, topic) -> topic.equals("quick") || action == AccessAction.RECEIVE
-            ? AccessDecision.ALLOW.now()
-            : Mono.delay(LATE).map(late -> allowed(topic));
+    private static final Authenticator AUTHENTICATOR =
+            request -> Mono.delay(LATE).map(late -> new Authentication.Accepted(request.userName(), Set.of()));
+    private static final Authorizer AUTHORIZER =
+            (client, action, topic) -> topic.equals("quick") || action == AccessAction.RECEIVE
+                    ? AccessDecision.ALLOW.now()
+                    : Mono.delay(LATE).map(late -> allowed(topic));
 
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(

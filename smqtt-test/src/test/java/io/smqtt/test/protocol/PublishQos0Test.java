@@ -23,8 +23,8 @@ class PublishQos0Test {
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(
             config -> config,
-            builder -> builder.authorizer((client, action, topic) ->
-                    (action == AccessAction.PUBLISH && topic.equals("forbidden")
+            builder -> builder.authorizer(
+                    (client, action, topic) -> (action == AccessAction.PUBLISH && topic.equals("forbidden")
                                     ? AccessDecision.DENY
                                     : AccessDecision.ALLOW)
                             .now()));
@@ -53,9 +53,7 @@ class PublishQos0Test {
     @EnumSource
     void aMessageAtQos0WithDupIsMalformed(ProtocolVersion version) {
         // [MQTT-3.3.1-2] [MQTT311-3.3.1-2]
-        broker.client(version, "c")
-                .send(PublishBytes.to("a").dup())
-                .expectDisconnect(ReasonCode.MALFORMED_PACKET);
+        broker.client(version, "c").send(PublishBytes.to("a").dup()).expectDisconnect(ReasonCode.MALFORMED_PACKET);
     }
 
     @ParameterizedTest

@@ -33,8 +33,8 @@ class PublishQos2Test {
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(
             config -> config,
-            builder -> builder.authorizer((client, action, topic) ->
-                    (forbidden.get() ? AccessDecision.DENY : AccessDecision.ALLOW).now()));
+            builder -> builder.authorizer(
+                    (client, action, topic) -> (forbidden.get() ? AccessDecision.DENY : AccessDecision.ALLOW).now()));
 
     @ParameterizedTest
     @EnumSource
@@ -186,7 +186,11 @@ class PublishQos2Test {
         message.properties().messageExpiry(1);
         publisher.send(message).expect(MqttMessageType.PUBREC);
         broker.ticker().advance(Duration.ofSeconds(5));
-        assertThat(publisher.acknowledge(PUBREL, 6).expect(MqttMessageType.PUBCOMP).reasonCode()).isZero();
+        assertThat(publisher
+                        .acknowledge(PUBREL, 6)
+                        .expect(MqttMessageType.PUBCOMP)
+                        .reasonCode())
+                .isZero();
     }
 
     @Test

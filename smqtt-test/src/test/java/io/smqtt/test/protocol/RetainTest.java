@@ -182,7 +182,8 @@ class RetainTest {
         RawClient publisher = broker.client(version, "p");
         int count = 3_000;
         for (int i = 0; i < count; i++) {
-            publisher.send(PublishBytes.to("many/" + i).qos(1, i + 1).payload("x").retained());
+            publisher.send(
+                    PublishBytes.to("many/" + i).qos(1, i + 1).payload("x").retained());
             if (i % 100 == 99) {
                 for (int acknowledged = 0; acknowledged < 100; acknowledged++) {
                     publisher.expect(MqttMessageType.PUBACK);

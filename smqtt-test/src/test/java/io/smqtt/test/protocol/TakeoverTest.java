@@ -143,7 +143,9 @@ class TakeoverTest {
                 int number = Integer.parseInt(packet.text());
                 assertThat(number).as("in order").isGreaterThan(previous[from]);
                 assertThat(number).as("none is missing").isLessThanOrEqualTo(next[from]);
-                assertThat(number == next[from] || packet.dup()).as("seen before, so marked").isTrue();
+                assertThat(number == next[from] || packet.dup())
+                        .as("seen before, so marked")
+                        .isTrue();
                 previous[from] = number;
                 next[from] = Math.max(next[from], number + 1);
                 if (last || i < share - 10) {

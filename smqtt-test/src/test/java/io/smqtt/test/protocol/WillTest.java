@@ -146,9 +146,13 @@ class WillTest {
         // [MQTT-3.1.2-13] [MQTT311-3.1.2-15]: retain without will flag
         malformed(version, PacketBytes.connect(version, CLEAN | WILL_RETAIN, 0, "c"));
         // [MQTT311-3.1.2-11]: topic and payload without will flag
-        malformed(version, PacketBytes.connect(version, CLEAN, 0, "c").string("will/topic").string("gone"));
+        malformed(
+                version,
+                PacketBytes.connect(version, CLEAN, 0, "c").string("will/topic").string("gone"));
         // [MQTT-3.1.2-12] [MQTT311-3.1.2-14]: QoS 3
-        malformed(version, withWill(version, CLEAN | WILL | 0x18).string("will/topic").string("gone"));
+        malformed(
+                version,
+                withWill(version, CLEAN | WILL | 0x18).string("will/topic").string("gone"));
         // [MQTT-3.1.3-11] [MQTT311-3.1.3-10]: a topic that is not UTF-8
         malformed(version, withWill(version, CLEAN | WILL).binary("C3 28").string("gone"));
     }
