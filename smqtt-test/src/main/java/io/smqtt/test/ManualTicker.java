@@ -55,20 +55,20 @@ public final class ManualTicker implements Ticker {
         nanos += time.toNanos();
         laps.clear();
         long end = System.nanoTime() + PATIENCE.toNanos();
-        while (laps.values().stream().filter(count -> count >= LAPS).count() < wheels) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError("the broker does not look at its clock");
-            }
-            pause();
-        }
-    }
-
-    private void pause() {
         try {
-            wait(DeadlineWheel.TICK_MILLIS);
+            while (!isNoticed()) {
+                if (System.nanoTime() > end) {
+                    throw new AssertionError("the broker does not look at its clock");
+                }
+                wait(DeadlineWheel.TICK_MILLIS);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new AssertionError("interrupted", e);
         }
+    }
+
+    private boolean isNoticed() {
+        return laps.values().stream().filter(count -> count >= LAPS).count() >= wheels;
     }
 }
