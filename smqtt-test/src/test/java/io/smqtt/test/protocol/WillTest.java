@@ -89,6 +89,15 @@ class WillTest {
     }
 
     @Test
+    void aDiscardedWillDoesNotComeBackWhenTheSessionEnds() {
+        // [MQTT-3.14.4-3] [MQTT-3.1.2-10]
+        RawClient watcher = watcher(V5);
+        connect(V5, ConnectBytes.of("c").persistent(100).will(delayed(10))).disconnect();
+        broker.ticker().advance(Duration.ofSeconds(200));
+        watcher.expectNothing();
+    }
+
+    @Test
     void aDisconnectWithWillPublishesIt() {
         // [MQTT-3.1.2-8]
         RawClient watcher = watcher(V5);
