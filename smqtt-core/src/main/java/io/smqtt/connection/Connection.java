@@ -184,6 +184,11 @@ final class Connection implements PacketSink {
         return awaited == 0 && !isClosing();
     }
 
+    /** Whether a client that is in has more to say than may be decoded now. */
+    boolean isHalted() {
+        return awaited > 0 && phase == Phase.CONNECTED;
+    }
+
     /** Stops decoding until {@link #answered()} was called as often, and then {@link #proceed()}. */
     void await() {
         awaited++;

@@ -33,6 +33,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     private final ClientLink link;
     private @Nullable Connection connection;
     private @Nullable ByteBuf remainder;
+    private boolean gone;
 
     /**
      * Creates the handler of one connection.
@@ -147,7 +148,11 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             remainder = null;
             decode(waiting);
         }
-        readNext();
+        if (gone) {
+            leave();
+        } else {
+            readNext();
+        }
     }
 
     @Override
@@ -166,14 +171,22 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        flows.disconnector().channelClosed(connection());
-        releaseRemainder();
+        gone = true;
+        leave();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
-        flows.disconnector().channelClosed(connection());
-        releaseRemainder();
+        gone = true;
+        leave();
+    }
+
+    /** Ends the connection, but hears first what the client said before it left: a DISCONNECT decides of the will. */
+    private void leave() {
+        if (!connection().isHalted()) {
+            flows.disconnector().channelClosed(connection());
+            releaseRemainder();
+        }
     }
 
     private void releaseRemainder() {

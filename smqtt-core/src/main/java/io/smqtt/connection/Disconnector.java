@@ -187,6 +187,10 @@ public final class Disconnector {
         observer.connectionClosed(connection.link().listener(), reason);
         connection.phase(Connection.Phase.CLOSING);
         Channel channel = connection.context().channel();
+        if (!channel.isActive()) { // it waited only for an answer to what its client had said
+            connection.proceed();
+            return;
+        }
         connection.outbound().flush(); // who reads again within the time that is left still learns the reason
         connection.deadlines().linger(LINGER_MILLIS);
         boolean plain = !connection.link().tls() && !connection.link().webSocket();

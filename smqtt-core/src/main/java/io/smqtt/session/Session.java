@@ -89,6 +89,24 @@ public final class Session implements Subscriber {
         return ended;
     }
 
+    /**
+     * Runs a task on the session's event loop, also if the session moves to another one meanwhile. Any thread.
+     *
+     * @param task what is to be done
+     */
+    public void execute(Runnable task) {
+        RoutingLoop current = owner;
+        current.executor().execute(() -> {
+            if (owner != current) {
+                execute(task);
+            } else if (move != null) {
+                move.afterwards(() -> execute(task));
+            } else {
+                task.run();
+            }
+        });
+    }
+
     // --- messages to the client
 
     @Override
@@ -268,22 +286,6 @@ public final class Session implements Subscriber {
     }
 
     // --- life
-
-    /**
-     * Runs a task on the event loop that owns the session, wherever that is by the time the task runs. Any thread.
-     *
-     * @param task what to do
-     */
-    public void execute(Runnable task) {
-        RoutingLoop current = owner;
-        current.executor().execute(() -> {
-            if (owner == current) {
-                task.run();
-            } else {
-                execute(task);
-            }
-        });
-    }
 
     /** A new session gets its first connection. */
     void begin(SessionRequest request) {

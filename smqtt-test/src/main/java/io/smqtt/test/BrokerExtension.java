@@ -111,7 +111,8 @@ public final class BrokerExtension
         ListenerConfig listener =
                 ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
         BrokerConfig.Builder defaults = BrokerConfig.builder().listeners(Map.of(LISTENER, listener));
-        BrokerBuilder builder = Broker.builder().config(config.apply(defaults).build()).ticker(ticker);
+        BrokerBuilder builder =
+                Broker.builder().config(config.apply(defaults).build()).ticker(ticker);
         broker = Objects.requireNonNull(parts.apply(builder).start().block(START));
     }
 

@@ -28,13 +28,14 @@ public final class ManualTicker implements Ticker {
 
     @Override
     public synchronized long nanoTime() {
-        String caller = StackWalker.getInstance().walk(frames -> frames.skip(1)
-                .limit(3)
-                .filter(frame -> frame.getClassName().equals(DeadlineWheel.class.getName()))
-                .map(StackWalker.StackFrame::getMethodName)
-                .filter(method -> method.equals("<init>") || method.equals("advance"))
-                .findFirst()
-                .orElse(""));
+        String caller = StackWalker.getInstance()
+                .walk(frames -> frames.skip(1)
+                        .limit(3)
+                        .filter(frame -> frame.getClassName().equals(DeadlineWheel.class.getName()))
+                        .map(StackWalker.StackFrame::getMethodName)
+                        .filter(method -> method.equals("<init>") || method.equals("advance"))
+                        .findFirst()
+                        .orElse(""));
         if (caller.equals("<init>")) {
             wheels++;
         } else if (!caller.isEmpty()) {
@@ -54,21 +55,20 @@ public final class ManualTicker implements Ticker {
         nanos += time.toNanos();
         laps.clear();
         long end = System.nanoTime() + PATIENCE.toNanos();
-        while (laps.values().stream().filter(count -> count >= LAPS).count() < wheels) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError("the broker does not look at its clock");
-            }
-            pause();
-        }
-    }
-
-    @SuppressWarnings("WaitNotInLoop") // its caller is the loop
-    private void pause() {
         try {
-            wait(DeadlineWheel.TICK_MILLIS);
+            while (!isNoticed()) {
+                if (System.nanoTime() > end) {
+                    throw new AssertionError("the broker does not look at its clock");
+                }
+                wait(DeadlineWheel.TICK_MILLIS);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new AssertionError("interrupted", e);
         }
+    }
+
+    private boolean isNoticed() {
+        return laps.values().stream().filter(count -> count >= LAPS).count() >= wheels;
     }
 }

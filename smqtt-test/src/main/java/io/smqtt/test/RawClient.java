@@ -365,7 +365,8 @@ public final class RawClient implements AutoCloseable {
         decoder.writeInbound(Unpooled.wrappedBuffer(bytes));
         MqttMessage message = decoder.readInbound();
         if (message == null || message.decoderResult().isFailure()) {
-            throw new AssertionError("the broker sent what is no packet: " + HexFormat.of().formatHex(bytes));
+            throw new AssertionError(
+                    "the broker sent what is no packet: " + HexFormat.of().formatHex(bytes));
         }
         return new ReceivedPacket(bytes, message);
     }

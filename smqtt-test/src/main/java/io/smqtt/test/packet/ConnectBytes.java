@@ -116,8 +116,7 @@ public final class ConnectBytes implements VersionedPacket {
 
     @Override
     public byte[] toBytes(ProtocolVersion version) {
-        PacketBytes packet =
-                PacketBytes.connect(version, flags(), keepAliveSeconds, clientId, properties.fields());
+        PacketBytes packet = PacketBytes.connect(version, flags(), keepAliveSeconds, clientId, properties.fields());
         PublishBytes message = will;
         if (message != null) {
             packet.propertiesIn(version, message.properties().fields())

@@ -87,7 +87,8 @@ class ConnectTest {
     void anotherProtocolNameIsRefused() {
         // [MQTT-3.1.2-1] [MQTT311-3.1.2-1]
         RawClient client = broker.open(V311);
-        client.send(PacketBytes.packet(0x10).string("MQTX").u8(4).u8(CLEAN).u16(0).string("c"));
+        client.send(
+                PacketBytes.packet(0x10).string("MQTX").u8(4).u8(CLEAN).u16(0).string("c"));
         client.expectClosed();
     }
 
@@ -96,7 +97,12 @@ class ConnectTest {
     void anOldProtocolLevelIsRefusedInTheOldForm(int level) {
         // [MQTT-3.1.2-2] [MQTT311-3.1.2-2] [MQTT311-3.2.2-5]
         RawClient client = broker.open(V311);
-        client.send(PacketBytes.packet(0x10).string("MQTT").u8(level).u8(CLEAN).u16(0).string("c"));
+        client.send(PacketBytes.packet(0x10)
+                .string("MQTT")
+                .u8(level)
+                .u8(CLEAN)
+                .u16(0)
+                .string("c"));
         assertThat(client.expect(MqttMessageType.CONNACK).reasonCode()).isEqualTo(1);
         client.expectClosed();
     }
@@ -106,7 +112,13 @@ class ConnectTest {
     void aNewerProtocolLevelIsRefusedInTheNewestForm(int level) {
         // [MQTT-3.1.2-2]
         RawClient client = broker.open(V5);
-        client.send(PacketBytes.packet(0x10).string("MQTT").u8(level).u8(CLEAN).u16(0).u8(0).string("c"));
+        client.send(PacketBytes.packet(0x10)
+                .string("MQTT")
+                .u8(level)
+                .u8(CLEAN)
+                .u16(0)
+                .u8(0)
+                .string("c"));
         assertThat(client.expect(MqttMessageType.CONNACK).reason()).isEqualTo(ReasonCode.UNSUPPORTED_PROTOCOL_VERSION);
         client.expectClosed();
     }
@@ -125,7 +137,9 @@ class ConnectTest {
         refused(version, PacketBytes.connect(version, CLEAN, 0, "c").string("user"), ReasonCode.MALFORMED_PACKET);
         refused(
                 version,
-                PacketBytes.connect(version, CLEAN | USER, 0, "c").string("user").string("password"),
+                PacketBytes.connect(version, CLEAN | USER, 0, "c")
+                        .string("user")
+                        .string("password"),
                 ReasonCode.MALFORMED_PACKET);
         // [MQTT-3.1.2-17] [MQTT-3.1.2-19] [MQTT311-3.1.2-19] [MQTT311-3.1.2-21]: a flag without bytes
         refused(version, PacketBytes.connect(version, CLEAN | USER, 0, "c"), ReasonCode.MALFORMED_PACKET);
@@ -163,7 +177,10 @@ class ConnectTest {
                 .will(PublishBytes.to("will/topic").payload("will payload"))
                 .userName("user")
                 .password("password"));
-        assertThat(broker.broker().clients().filter(info -> info.identity().clientId().equals("c1")).blockFirst())
+        assertThat(broker.broker()
+                        .clients()
+                        .filter(info -> info.identity().clientId().equals("c1"))
+                        .blockFirst())
                 .isNotNull()
                 .satisfies(info -> assertThat(info.identity().userName()).isEqualTo("user"));
         client.abort();
@@ -235,7 +252,11 @@ class ConnectTest {
         String first = assigned(broker.open(V5));
         String second = assigned(broker.open(V5));
         assertThat(first).isNotEmpty().isNotEqualTo(second);
-        assertThat(broker.broker().clients().map(info -> info.identity().clientId()).collectList().block())
+        assertThat(broker.broker()
+                        .clients()
+                        .map(info -> info.identity().clientId())
+                        .collectList()
+                        .block())
                 .containsExactlyInAnyOrder(first, second);
     }
 
@@ -250,7 +271,8 @@ class ConnectTest {
         ReceivedPacket connAck = first.connect(ConnectBytes.of("").persistent(100));
         String id = (String) Objects.requireNonNull(connAck.property(0x12));
         first.disconnect();
-        assertThat(broker.open(V5).connect(ConnectBytes.of(id).persistent(100)).sessionPresent()).isTrue();
+        assertThat(broker.open(V5).connect(ConnectBytes.of(id).persistent(100)).sessionPresent())
+                .isTrue();
     }
 
     @Test
@@ -288,7 +310,8 @@ class ConnectTest {
         known.connect(ConnectBytes.of("c1").persistent(100));
         known.disconnect();
         RawClient client = broker.open(version);
-        ConnectBytes connect = ConnectBytes.of("c1").persistent(100).userName("refused").password("x");
+        ConnectBytes connect =
+                ConnectBytes.of("c1").persistent(100).userName("refused").password("x");
         ReceivedPacket connAck = client.send(connect).expect(MqttMessageType.CONNACK);
         assertThat(connAck.reasonCode()).isEqualTo(version.isV5() ? 0x86 : 4);
         assertThat(connAck.sessionPresent()).isFalse();

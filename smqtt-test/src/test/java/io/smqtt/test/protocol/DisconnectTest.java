@@ -77,7 +77,8 @@ class DisconnectTest {
         client.connect(ConnectBytes.of("c").persistent(100));
         client.send(disconnectWithExpiry(10)).expectClosed();
         broker.ticker().advance(Duration.ofSeconds(9));
-        assertThat(broker.open(V5).connect(ConnectBytes.of("c").persistent(100)).sessionPresent()).isTrue();
+        assertThat(broker.open(V5).connect(ConnectBytes.of("c").persistent(100)).sessionPresent())
+                .isTrue();
     }
 
     @Test
@@ -86,7 +87,8 @@ class DisconnectTest {
         client.connect(ConnectBytes.of("c").persistent(100));
         client.send(disconnectWithExpiry(10)).expectClosed();
         broker.ticker().advance(Duration.ofMillis(10_300));
-        assertThat(broker.open(V5).connect(ConnectBytes.of("c").persistent(100)).sessionPresent()).isFalse();
+        assertThat(broker.open(V5).connect(ConnectBytes.of("c").persistent(100)).sessionPresent())
+                .isFalse();
     }
 
     @Test
@@ -94,7 +96,8 @@ class DisconnectTest {
         RawClient client = broker.open(V5);
         client.connect(ConnectBytes.of("c").persistent(100));
         client.send(disconnectWithExpiry(0)).expectClosed();
-        assertThat(broker.open(V5).connect(ConnectBytes.of("c").persistent(100)).sessionPresent()).isFalse();
+        assertThat(broker.open(V5).connect(ConnectBytes.of("c").persistent(100)).sessionPresent())
+                .isFalse();
     }
 
     @Test

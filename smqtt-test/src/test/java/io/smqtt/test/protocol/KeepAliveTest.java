@@ -32,7 +32,8 @@ class KeepAliveTest {
     void silenceForOneAndAHalfKeepAlivesEndsTheConnection(ProtocolVersion version) {
         // [MQTT-3.1.2-22] [MQTT311-3.1.2-24] [MQTT-3.2.2-22]: the client's own value holds
         RawClient client = broker.open(version);
-        assertThat(client.connect(ConnectBytes.of("c").keepAlive(10)).propertyIds()).doesNotContain(0x13);
+        assertThat(client.connect(ConnectBytes.of("c").keepAlive(10)).propertyIds())
+                .doesNotContain(0x13);
         advance(14.5);
         client.ping();
         advance(14.5);
@@ -58,7 +59,8 @@ class KeepAliveTest {
         // [MQTT-3.1.2-21] [MQTT-3.2.2-21]
         for (int asked : new int[] {0, 61, 65_535}) {
             RawClient client = broker.open(ProtocolVersion.MQTT_5);
-            assertThat(client.connect(ConnectBytes.of("c").keepAlive(asked)).number(0x13)).isEqualTo(60);
+            assertThat(client.connect(ConnectBytes.of("c").keepAlive(asked)).number(0x13))
+                    .isEqualTo(60);
             advance(89.5);
             client.ping();
             advance(90.5);
@@ -71,7 +73,9 @@ class KeepAliveTest {
     void aPingIsAnswered(ProtocolVersion version) {
         // [MQTT-3.12.4-1] [MQTT311-3.12.4-1]
         RawClient client = broker.client(version, "c");
-        assertThat(client.send((byte) 0xC0, (byte) 0).expect(MqttMessageType.PINGRESP).bytes())
+        assertThat(client.send((byte) 0xC0, (byte) 0)
+                        .expect(MqttMessageType.PINGRESP)
+                        .bytes())
                 .containsExactly(0xD0, 0);
     }
 }

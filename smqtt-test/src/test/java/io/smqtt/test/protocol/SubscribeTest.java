@@ -27,8 +27,8 @@ class SubscribeTest {
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(
             config -> config,
-            builder -> builder.authorizer((client, action, topic) ->
-                    (action == AccessAction.SUBSCRIBE && topic.equals("forbidden")
+            builder -> builder.authorizer(
+                    (client, action, topic) -> (action == AccessAction.SUBSCRIBE && topic.equals("forbidden")
                                     ? AccessDecision.DENY
                                     : AccessDecision.ALLOW)
                             .now()));
@@ -81,7 +81,8 @@ class SubscribeTest {
     @EnumSource
     void subscribingAgainReplacesTheSubscription(ProtocolVersion version) {
         // [MQTT-3.8.4-3] [MQTT311-3.8.4-3] [MQTT-3.8.4-4]: the retained message comes again
-        broker.client(version, "p").publish(PublishBytes.to("a").qos(1).payload("kept").retained());
+        broker.client(version, "p")
+                .publish(PublishBytes.to("a").qos(1).payload("kept").retained());
         RawClient client = broker.client(version, "c");
         client.subscribe("a", 1);
         assertThat(client.expectPublish("a", "kept").qos()).isEqualTo(1);
@@ -151,13 +152,16 @@ class SubscribeTest {
         RawClient publisher = broker.client(V5, "p");
         client.subscribe(SubscribeBytes.of(1).identifier(7).filter("a", 0));
         publisher.publish("a", "x", 0);
-        assertThat(client.expectPublish("a", "x").properties(SUBSCRIPTION_IDENTIFIER)).containsExactly(7);
+        assertThat(client.expectPublish("a", "x").properties(SUBSCRIPTION_IDENTIFIER))
+                .containsExactly(7);
         client.subscribe(SubscribeBytes.of(2).identifier(8).filter("a", 0));
         publisher.publish("a", "x", 0);
-        assertThat(client.expectPublish("a", "x").properties(SUBSCRIPTION_IDENTIFIER)).containsExactly(8);
+        assertThat(client.expectPublish("a", "x").properties(SUBSCRIPTION_IDENTIFIER))
+                .containsExactly(8);
         client.subscribe(SubscribeBytes.of(3).filter("a", 0));
         publisher.publish("a", "x", 0);
-        assertThat(client.expectPublish("a", "x").properties(SUBSCRIPTION_IDENTIFIER)).isEmpty();
+        assertThat(client.expectPublish("a", "x").properties(SUBSCRIPTION_IDENTIFIER))
+                .isEmpty();
     }
 
     @Test
@@ -180,8 +184,10 @@ class SubscribeTest {
         // [MQTT311-3.8.3-2] [MQTT-3.9.3-2]
         RawClient client = withoutWildcards.client(version, "c");
         int refused = version.isV5() ? 0xA2 : 0x80;
-        assertThat(client.subscribe(
-                                SubscribeBytes.of(1).filter("a/+", 0).filter("#", 0).filter("a", 1))
+        assertThat(client.subscribe(SubscribeBytes.of(1)
+                                .filter("a/+", 0)
+                                .filter("#", 0)
+                                .filter("a", 1))
                         .reasonCodes())
                 .containsExactly(refused, refused, 1);
     }

@@ -79,7 +79,9 @@ class TopicFilterTest {
         // [MQTT-4.7.1-1] [MQTT-4.7.1-2] [MQTT311-4.7.1-2] [MQTT311-4.7.1-3] [MQTT-4.7.3-1] [MQTT311-4.7.3-1]
         RawClient client = broker.client(version, "c");
         for (String filter : new String[] {"a#", "#/a", "a/#/b", "a+", "+a", "a/+b", "a/b+/c", "##", "++", "+#"}) {
-            assertThat(client.subscribe(filter, 0).reasonCodes().get(0)).as(filter).isGreaterThanOrEqualTo(0x80);
+            assertThat(client.subscribe(filter, 0).reasonCodes().get(0))
+                    .as(filter)
+                    .isGreaterThanOrEqualTo(0x80);
         }
     }
 
@@ -90,7 +92,9 @@ class TopicFilterTest {
         RawClient client = broker.client(version, "c");
         client.send(SubscribeBytes.of(1).filter("", 0));
         var answer = client.receive();
-        assertThat(answer == null || answer.bytes()[0] == (byte) 0xE0 || answer.reasonCodes().get(0) >= 0x80)
+        assertThat(answer == null
+                        || answer.bytes()[0] == (byte) 0xE0
+                        || answer.reasonCodes().get(0) >= 0x80)
                 .isTrue();
     }
 

@@ -28,9 +28,8 @@ class UnsubscribeTest {
         RawClient client = broker.client(version, "c");
         client.subscribe(SubscribeBytes.of(1).filter("a", 0).filter("b", 0).filter("c", 0));
         PacketBytes unsubscribe = PacketBytes.packet(0xA2).u16(0x1234).noPropertiesIn(version);
-        ReceivedPacket unsubAck = client.send(
-                        unsubscribe.string("a").string("never").string("c"))
-                .expect(MqttMessageType.UNSUBACK);
+        ReceivedPacket unsubAck =
+                client.send(unsubscribe.string("a").string("never").string("c")).expect(MqttMessageType.UNSUBACK);
         assertThat(unsubAck.packetId()).isEqualTo(0x1234);
         if (version.isV5()) {
             assertThat(unsubAck.reasonCodes()).containsExactly(0x00, 0x11, 0x00);
@@ -91,7 +90,11 @@ class UnsubscribeTest {
         assertThat(client.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(two.packetId());
         client.acknowledge(0x70, two.packetId());
         client.expectNothing();
-        assertThat(broker.broker().clients().filter(info -> info.inFlight() > 0).collectList().block())
+        assertThat(broker.broker()
+                        .clients()
+                        .filter(info -> info.inFlight() > 0)
+                        .collectList()
+                        .block())
                 .isEmpty();
     }
 }
