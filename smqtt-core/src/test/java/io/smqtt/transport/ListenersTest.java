@@ -40,6 +40,20 @@ final class ListenersTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "127.0.0.1", "::", "::1"})
+    void theAddressIsTheConfiguredHostWithThePortInUse(String host) throws IOException {
+        Map<String, ListenerConfig> one = Map.of("one", Configs.tcp().host(host).build());
+        try (TestListeners broker = new TestListeners(one, LimitsConfig.defaults(), true)) {
+            broker.listeners.bind().block(TestListeners.PATIENCE);
+            assertThat(broker.address().getAddress()).isEqualTo(InetAddress.getByName(host));
+            assertThat(broker.address().getPort()).isPositive();
+            try (WireClient client = WireClient.tcp(broker.address())) {
+                assertThat(client.echo("x")).isEqualTo("x");
+            }
+        }
+    }
+
     @Test
     void nothingStaysBoundIfOneListenerFails() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** mosquitto_pub and mosquitto_sub, which speak MQTT 3.1, 3.1.1 and 5 over TCP and TLS. */
 @ExtendWith(TestedBroker.Provider.class)
+@Execution(ExecutionMode.CONCURRENT)
 class MosquittoToolsIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
