@@ -8,6 +8,7 @@ import io.smqtt.access.AccessControl;
 import io.smqtt.codec.DecoderLimits;
 import io.smqtt.codec.PacketDecoder;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.connection.ConnectFlow;
 import io.smqtt.connection.ConnectionFlows;
@@ -59,12 +60,14 @@ final class BrokerParts {
     BrokerParts(BrokerBuilder builder) {
         config = builder.config;
         ticker = builder.ticker;
+        requireModules(config);
         LimitsConfig limits = config.limits();
         List<BrokerObserver> observers = new ArrayList<>(builder.observers);
         observers.add(events);
         observer = BrokerObserver.of(observers);
         access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers);
         eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
+        listeners = openListeners();
         router = new Router(
                 eventLoops.all(),
                 new SubscriptionIndex(config.mqtt().sharedStrategy()),
@@ -76,7 +79,25 @@ final class BrokerParts {
                 router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget);
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
-        listeners = new Listeners(config, eventLoops, observer, this::initialize);
+    }
+
+    /** Reads certificates; what was opened before is given back if they cannot be used. */
+    private Listeners openListeners() {
+        try {
+            return new Listeners(config, eventLoops, observer, this::initialize);
+        } catch (RuntimeException e) {
+            access.close();
+            eventLoops.dispose().subscribe();
+            throw e;
+        }
+    }
+
+    /** What asks for a module must not run without it. */
+    private static void requireModules(BrokerConfig config) {
+        if (!config.requiredModules().isEmpty()) {
+            throw new ConfigurationException("the configuration needs modules that are not present: "
+                    + config.requiredModules());
+        }
     }
 
     private List<DeadlineWheel> startLoops(QueueBudget budget) {

@@ -16,7 +16,8 @@ import picocli.CommandLine.Spec;
 final class ConfigCommand implements Runnable {
 
     @Spec
-    @Nullable CommandSpec spec;
+    @Nullable
+    CommandSpec spec;
 
     @Override
     public void run() {
@@ -26,7 +27,9 @@ final class ConfigCommand implements Runnable {
     }
 
     /** Says whether a broker could start with it. */
-    @Command(name = "check", description = "Exits with 0 if the configuration can be used, with 3 and the reasons if not.")
+    @Command(
+            name = "check",
+            description = "Exits with 0 if the configuration can be used, with 3 and the reasons if not.")
     static final class Check implements Callable<Integer> {
 
         private final Surroundings surroundings;
@@ -42,8 +45,10 @@ final class ConfigCommand implements Runnable {
         public Integer call() {
             EffectiveConfig config = options.load(surroundings);
             config.requireUsable(surroundings.modules());
-            surroundings.out().println("configuration ok, listeners "
-                    + String.join(", ", config.broker().listeners().keySet()));
+            surroundings
+                    .out()
+                    .println("configuration ok, listeners "
+                            + String.join(", ", config.broker().listeners().keySet()));
             return ExitCode.OK;
         }
     }
@@ -55,7 +60,9 @@ final class ConfigCommand implements Runnable {
     }
 
     /** Shows every value and where it comes from. */
-    @Command(name = "print", description = "Prints every key with its value and where that comes from. Secrets are masked.")
+    @Command(
+            name = "print",
+            description = "Prints every key with its value and where that comes from. Secrets are masked.")
     static final class Print implements Callable<Integer> {
 
         private final Surroundings surroundings;

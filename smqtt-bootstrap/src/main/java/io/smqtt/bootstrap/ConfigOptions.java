@@ -18,13 +18,15 @@ import picocli.CommandLine.Spec;
 final class ConfigOptions {
 
     @Spec(Spec.Target.MIXEE)
-    @Nullable CommandSpec command;
+    @Nullable
+    CommandSpec command;
 
     @Option(
             names = "--config",
             paramLabel = "FILE",
             description = "Configuration file, YAML. Without one the defaults hold. Also SMQTT_CONFIG.")
-    @Nullable String file;
+    @Nullable
+    String file;
 
     @Option(
             names = "--set",
@@ -33,7 +35,8 @@ final class ConfigOptions {
     List<String> settings = new ArrayList<>();
 
     @Option(names = "--data", paramLabel = "DIR", description = "Data directory: the key storage.dir.")
-    @Nullable String data;
+    @Nullable
+    String data;
 
     /**
      * Reads all sources.

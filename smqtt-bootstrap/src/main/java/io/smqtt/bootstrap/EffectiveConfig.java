@@ -56,7 +56,8 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
         List<String> problems = new ArrayList<>();
         broker.requiredModules().forEach((key, module) -> {
             if (!modules.contains(module)) {
-                problems.add(origin(key) + ": " + key + " needs the module " + module + ", which this build does not have");
+                problems.add(
+                        origin(key) + ": " + key + " needs the module " + module + ", which this build does not have");
             }
         });
         requireReadable("access.password-file", broker.access().passwordFile(), problems);
@@ -65,7 +66,9 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
         requireReadable("cluster.tls", broker.cluster().tls(), problems);
         for (Map.Entry<String, ListenerConfig> listener : broker.listeners().entrySet()) {
             requireReadable(
-                    "listeners." + listener.getKey() + ".tls", listener.getValue().tls(), problems);
+                    "listeners." + listener.getKey() + ".tls",
+                    listener.getValue().tls(),
+                    problems);
         }
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);

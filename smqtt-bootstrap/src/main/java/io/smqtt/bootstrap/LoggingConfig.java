@@ -11,9 +11,14 @@ import io.smqtt.config.ConfigDoc;
  * @param format lines for people, or one JSON object per line
  */
 record LoggingConfig(
-        @ConfigDoc("the least important level of the broker's own messages that is written") Level level,
-        @ConfigDoc("the same for the libraries that the broker is built on") Level libraryLevel,
-        @ConfigDoc("lines for people, or one JSON object per line; also SMQTT_LOG_FORMAT") Format format) {
+        @ConfigDoc("the least important level of the broker's own messages that is written")
+        Level level,
+
+        @ConfigDoc("the same for the libraries that the broker is built on")
+        Level libraryLevel,
+
+        @ConfigDoc("lines for people, or one JSON object per line; also SMQTT_LOG_FORMAT")
+        Format format) {
 
     static LoggingConfig defaults() {
         return new LoggingConfig(Level.INFO, Level.WARN, Format.TEXT);

@@ -36,7 +36,8 @@ final class PasswdCommand implements Callable<Integer> {
     private final Surroundings surroundings;
 
     @Spec
-    @Nullable CommandSpec spec;
+    @Nullable
+    CommandSpec spec;
 
     @Option(
             names = {"-c", "--create"},

@@ -13,11 +13,12 @@ import java.time.Duration;
  */
 record ProgramConfig(
         LoggingConfig logging,
+
         @ConfigDoc(
-                        value = "how long a graceful stop may take before connections are cut; a second signal does so at once",
-                        min = "0s",
-                        max = "1h")
-                Duration shutdownTimeout) {
+                value = "how long a graceful stop may take before connections are cut; a second signal does so at once",
+                min = "0s",
+                max = "1h")
+        Duration shutdownTimeout) {
 
     ProgramConfig {
         if (shutdownTimeout.isNegative() || shutdownTimeout.compareTo(Duration.ofHours(1)) > 0) {

@@ -32,9 +32,14 @@ import picocli.CommandLine.Spec;
 public final class SmqttMain implements Runnable {
 
     @Spec
-    @Nullable CommandSpec spec;
+    @Nullable
+    CommandSpec spec;
 
-    @Option(names = {"-h", "--help"}, usageHelp = true, scope = CommandLine.ScopeType.INHERIT, description = "Shows this help.")
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = CommandLine.ScopeType.INHERIT,
+            description = "Shows this help.")
     boolean help;
 
     private SmqttMain() {}

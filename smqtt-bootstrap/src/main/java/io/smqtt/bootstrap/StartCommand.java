@@ -74,7 +74,9 @@ final class StartCommand implements Callable<Integer> {
 
     private void announce(BrokerStarter.Running broker) {
         broker.listeners()
-                .forEach((name, address) -> surroundings.out().println("listener " + name + " bound to " + NetUtil.toSocketAddressString(address)));
+                .forEach((name, address) -> surroundings
+                        .out()
+                        .println("listener " + name + " bound to " + NetUtil.toSocketAddressString(address)));
         // Since the virtual machine began; its own clock, because the system's tells whole seconds only.
         long began = ManagementFactory.getRuntimeMXBean().getStartTime();
         double seconds = (System.currentTimeMillis() - began) / 1_000.0;

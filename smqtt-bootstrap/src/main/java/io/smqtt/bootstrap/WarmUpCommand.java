@@ -21,11 +21,42 @@ final class WarmUpCommand implements Callable<Integer> {
 
     /** CONNECT (MQTT 5.0, client w), SUBSCRIBE a QoS 0, PUBLISH a, PINGREQ, DISCONNECT. */
     private static final byte[] PACKETS = {
-        0x10, 14, 0, 4, 'M', 'Q', 'T', 'T', 5, 2, 0, 60, 0, 0, 1, 'w', //
-        (byte) 0x82, 7, 0, 1, 0, 0, 1, 'a', 0, //
-        0x30, 5, 0, 1, 'a', 0, 'x', //
-        (byte) 0xc0, 0, //
-        (byte) 0xe0, 0
+        0x10,
+        14,
+        0,
+        4,
+        'M',
+        'Q',
+        'T',
+        'T',
+        5,
+        2,
+        0,
+        60,
+        0,
+        0,
+        1,
+        'w', //
+        (byte) 0x82,
+        7,
+        0,
+        1,
+        0,
+        0,
+        1,
+        'a',
+        0, //
+        0x30,
+        5,
+        0,
+        1,
+        'a',
+        0,
+        'x', //
+        (byte) 0xc0,
+        0, //
+        (byte) 0xe0,
+        0
     };
 
     private static final int TIMEOUT_MILLIS = 2_000;

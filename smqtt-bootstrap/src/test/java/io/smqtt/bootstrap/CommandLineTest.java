@@ -54,7 +54,8 @@ class CommandLineTest {
                 .startsWith("listener tcp bound to 127.0.0.1:1884", "listener ws bound to 127.0.0.1:8083")
                 .last()
                 .asString()
-                .matches("smqtt started in \\d+\\.\\d\\d s \\(pid " + ProcessHandle.current().pid() + "\\)");
+                .matches("smqtt started in \\d+\\.\\d\\d s \\(pid "
+                        + ProcessHandle.current().pid() + "\\)");
         assertThat(broker.closedWithin).isEqualTo(Duration.ofSeconds(3));
     }
 
@@ -63,8 +64,17 @@ class CommandLineTest {
         Files.writeString(directory.resolve("f.yaml"), "limits:\n  max-in-flight: 9\n");
 
         int code = run(
-                "start", "--config", "f.yaml", "--set", "listeners.tcp.port=1884", "--set", "listeners.ws.port=8084",
-                "--set", "management.port=18083", "--data", "d");
+                "start",
+                "--config",
+                "f.yaml",
+                "--set",
+                "listeners.tcp.port=1884",
+                "--set",
+                "listeners.ws.port=8084",
+                "--set",
+                "management.port=18083",
+                "--data",
+                "d");
 
         assertThat(code).isEqualTo(ExitCode.OK);
         BrokerConfig config = broker.started();
@@ -98,7 +108,8 @@ class CommandLineTest {
     @Test
     void flagsWinOverEnvironmentOverFileOverDefaults() throws IOException {
         Files.writeString(
-                directory.resolve("f.yaml"), "limits:\n  max-in-flight: 1\n  receive-maximum: 1\n  max-topic-levels: 1\n");
+                directory.resolve("f.yaml"),
+                "limits:\n  max-in-flight: 1\n  receive-maximum: 1\n  max-topic-levels: 1\n");
         environment.put("SMQTT_LIMITS__MAX_IN_FLIGHT", "2");
         environment.put("SMQTT_LIMITS__RECEIVE_MAXIMUM", "2");
 
@@ -139,10 +150,22 @@ class CommandLineTest {
     @Test
     void variablesOfAnOrchestratorAndOfTheScriptAreNoKeys() {
         environment.putAll(new TreeMap<>(Map.of(
-                "SMQTT_SERVICE_HOST", "10.0.0.1", "SMQTT_SERVICE_PORT_MQTT", "1883",
-                "SMQTT_PORT", "tcp://10.0.0.1:1883", "SMQTT_PORT_1883_TCP_ADDR", "10.0.0.1",
-                "SMQTT_HEADLESS_SERVICE_HOST", "10.0.0.1", "SMQTT_JAVA_OPTS", "-Xmx1g",
-                "SMQTT_LOG_FORMAT", "json", "PATH", "/bin")));
+                "SMQTT_SERVICE_HOST",
+                "10.0.0.1",
+                "SMQTT_SERVICE_PORT_MQTT",
+                "1883",
+                "SMQTT_PORT",
+                "tcp://10.0.0.1:1883",
+                "SMQTT_PORT_1883_TCP_ADDR",
+                "10.0.0.1",
+                "SMQTT_HEADLESS_SERVICE_HOST",
+                "10.0.0.1",
+                "SMQTT_JAVA_OPTS",
+                "-Xmx1g",
+                "SMQTT_LOG_FORMAT",
+                "json",
+                "PATH",
+                "/bin")));
 
         assertThat(run("config", "check")).isEqualTo(ExitCode.OK);
     }
@@ -191,7 +214,9 @@ class CommandLineTest {
             starter = BrokerStarter.CORE;
 
             int code = run(
-                    "start", "--set=listeners.ws.enabled=false", "--set=listeners.tcp.host=127.0.0.1",
+                    "start",
+                    "--set=listeners.ws.enabled=false",
+                    "--set=listeners.tcp.host=127.0.0.1",
                     "--set=listeners.tcp.port=" + taken.getLocalPort());
 
             assertThat(code).isEqualTo(ExitCode.PORT_IN_USE);
@@ -207,7 +232,8 @@ class CommandLineTest {
         Files.writeString(directory.resolve("users"), "no colon in here\n");
         starter = BrokerStarter.CORE;
 
-        int code = run("start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=access.password-file=users");
+        int code = run(
+                "start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=access.password-file=users");
 
         assertThat(code).isEqualTo(ExitCode.BAD_CONFIGURATION);
         assertThat(err.toString(StandardCharsets.UTF_8)).contains("users:1:");
@@ -237,7 +263,9 @@ class CommandLineTest {
     void passwordIsReadFromStandardInputAndCanBeDeleted() throws IOException {
         in = new ByteArrayInputStream("geheim\n".getBytes(StandardCharsets.UTF_8));
         assertThat(run("passwd", "--create", "-I", "1", "users", "anna")).isEqualTo(ExitCode.OK);
-        assertThat(Files.readString(directory.resolve("users"))).startsWith("anna:$7$1$").doesNotContain("geheim");
+        assertThat(Files.readString(directory.resolve("users")))
+                .startsWith("anna:$7$1$")
+                .doesNotContain("geheim");
 
         assertThat(run("passwd", "--delete", "users", "anna")).isEqualTo(ExitCode.OK);
         assertThat(PasswordFile.read(directory.resolve("users")).userNames()).isEmpty();
@@ -278,9 +306,15 @@ class CommandLineTest {
     /** Remembers what it was started with; its listeners are what was asked for, on the loopback address. */
     private static final class FakeBroker implements BrokerStarter, BrokerStarter.Running {
 
-        @Nullable BrokerConfig config;
-        @Nullable RuntimeException failure;
-        @Nullable Duration closedWithin;
+        @Nullable
+        BrokerConfig config;
+
+        @Nullable
+        RuntimeException failure;
+
+        @Nullable
+        Duration closedWithin;
+
         int reloads;
 
         @Override
@@ -302,8 +336,8 @@ class CommandLineTest {
             Map<String, InetSocketAddress> bound = new LinkedHashMap<>();
             started()
                     .listeners()
-                    .forEach((name, listener) -> bound.put(
-                            name, new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.port())));
+                    .forEach((name, listener) ->
+                            bound.put(name, new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.port())));
             return bound;
         }
 

@@ -72,9 +72,9 @@ class ConfigurationReferenceTest {
 
     private static String row(ConfigKey key, String name) {
         String type = key.range().isEmpty() ? key.type() : key.type() + ", " + key.range();
-        String fallback = key.required() ? "required" : key.defaultText().isEmpty() ? "none" : "`" + key.defaultText() + "`";
+        String fallback =
+                key.required() ? "required" : key.defaultText().isEmpty() ? "none" : "`" + key.defaultText() + "`";
         String secret = key.secret() ? "; never shown" : "";
-        return String.join(
-                " | ", List.of("| `" + name + "`", fallback, type, key.doc() + secret + " |\n"));
+        return String.join(" | ", List.of("| `" + name + "`", fallback, type, key.doc() + secret + " |\n"));
     }
 }

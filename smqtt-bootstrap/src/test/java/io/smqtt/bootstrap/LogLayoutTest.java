@@ -36,7 +36,8 @@ class LogLayoutTest {
         assertThat(line)
                 .startsWith("{\"time\":\"2026-")
                 .contains("\"level\":\"WARN\"", "\"logger\":\"io.smqtt.session.Session\"")
-                .endsWith("\"message\":\"client \\\\u001b[2J\\\\u000d\\\\u000a2026 INFO forged \\\"x\\\\y\\\" \\\\u202e\"}\n");
+                .endsWith(
+                        "\"message\":\"client \\\\u001b[2J\\\\u000d\\\\u000a2026 INFO forged \\\"x\\\\y\\\" \\\\u202e\"}\n");
         assertThat(line.indexOf('\n')).isEqualTo(line.length() - 1);
     }
 
@@ -56,7 +57,8 @@ class LogLayoutTest {
 
     @Test
     void endlessMessageEnds() {
-        assertThat(new TextLayout().doLayout(event("x".repeat(1_000_000), null))).hasSizeLessThan(5_000);
+        assertThat(new TextLayout().doLayout(event("x".repeat(1_000_000), null)))
+                .hasSizeLessThan(5_000);
     }
 
     @Test

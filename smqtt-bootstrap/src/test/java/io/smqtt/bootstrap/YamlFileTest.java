@@ -23,7 +23,8 @@ class YamlFileTest {
 
     @Test
     void nestedAndDottedKeysAreFlatAndKnowTheirLine() throws IOException {
-        Map<String, ConfigValue> values = read("# comment\nlisteners:\n  tcp:\n    port: 1884\nlimits.max-in-flight: \"7\"\n");
+        Map<String, ConfigValue> values =
+                read("# comment\nlisteners:\n  tcp:\n    port: 1884\nlimits.max-in-flight: \"7\"\n");
 
         assertThat(values).containsOnlyKeys("listeners.tcp.port", "limits.max-in-flight");
         assertThat(values.get("listeners.tcp.port"))
@@ -35,14 +36,16 @@ class YamlFileTest {
     @Test
     void listsAreJoined() throws IOException {
         assertThat(read("a: [x, y]\nb:\n  - 1\n  - 2\nc: []\n"))
-                .extractingFromEntries(entry -> entry.getKey() + "=" + entry.getValue().text())
+                .extractingFromEntries(
+                        entry -> entry.getKey() + "=" + entry.getValue().text())
                 .containsExactly("a=x,y", "b=1,2", "c=");
     }
 
     @Test
     void keyWithoutValueHasNoText() throws IOException {
         assertThat(read("a:\nb: ~\nc: null\nd: \"\"\n"))
-                .extractingFromEntries(entry -> entry.getKey() + "=" + entry.getValue().text())
+                .extractingFromEntries(
+                        entry -> entry.getKey() + "=" + entry.getValue().text())
                 .containsExactly("a=null", "b=null", "c=null", "d=");
     }
 
@@ -54,19 +57,21 @@ class YamlFileTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "'a: 1\nb: 2\na: 3\n' | f.yaml:3: a is given twice, first in line 1",
-        "'a:\n  b: 2\na.b: 3\n' | f.yaml:3: a.b is given twice, first in line 2",
-        "'a: 1\n  b: 2\n' | f.yaml:2: is not valid YAML",
-        "'a: &x 1\nb: *x\n' | f.yaml:2: anchors and aliases are not supported",
-        "'a:\n  - [1]\n' | f.yaml:2: a must be a list of plain values",
-        "'a: [\"1,2\"]\n' | f.yaml:1: a holds a comma within an item of the list",
-        "'a: 1\n---\nb: 2\n' | f.yaml:2: only one document is allowed",
-        "'- a\n' | f.yaml:1: expected keys",
-        "'just words' | f.yaml:1: expected keys",
-        "'? [a]\n: 1\n' | f.yaml:1: expected a key",
-        "'a: \u0001\n' | f.yaml: is not valid YAML in UTF-8",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "'a: 1\nb: 2\na: 3\n' | f.yaml:3: a is given twice, first in line 1",
+                "'a:\n  b: 2\na.b: 3\n' | f.yaml:3: a.b is given twice, first in line 2",
+                "'a: 1\n  b: 2\n' | f.yaml:2: is not valid YAML",
+                "'a: &x 1\nb: *x\n' | f.yaml:2: anchors and aliases are not supported",
+                "'a:\n  - [1]\n' | f.yaml:2: a must be a list of plain values",
+                "'a: [\"1,2\"]\n' | f.yaml:1: a holds a comma within an item of the list",
+                "'a: 1\n---\nb: 2\n' | f.yaml:2: only one document is allowed",
+                "'- a\n' | f.yaml:1: expected keys",
+                "'just words' | f.yaml:1: expected keys",
+                "'? [a]\n: 1\n' | f.yaml:1: expected a key",
+                "'a: \u0001\n' | f.yaml: is not valid YAML in UTF-8",
+            })
     void problemIsNamedWithItsLine(String text, String problem) {
         assertThatThrownBy(() -> read(text))
                 .isInstanceOf(ConfigurationException.class)

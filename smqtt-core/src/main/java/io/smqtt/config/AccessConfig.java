@@ -14,23 +14,23 @@ import org.jspecify.annotations.Nullable;
  * @param hashQueue logins that wait for such a thread before more are refused with 0x89
  */
 public record AccessConfig(
-        @ConfigDoc("which clients may connect without a user name: those from loopback addresses, all, "
-                            + "or none")
+        @ConfigDoc("which clients may connect without a user name: those from loopback addresses, all, " + "or none")
         AnonymousAccess allowAnonymous,
-        @ConfigDoc("users and password hashes, in mosquitto's format; read again on SIGHUP")
-        @Nullable Path passwordFile,
-        @ConfigDoc("rules, in mosquitto's format; read again on SIGHUP. Without one everybody may do "
-                            + "everything")
-        @Nullable Path aclFile,
-        @ConfigDoc(
-                    value = "threads that check password hashes",
-                    min = "1",
-                    max = "64")
+
+        @ConfigDoc("users and password hashes, in mosquitto's format; read again on SIGHUP") @Nullable
+        Path passwordFile,
+
+        @ConfigDoc("rules, in mosquitto's format; read again on SIGHUP. Without one everybody may do " + "everything")
+        @Nullable
+        Path aclFile,
+
+        @ConfigDoc(value = "threads that check password hashes", min = "1", max = "64")
         int hashThreads,
+
         @ConfigDoc(
-                    value = "logins that wait for such a thread before more are refused with 0x89",
-                    min = "1",
-                    max = "1000000")
+                value = "logins that wait for such a thread before more are refused with 0x89",
+                min = "1",
+                max = "1000000")
         int hashQueue) {
 
     /**
@@ -50,12 +50,7 @@ public record AccessConfig(
      * @return a configuration that is safe to run
      */
     public static AccessConfig defaults() {
-        return new AccessConfig(
-                AnonymousAccess.LOOPBACK,
-                null,
-                null,
-                1,
-                64);
+        return new AccessConfig(AnonymousAccess.LOOPBACK, null, null, 1, 64);
     }
 
     /**
@@ -130,12 +125,7 @@ public record AccessConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public AccessConfig build() {
-            return new AccessConfig(
-                    allowAnonymous,
-                    passwordFile,
-                    aclFile,
-                    hashThreads,
-                    hashQueue);
+            return new AccessConfig(allowAnonymous, passwordFile, aclFile, hashThreads, hashQueue);
         }
     }
 }

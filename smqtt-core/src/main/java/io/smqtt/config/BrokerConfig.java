@@ -29,25 +29,24 @@ import java.util.Map;
 public record BrokerConfig(
         @ConfigDoc("by name, in the order in which they are bound")
         Map<String, ListenerConfig> listeners,
-        @ConfigDoc("what peers can make grow")
-        LimitsConfig limits,
-        @ConfigDoc("how sessions live on")
-        SessionConfig session,
-        @ConfigDoc("what the broker offers of the protocol")
-        MqttConfig mqtt,
-        @ConfigDoc("who may do what")
-        AccessConfig access,
+
+        @ConfigDoc("what peers can make grow") LimitsConfig limits,
+        @ConfigDoc("how sessions live on") SessionConfig session,
+        @ConfigDoc("what the broker offers of the protocol") MqttConfig mqtt,
+        @ConfigDoc("who may do what") AccessConfig access,
+
         @ConfigDoc("where sessions and retained messages are kept")
         StorageConfig storage,
+
         @ConfigDoc("the port for metrics, health and control")
         ManagementConfig management,
-        @ConfigDoc(
-                    value = "threads that carry connections; 0 for one per core",
-                    min = "0",
-                    max = "1024")
+
+        @ConfigDoc(value = "threads that carry connections; 0 for one per core", min = "0", max = "1024")
         int eventLoops,
+
         @ConfigDoc("whether epoll is used where it is available")
         boolean nativeTransport,
+
         @ConfigDoc("how nodes find each other and share their work")
         ClusterConfig cluster) {
 

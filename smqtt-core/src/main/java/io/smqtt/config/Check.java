@@ -125,7 +125,8 @@ final class Check {
     /** Accepts what fits in a UTF-8 string of a packet and does no harm in a log. */
     static void plainText(String key, String value) {
         that(
-                value.length() <= 1_024 && value.chars().noneMatch(c -> c < ' ' || c == 0x7f || (c >= 0xd800 && c < 0xe000)),
+                value.length() <= 1_024
+                        && value.chars().noneMatch(c -> c < ' ' || c == 0x7f || (c >= 0xd800 && c < 0xe000)),
                 key,
                 "must have at most 1024 characters and no control characters");
     }
@@ -140,7 +141,10 @@ final class Check {
             name("listeners." + name, name);
             String address = listener.host() + ":" + listener.port();
             String other = listener.port() == 0 ? null : bound.put(address, name);
-            that(other == null, "listeners." + name + ".port", "is already taken by listener " + other + ": " + address);
+            that(
+                    other == null,
+                    "listeners." + name + ".port",
+                    "is already taken by listener " + other + ": " + address);
         }
     }
 }

@@ -23,27 +23,36 @@ import org.jspecify.annotations.Nullable;
 public record ClusterConfig(
         @ConfigDoc("whether this broker joins others; needs the module smqtt-cluster")
         boolean enabled,
+
         @ConfigDoc("the name of this node, unique and kept over restarts; without one the name is made "
-                            + "from the bound address")
-        @Nullable String nodeId,
+                + "from the bound address")
+        @Nullable
+        String nodeId,
+
         @ConfigDoc("host:port on which other nodes reach this one; port 0 for any free one")
         String bind,
+
         @ConfigDoc("host:port of nodes to join, for static discovery; the host name to look up for dns")
         List<String> seeds,
+
         @ConfigDoc("how other nodes are found: by the list of seeds, by DNS, or by the Kubernetes API")
         Discovery discovery,
-        @ConfigDoc("mutual TLS between nodes; required where bind is not a loopback or private address")
-        @Nullable TlsConfig tls,
+
+        @ConfigDoc("mutual TLS between nodes; required where bind is not a loopback or private address") @Nullable
+        TlsConfig tls,
+
         @ConfigDoc(
-                    value = "what nodes prove to each other before they talk, at least 16 characters; also "
-                            + "SMQTT_CLUSTER__SECRET_FILE",
-                    secret = true)
-        @Nullable String secret,
+                value = "what nodes prove to each other before they talk, at least 16 characters; also "
+                        + "SMQTT_CLUSTER__SECRET_FILE",
+                secret = true)
+        @Nullable
+        String secret,
+
         @ConfigDoc("what the publisher's acknowledgement waits for: the nodes that have matching "
-                            + "subscribers, or this node alone")
+                + "subscribers, or this node alone")
         PublishAck publishAck,
-        @ConfigDoc("what SUBACK waits for: this node alone, or the live nodes that have learnt the "
-                            + "subscription")
+
+        @ConfigDoc("what SUBACK waits for: this node alone, or the live nodes that have learnt the " + "subscription")
         SubscribeSync subscribeSync) {
 
     /**
@@ -228,16 +237,7 @@ public record ClusterConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public ClusterConfig build() {
-            return new ClusterConfig(
-                    enabled,
-                    nodeId,
-                    bind,
-                    seeds,
-                    discovery,
-                    tls,
-                    secret,
-                    publishAck,
-                    subscribeSync);
+            return new ClusterConfig(enabled, nodeId, bind, seeds, discovery, tls, secret, publishAck, subscribeSync);
         }
     }
 }

@@ -142,7 +142,11 @@ public final class ConfigBinder {
     }
 
     private void entry(
-            Class<?> element, @Nullable Record defaults, String key, String name, Map<String, @Nullable Object> entries) {
+            Class<?> element,
+            @Nullable Record defaults,
+            String key,
+            String name,
+            Map<String, @Nullable Object> entries) {
         mark(key);
         boolean enabled = enabled(key + "." + ConfigSchema.ENABLED);
         Record base = defaults == null ? listenerDefaults(key, enabled) : defaults;
@@ -215,7 +219,8 @@ public final class ConfigBinder {
         return value.origin() + ": " + key + " must be " + expected + found;
     }
 
-    private @Nullable Record construct(Class<?> type, RecordComponent[] components, @Nullable Object[] args, String prefix) {
+    private @Nullable Record construct(
+            Class<?> type, RecordComponent[] components, @Nullable Object[] args, String prefix) {
         Class<?>[] types = new Class<?>[components.length];
         for (int i = 0; i < types.length; i++) {
             types[i] = components[i].getType();

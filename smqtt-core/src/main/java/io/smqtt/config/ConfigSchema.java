@@ -79,11 +79,11 @@ public final class ConfigSchema {
         ConfigText.Kind kind = kind(component);
         ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
         if (doc == null) {
-            return new ConfigKey(key, kind.expected(component.getType()), ConfigText.format(value, kind), "", "", false, false);
+            return new ConfigKey(
+                    key, kind.expected(component.getType()), ConfigText.format(value, kind), "", "", false, false);
         }
-        String shown = !doc.shown().isEmpty()
-                ? doc.shown()
-                : optional ? doc.fallback() : ConfigText.format(value, kind);
+        String shown =
+                !doc.shown().isEmpty() ? doc.shown() : optional ? doc.fallback() : ConfigText.format(value, kind);
         return new ConfigKey(
                 key,
                 kind.expected(component.getType()),

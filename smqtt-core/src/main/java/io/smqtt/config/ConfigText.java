@@ -69,7 +69,9 @@ final class ConfigText {
     }
 
     static List<String> words(Class<?> enumType) {
-        return Arrays.stream(enumType.getEnumConstants()).map(ConfigText::format).collect(Collectors.toList());
+        return Arrays.stream(enumType.getEnumConstants())
+                .map(ConfigText::format)
+                .collect(Collectors.toList());
     }
 
     /**

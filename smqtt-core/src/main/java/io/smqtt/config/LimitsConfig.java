@@ -36,129 +36,116 @@ import java.time.Duration;
  */
 public record LimitsConfig(
         @ConfigDoc(
-                    value = "connections of the whole broker; more are closed when they are accepted",
-                    min = "1",
-                    max = "100000000")
+                value = "connections of the whole broker; more are closed when they are accepted",
+                min = "1",
+                max = "100000000")
         int maxConnections,
+
         @ConfigDoc(
-                    value = "connections of the whole broker that have not completed CONNECT; handshakes count",
-                    min = "1",
-                    max = "1000000")
+                value = "connections of the whole broker that have not completed CONNECT; handshakes count",
+                min = "1",
+                max = "1000000")
         int maxPendingConnections,
-        @ConfigDoc(
-                    value = "the same from one address",
-                    min = "1",
-                    max = "1000000")
+
+        @ConfigDoc(value = "the same from one address", min = "1", max = "1000000")
         int maxPendingConnectionsPerAddress,
-        @ConfigDoc(
-                    value = "new connections per second from one address; 0 for no limit",
-                    min = "0",
-                    max = "1000000")
+
+        @ConfigDoc(value = "new connections per second from one address; 0 for no limit", min = "0", max = "1000000")
         int connectRatePerAddress,
+
         @ConfigDoc(
-                    value = "the largest packet from a client; MQTT 5.0 clients learn it in CONNACK",
-                    min = "16",
-                    max = "268435460")
+                value = "the largest packet from a client; MQTT 5.0 clients learn it in CONNACK",
+                min = "16",
+                max = "268435460")
         int maxPacketBytes,
+
         @ConfigDoc(
-                    value = "the largest CONNECT; also the most that is buffered for a client before its CONNECT "
-                            + "is accepted",
-                    min = "16",
-                    max = "16MiB")
+                value = "the largest CONNECT; also the most that is buffered for a client before its CONNECT "
+                        + "is accepted",
+                min = "16",
+                max = "16MiB")
         int maxConnectBytes,
-        @ConfigDoc(
-                    value = "bytes of UTF-8 of a topic name or filter",
-                    min = "1",
-                    max = "65535")
+
+        @ConfigDoc(value = "bytes of UTF-8 of a topic name or filter", min = "1", max = "65535")
         int maxTopicBytes,
-        @ConfigDoc(
-                    value = "levels of a topic name or filter",
-                    min = "1",
-                    max = "65535")
+
+        @ConfigDoc(value = "levels of a topic name or filter", min = "1", max = "65535")
         int maxTopicLevels,
-        @ConfigDoc(
-                    value = "user properties of one packet",
-                    min = "0",
-                    max = "65535")
+
+        @ConfigDoc(value = "user properties of one packet", min = "0", max = "65535")
         int maxUserProperties,
-        @ConfigDoc(
-                    value = "filters of one SUBSCRIBE or UNSUBSCRIBE",
-                    min = "1",
-                    max = "100000")
+
+        @ConfigDoc(value = "filters of one SUBSCRIBE or UNSUBSCRIBE", min = "1", max = "100000")
         int maxFiltersPerSubscribe,
-        @ConfigDoc(
-                    value = "subscriptions of one session",
-                    min = "1",
-                    max = "10000000")
+
+        @ConfigDoc(value = "subscriptions of one session", min = "1", max = "10000000")
         int maxSubscriptionsPerClient,
+
         @ConfigDoc(
-                    value = "QoS 1 and 2 messages sent to one client and not yet acknowledged; a client may ask "
-                            + "for less",
-                    min = "1",
-                    max = "65535")
+                value = "QoS 1 and 2 messages sent to one client and not yet acknowledged; a client may ask "
+                        + "for less",
+                min = "1",
+                max = "65535")
         int maxInFlight,
+
         @ConfigDoc(
-                    value = "QoS 1 and 2 messages of one client that the broker has not yet acknowledged",
-                    min = "1",
-                    max = "65535")
+                value = "QoS 1 and 2 messages of one client that the broker has not yet acknowledged",
+                min = "1",
+                max = "65535")
         int receiveMaximum,
-        @ConfigDoc(
-                    value = "QoS 2 messages of one session that wait for PUBREL",
-                    min = "1",
-                    max = "65535")
+
+        @ConfigDoc(value = "QoS 2 messages of one session that wait for PUBREL", min = "1", max = "65535")
         int maxAwaitingRelease,
-        @ConfigDoc(
-                    value = "messages queued for one session, offline or slow",
-                    min = "1",
-                    max = "100000000")
+
+        @ConfigDoc(value = "messages queued for one session, offline or slow", min = "1", max = "100000000")
         int maxQueuedMessages,
-        @ConfigDoc(
-                    value = "bytes queued for one session",
-                    min = "1",
-                    max = "1TiB")
+
+        @ConfigDoc(value = "bytes queued for one session", min = "1", max = "1TiB")
         long maxQueuedBytes,
+
         @ConfigDoc(
-                    value = "bytes queued for all sessions together; past it publishers are slowed, before "
-                            + "anything is lost. By default a quarter of the heap",
-                    min = "1",
-                    max = "1TiB",
-                    shown = "25%")
+                value = "bytes queued for all sessions together; past it publishers are slowed, before "
+                        + "anything is lost. By default a quarter of the heap",
+                min = "1",
+                max = "1TiB",
+                shown = "25%")
         long maxTotalQueuedBytes,
+
         @ConfigDoc(
-                    value = "retained messages; past it new topics are refused, known ones are still replaced",
-                    min = "0",
-                    max = "100000000")
+                value = "retained messages; past it new topics are refused, known ones are still replaced",
+                min = "0",
+                max = "100000000")
         int maxRetainedMessages,
+
         @ConfigDoc(
-                    value = "bytes of retained messages. By default a quarter of the heap",
-                    min = "0",
-                    max = "1TiB",
-                    shown = "25%")
+                value = "bytes of retained messages. By default a quarter of the heap",
+                min = "0",
+                max = "1TiB",
+                shown = "25%")
         long maxRetainedBytes,
-        @ConfigDoc(
-                    value = "sessions of the whole broker, connected or not",
-                    min = "1",
-                    max = "100000000")
+
+        @ConfigDoc(value = "sessions of the whole broker, connected or not", min = "1", max = "100000000")
         int maxSessions,
-        @ConfigDoc(
-                    value = "sessions of one user; 0 for no limit",
-                    min = "0",
-                    max = "100000000")
+
+        @ConfigDoc(value = "sessions of one user; 0 for no limit", min = "0", max = "100000000")
         int maxSessionsPerUser,
+
         @ConfigDoc(
-                    value = "messages per second that are read from one client; 0 for no limit",
-                    min = "0",
-                    max = "100000000")
+                value = "messages per second that are read from one client; 0 for no limit",
+                min = "0",
+                max = "100000000")
         int maxPublishRate,
+
         @ConfigDoc(
-                    value = "bytes waiting for the socket of one client before its QoS 0 messages are dropped",
-                    min = "1",
-                    max = "1GiB")
+                value = "bytes waiting for the socket of one client before its QoS 0 messages are dropped",
+                min = "1",
+                max = "1GiB")
         int maxOutboundBytes,
+
         @ConfigDoc(
-                    value = "how long a client may stay unwritable before it is disconnected with 0x97",
-                    min = "1ms",
-                    max = "1d")
+                value = "how long a client may stay unwritable before it is disconnected with 0x97",
+                min = "1ms",
+                max = "1d")
         Duration slowConsumerTimeout) {
 
     /**

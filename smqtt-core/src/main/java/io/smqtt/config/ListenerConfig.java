@@ -22,49 +22,52 @@ import org.jspecify.annotations.Nullable;
  * @param allowedOrigins values of the Origin header that a WebSocket listener takes; empty for all
  */
 public record ListenerConfig(
-        @ConfigDoc(
-                    value = "straight on TCP, or in WebSocket frames; a new name needs it",
-                    shown = "by name")
+        @ConfigDoc(value = "straight on TCP, or in WebSocket frames; a new name needs it", shown = "by name")
         Type type,
+
         @ConfigDoc("the address to bind to; 0.0.0.0 for all of IPv4, :: for all")
         String host,
-        @ConfigDoc(
-                    value = "the port; 0 for any free one",
-                    min = "0",
-                    max = "65535",
-                    shown = "tcp 1883, ws 8083")
+
+        @ConfigDoc(value = "the port; 0 for any free one", min = "0", max = "65535", shown = "tcp 1883, ws 8083")
         int port,
-        @ConfigDoc("the path of a WebSocket listener")
-        String path,
+
+        @ConfigDoc("the path of a WebSocket listener") String path,
+
         @ConfigDoc(
-                    value = "connections of this listener; more are closed when they are accepted",
-                    min = "1",
-                    max = "100000000")
+                value = "connections of this listener; more are closed when they are accepted",
+                min = "1",
+                max = "100000000")
         int maxConnections,
+
         @ConfigDoc(
-                    value = "how long a client has from the accepted socket to the complete CONNECT, handshakes "
-                            + "included",
-                    min = "1ms",
-                    max = "1h")
+                value = "how long a client has from the accepted socket to the complete CONNECT, handshakes "
+                        + "included",
+                min = "1ms",
+                max = "1h")
         Duration connectTimeout,
+
         @ConfigDoc(
-                    value = "the largest packet from a client of this listener; 0 for limits.max-packet-bytes",
-                    min = "0",
-                    max = "268435460")
+                value = "the largest packet from a client of this listener; 0 for limits.max-packet-bytes",
+                min = "0",
+                max = "268435460")
         int maxPacketBytes,
+
         @ConfigDoc(
-                    value = "connections that the operating system keeps before they are accepted; it has a limit "
-                            + "of its own",
-                    min = "1",
-                    max = "65535")
+                value = "connections that the operating system keeps before they are accepted; it has a limit "
+                        + "of its own",
+                min = "1",
+                max = "65535")
         int backlog,
-        @ConfigDoc("makes it TLS or WSS; null for a listener without TLS")
-        @Nullable TlsConfig tls,
+
+        @ConfigDoc("makes it TLS or WSS; null for a listener without TLS") @Nullable
+        TlsConfig tls,
+
         @ConfigDoc("whether every connection begins with a PROXY protocol header, version 1 or 2")
         boolean proxyProtocol,
-        @ConfigDoc("networks such as 10.0.0.0/8 that may send the header; connections from elsewhere are "
-                            + "closed")
+
+        @ConfigDoc("networks such as 10.0.0.0/8 that may send the header; connections from elsewhere are " + "closed")
         List<String> trustedProxies,
+
         @ConfigDoc("values of the Origin header that a WebSocket listener takes; empty for all")
         List<String> allowedOrigins) {
 

@@ -14,15 +14,16 @@ import org.jspecify.annotations.Nullable;
 public record ManagementConfig(
         @ConfigDoc("the address to bind to; keep it on loopback unless a proxy with TLS is in front")
         String host,
+
         @ConfigDoc(
-                    value = "the port; 0 for any free one. Nothing listens on it until the metrics module is "
-                            + "present",
-                    min = "0",
-                    max = "65535")
+                value = "the port; 0 for any free one. Nothing listens on it until the metrics module is " + "present",
+                min = "0",
+                max = "65535")
         int port,
-        @ConfigDoc("the file that holds the bearer token; without one a token is made in the data "
-                            + "directory")
-        @Nullable Path tokenFile) {
+
+        @ConfigDoc("the file that holds the bearer token; without one a token is made in the data " + "directory")
+        @Nullable
+        Path tokenFile) {
 
     /**
      * Checks the values.
@@ -41,10 +42,7 @@ public record ManagementConfig(
      * @return a configuration that is safe to run
      */
     public static ManagementConfig defaults() {
-        return new ManagementConfig(
-                "127.0.0.1",
-                18_083,
-                null);
+        return new ManagementConfig("127.0.0.1", 18_083, null);
     }
 
     /**
@@ -103,10 +101,7 @@ public record ManagementConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public ManagementConfig build() {
-            return new ManagementConfig(
-                    host,
-                    port,
-                    tokenFile);
+            return new ManagementConfig(host, port, tokenFile);
         }
     }
 }

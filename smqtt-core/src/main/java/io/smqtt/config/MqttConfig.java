@@ -22,41 +22,41 @@ import java.time.Duration;
  * @param sharedStrategy which member of a shared group gets a message
  */
 public record MqttConfig(
-        @ConfigDoc(
-                    value = "the highest quality of service",
-                    min = "0",
-                    max = "2")
+        @ConfigDoc(value = "the highest quality of service", min = "0", max = "2")
         int maxQos,
-        @ConfigDoc("whether messages can be retained")
-        boolean retainAvailable,
-        @ConfigDoc("whether filters may hold wildcards")
-        boolean wildcardAvailable,
-        @ConfigDoc("whether subscriptions can be shared")
-        boolean sharedAvailable,
+
+        @ConfigDoc("whether messages can be retained") boolean retainAvailable,
+        @ConfigDoc("whether filters may hold wildcards") boolean wildcardAvailable,
+        @ConfigDoc("whether subscriptions can be shared") boolean sharedAvailable,
+
         @ConfigDoc("whether subscriptions may have identifiers")
         boolean subscriptionIdentifiersAvailable,
-        @ConfigDoc(
-                    value = "topic aliases that a client may use",
-                    min = "0",
-                    max = "65535")
+
+        @ConfigDoc(value = "topic aliases that a client may use", min = "0", max = "65535")
         int topicAliasMaximum,
+
         @ConfigDoc(
-                    value = "topic aliases that the broker uses towards a client, at most what the client allows",
-                    min = "0",
-                    max = "65535")
+                value = "topic aliases that the broker uses towards a client, at most what the client allows",
+                min = "0",
+                max = "65535")
         int outboundTopicAliasMaximum,
+
         @ConfigDoc(
-                    value = "the longest keep alive; a client that asks for more, or for none, gets this one; 0s "
-                            + "for no limit",
-                    min = "0s",
-                    max = "65535s")
+                value = "the longest keep alive; a client that asks for more, or for none, gets this one; 0s "
+                        + "for no limit",
+                min = "0s",
+                max = "65535s")
         Duration maxKeepAlive,
+
         @ConfigDoc("what response topics begin with; empty for none")
         String responseInformation,
+
         @ConfigDoc("where clients are sent on shutdown, as host:port; empty for none")
         String serverReference,
+
         @ConfigDoc("whether a payload declared to be UTF-8 is checked")
         boolean validatePayloadFormat,
+
         @ConfigDoc("which member of a shared group gets a message")
         SharedStrategy sharedStrategy) {
 
@@ -84,18 +84,7 @@ public record MqttConfig(
      */
     public static MqttConfig defaults() {
         return new MqttConfig(
-                2,
-                true,
-                true,
-                true,
-                true,
-                32,
-                16,
-                Duration.ZERO,
-                "",
-                "",
-                false,
-                SharedStrategy.ROUND_ROBIN);
+                2, true, true, true, true, 32, 16, Duration.ZERO, "", "", false, SharedStrategy.ROUND_ROBIN);
     }
 
     /**

@@ -37,9 +37,7 @@ final class NearestKey {
         }
         int first = unknown.indexOf('.');
         int second = unknown.indexOf('.', first + 1);
-        return first < 0 || second < 0
-                ? known
-                : known.replace(ConfigSchema.NAME, unknown.substring(first + 1, second));
+        return first < 0 || second < 0 ? known : known.replace(ConfigSchema.NAME, unknown.substring(first + 1, second));
     }
 
     private static int distance(String a, String b) {

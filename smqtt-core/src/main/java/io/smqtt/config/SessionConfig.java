@@ -14,21 +14,22 @@ import java.time.Duration;
  * @param bindToUser whether a session can be resumed only by the user who began it
  */
 public record SessionConfig(
-        @ConfigDoc(
-                    value = "the longest session expiry interval that is granted",
-                    min = "0s",
-                    max = "4294967295s")
+        @ConfigDoc(value = "the longest session expiry interval that is granted", min = "0s", max = "4294967295s")
         Duration maxExpiry,
+
         @ConfigDoc(
-                    value = "how long a session without clean session lives before MQTT 5.0; max-expiry where "
-                            + "that is shorter",
-                    min = "0s",
-                    max = "4294967295s")
+                value = "how long a session without clean session lives before MQTT 5.0; max-expiry where "
+                        + "that is shorter",
+                min = "0s",
+                max = "4294967295s")
         Duration defaultExpiry,
+
         @ConfigDoc("whether QoS 0 messages are queued for an offline client")
         boolean queueQos0,
+
         @ConfigDoc("which message goes when a queue is full")
         DropPolicy dropPolicy,
+
         @ConfigDoc("whether a session can be resumed only by the user who began it")
         boolean bindToUser) {
 
@@ -52,12 +53,7 @@ public record SessionConfig(
      * @return a configuration that is safe to run
      */
     public static SessionConfig defaults() {
-        return new SessionConfig(
-                Duration.ofDays(1),
-                Duration.ofDays(1),
-                false,
-                DropPolicy.NEWEST,
-                true);
+        return new SessionConfig(Duration.ofDays(1), Duration.ofDays(1), false, DropPolicy.NEWEST, true);
     }
 
     /**
@@ -132,12 +128,7 @@ public record SessionConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public SessionConfig build() {
-            return new SessionConfig(
-                    maxExpiry,
-                    defaultExpiry,
-                    queueQos0,
-                    dropPolicy,
-                    bindToUser);
+            return new SessionConfig(maxExpiry, defaultExpiry, queueQos0, dropPolicy, bindToUser);
         }
     }
 }

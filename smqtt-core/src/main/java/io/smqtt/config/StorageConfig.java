@@ -12,10 +12,11 @@ import java.nio.file.Path;
  */
 public record StorageConfig(
         @ConfigDoc("where sessions and retained messages are kept: in memory (nothing survives a "
-                            + "restart), or on disk")
+                + "restart), or on disk")
         Kind kind,
-        @ConfigDoc("the data directory; also --data")
-        Path dir,
+
+        @ConfigDoc("the data directory; also --data") Path dir,
+
         @ConfigDoc("what an acknowledgement waits for: stable storage, the operating system, or nothing")
         Sync sync) {
 
@@ -36,10 +37,7 @@ public record StorageConfig(
      * @return a configuration that is safe to run
      */
     public static StorageConfig defaults() {
-        return new StorageConfig(
-                Kind.MEMORY,
-                Path.of("data"),
-                Sync.SYNC);
+        return new StorageConfig(Kind.MEMORY, Path.of("data"), Sync.SYNC);
     }
 
     /**
@@ -116,10 +114,7 @@ public record StorageConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public StorageConfig build() {
-            return new StorageConfig(
-                    kind,
-                    dir,
-                    sync);
+            return new StorageConfig(kind, dir, sync);
         }
     }
 }

@@ -18,18 +18,20 @@ import org.jspecify.annotations.Nullable;
 public record TlsConfig(
         @ConfigDoc("the certificate chain, PEM; read again on SIGHUP")
         Path certificate,
+
         @ConfigDoc("the private key, PEM, PKCS #8; read again on SIGHUP")
         Path key,
-        @ConfigDoc("the authorities that client certificates are verified against, PEM")
-        @Nullable Path clientCa,
-        @ConfigDoc(
-                    value = "whether a client certificate is wanted",
-                    fallback = "none")
+
+        @ConfigDoc("the authorities that client certificates are verified against, PEM") @Nullable
+        Path clientCa,
+
+        @ConfigDoc(value = "whether a client certificate is wanted", fallback = "none")
         ClientAuth clientAuth,
+
         @ConfigDoc(
-                    value = "what part of the client certificate is the user name: none of it, its common name, "
-                            + "or its whole subject",
-                    fallback = "none")
+                value = "what part of the client certificate is the user name: none of it, its common name, "
+                        + "or its whole subject",
+                fallback = "none")
         CertificateUserName userName) {
 
     /**
@@ -146,12 +148,7 @@ public record TlsConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public TlsConfig build() {
-            return new TlsConfig(
-                    certificate,
-                    key,
-                    clientCa,
-                    clientAuth,
-                    userName);
+            return new TlsConfig(certificate, key, clientCa, clientAuth, userName);
         }
     }
 }

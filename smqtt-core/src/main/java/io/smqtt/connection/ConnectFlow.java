@@ -151,14 +151,27 @@ public final class ConnectFlow {
                 ? AccessDecision.ALLOW.now()
                 : authorizer.authorize(
                         client, AccessAction.PUBLISH, packet.will().message().topic().value());
-        Mono<AccessDecision> mayEnter = mayWill.flatMap(decision -> decision != AccessDecision.ALLOW
-                ? Mono.just(decision)
-                : directory.claim(client, packet.cleanStart()).thenReturn(decision));
-        Answers.await(connection, mayEnter, AccessDecision.DENY, decision -> {
+        Answers.await(connection, mayWill, AccessDecision.DENY, decision -> {
             if (decision == AccessDecision.ALLOW) {
-                open(connection, packet, client, authenticationData);
+                claim(connection, packet, client, authenticationData);
             } else {
                 disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, "the will is not allowed");
+            }
+        });
+    }
+
+    private void claim(
+            Connection connection,
+            ConnectPacket packet,
+            ClientIdentity client,
+            byte @Nullable [] authenticationData) {
+        Mono<ReasonCode> claimed =
+                directory.claim(client, packet.cleanStart()).thenReturn(ReasonCode.SUCCESS);
+        Answers.await(connection, claimed, ReasonCode.SERVER_UNAVAILABLE, outcome -> {
+            if (outcome == ReasonCode.SUCCESS) {
+                open(connection, packet, client, authenticationData);
+            } else {
+                disconnector.refuse(connection, outcome, null);
             }
         });
     }
@@ -185,6 +198,7 @@ public final class ConnectFlow {
 
                     @Override
                     public void refused(ReasonCode reason) {
+                        connection.answered();
                         disconnector.refuse(connection, reason, null);
                     }
                 }));
@@ -207,6 +221,7 @@ public final class ConnectFlow {
             boolean sessionPresent,
             long grantedExpiry,
             byte @Nullable [] authenticationData) {
+        connection.answered();
         if (connection.isClosing()) { // gone while it waited
             session.connectionEnded(connection, true, -1);
             return;

@@ -54,7 +54,7 @@ final class Connection implements PacketSink {
     private final OutboundBuffer outbound;
 
     private Phase phase = Phase.AWAITING_CONNECT;
-    private boolean waiting;
+    private int awaited;
     private @Nullable ProtocolVersion version;
     private int maximumPacketBytes;
     private long clientMaximumPacketBytes = NO_LIMIT;
@@ -177,23 +177,29 @@ final class Connection implements PacketSink {
 
     /** Whether the next packet may be decoded: not while an answer is awaited that it must not overtake. */
     boolean mayDecode() {
-        return !waiting && !isClosing();
+        return awaited == 0 && !isClosing();
     }
 
-    /** Stops decoding until {@link #proceed()}. */
+    /** Stops decoding until {@link #answered()} was called as often, and then {@link #proceed()}. */
     void await() {
-        waiting = true;
+        awaited++;
     }
 
-    /** Goes on decoding; on the event loop, never from within decoding. */
+    /** An answer is here. */
+    void answered() {
+        awaited--;
+    }
+
+    /** Goes on decoding unless another answer is awaited; on the event loop, never from within decoding. */
     void proceed() {
-        waiting = false;
-        resume.run();
+        if (awaited == 0) {
+            resume.run();
+        }
     }
 
     /** Asks the socket for more, unless there is a reason not to. */
     void readNext() {
-        if (phase == Phase.CLOSED || waiting) {
+        if (phase == Phase.CLOSED || awaited > 0) {
             return;
         }
         if (phase == Phase.CONNECTED && !context.channel().isWritable()) {
@@ -217,13 +223,21 @@ final class Connection implements PacketSink {
     ReadPace pace(int maximumRate) {
         ReadPace current = pace;
         if (current == null) {
-            current = new ReadPace(maximumRate, context);
+            current = new ReadPace(maximumRate, this);
             pace = current;
         }
         return current;
     }
 
+    /** Whether the client is silent because nothing is read from it. */
+    boolean isHeldBack() {
+        return pace != null && pace.isArmed();
+    }
+
     void writabilityChanged() {
+        if (phase == Phase.CLOSED) {
+            return;
+        }
         boolean writable = context.channel().isWritable();
         deadlines().writable(writable);
         if (writable && session != null && phase == Phase.CONNECTED) {
@@ -304,7 +318,7 @@ final class Connection implements PacketSink {
     }
 
     int pendingAcknowledgements() {
-        return acknowledgements == null ? 0 : acknowledgements.size();
+        return acknowledgements == null ? 0 : acknowledgements.atLeastOnce();
     }
 
     // --- writing

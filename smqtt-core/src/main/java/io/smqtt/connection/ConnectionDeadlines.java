@@ -32,13 +32,15 @@ final class ConnectionDeadlines {
         }
 
         void arm() {
-            long leftTicks = Math.max(1, connection.touchedTick() + limitTicks - wheel.tick());
-            wheel.arm(this, leftTicks * DeadlineWheel.TICK_MILLIS);
+            wheel.armAt(this, connection.touchedTick() + limitTicks + 1); // the packet may have come late in its tick
         }
 
         @Override
         protected void expired() {
-            if (wheel.tick() - connection.touchedTick() >= limitTicks) {
+            if (connection.isHeldBack()) { // its packets wait because we do not read them
+                connection.touch();
+            }
+            if (wheel.tick() - connection.touchedTick() > limitTicks) {
                 disconnector.disconnect(connection, ReasonCode.KEEP_ALIVE_TIMEOUT, null);
             } else {
                 arm();

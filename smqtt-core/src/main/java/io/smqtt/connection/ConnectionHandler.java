@@ -205,7 +205,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void onPubAck(int packetId, ReasonCode reason) {
-        flows.publish().onPubAck(connected(), packetId);
+        flows.publish().onPubAck(connected(), packetId, reason);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.smqtt.connection;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.socket.DuplexChannel;
 import io.smqtt.codec.ConnAck;
@@ -73,7 +74,7 @@ public final class Disconnector {
     void violation(Connection connection, ProtocolViolation violation) {
         ProtocolVersion readable = violation.connectVersion();
         if (connection.phase() == Connection.Phase.AWAITING_CONNECT) {
-            if (readable == null) { // [MQTT-3.1.4-1]: not even a CONNECT: no answer
+            if (readable == null || !mayTell(readable, violation.reason())) { // [MQTT-3.1.4-1]
                 LOG.info("{}: {}", connection.name(), violation.getMessage());
                 finish(connection, violation.reason());
                 return;
@@ -83,6 +84,13 @@ public final class Disconnector {
         } else {
             disconnect(connection, violation.reason(), violation.getMessage());
         }
+    }
+
+    /** An older client is told only what there is a return code for; a malformed CONNECT has none [MQTT311-3.1.4-1]. */
+    private static boolean mayTell(ProtocolVersion version, ReasonCode reason) {
+        return version.isV5()
+                || reason == ReasonCode.UNSUPPORTED_PROTOCOL_VERSION
+                || reason == ReasonCode.CLIENT_IDENTIFIER_NOT_VALID;
     }
 
     /** Refuses the CONNECT. */
@@ -173,18 +181,22 @@ public final class Disconnector {
         connection.outbound().flush();
         connection.deadlines().linger(LINGER_MILLIS);
         boolean plain = !connection.link().tls() && !connection.link().webSocket();
+        // completes when everything before it has left; a shutdown would throw away what has not
+        ChannelFuture sent = connection.context().writeAndFlush(Unpooled.EMPTY_BUFFER);
         if (plain && channel instanceof DuplexChannel duplex) {
-            duplex.shutdownOutput().addListener(done -> {
-                if (!done.isSuccess()) {
-                    channel.close();
-                }
-            });
+            sent.addListener(done -> shutDownOutput(duplex));
             channel.read();
         } else {
-            connection.context()
-                    .writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(ChannelFutureListener.CLOSE);
+            sent.addListener(ChannelFutureListener.CLOSE);
         }
+    }
+
+    private static void shutDownOutput(DuplexChannel channel) {
+        channel.shutdownOutput().addListener(done -> {
+            if (!done.isSuccess()) {
+                channel.close();
+            }
+        });
     }
 
     private static String describe(ReasonCode reason, @Nullable String text) {

@@ -95,7 +95,6 @@ public final class EnhancedFlow {
             if (step instanceof Step.Challenge challenge) { // [MQTT-4.12.0-2]
                 connection.auth(
                         new AuthPacket(ReasonCode.CONTINUE_AUTHENTICATION, state.method(), challenge.data()));
-                connection.proceed();
             } else if (step instanceof Step.Success success) {
                 succeeded(connection, state, success, connect);
             } else if (step instanceof Step.Failure failure) { // [MQTT-4.12.0-4] [MQTT-4.12.1-2]
@@ -122,6 +121,5 @@ public final class EnhancedFlow {
         connection.client(again);
         connection.session().reauthenticated(again);
         connection.auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));
-        connection.proceed();
     }
 }

@@ -66,10 +66,7 @@ public final class SubscribeFlow {
         Mono<List<AccessDecision>> later = Flux.fromIterable(wishes)
                 .concatMap(wish -> decide(connection, wish).defaultIfEmpty(AccessDecision.DENY))
                 .collectList();
-        Answers.await(connection, later, List.of(), late -> {
-            subscribe(connection, packet, wishes, late);
-            connection.proceed();
-        });
+        Answers.await(connection, later, List.of(), late -> subscribe(connection, packet, wishes, late));
     }
 
     private Wish parse(SubscribePacket.Request request, int identifier) {

@@ -28,6 +28,9 @@ public final class DeadlineWheel {
     private final @Nullable Deadline[] slots = new @Nullable Deadline[SLOTS];
     private long tick;
 
+    /** The entry that is looked at next while a slot is walked; {@link #remove} keeps it valid. */
+    private @Nullable Deadline upcoming;
+
     /**
      * Creates a wheel.
      *
@@ -63,9 +66,18 @@ public final class DeadlineWheel {
      * @param delayMillis when, in milliseconds from now
      */
     public void arm(Deadline deadline, long delayMillis) {
+        armAt(deadline, nowTick() + Math.min(MAXIMUM_TICKS, delayMillis / TICK_MILLIS + 1));
+    }
+
+    /**
+     * Arms a deadline, or arms it anew, for a tick of {@link #tick()}'s clock.
+     *
+     * @param deadline what is to happen
+     * @param dueTick when; the next tick if that has passed
+     */
+    public void armAt(Deadline deadline, long dueTick) {
         deadline.cancel();
-        long ticks = Math.min(MAXIMUM_TICKS, delayMillis / TICK_MILLIS + 1);
-        deadline.dueTick = Math.max(tick + 1, nowTick() + ticks);
+        deadline.dueTick = Math.max(tick + 1, dueTick);
         deadline.slot = (int) (deadline.dueTick & (SLOTS - 1));
         deadline.wheel = this;
         Deadline first = slots[deadline.slot];
@@ -79,6 +91,9 @@ public final class DeadlineWheel {
     void remove(Deadline deadline) {
         Deadline previous = deadline.previous;
         Deadline next = deadline.next;
+        if (deadline == upcoming) {
+            upcoming = next;
+        }
         if (previous == null) {
             slots[deadline.slot] = next;
         } else {
@@ -105,14 +120,13 @@ public final class DeadlineWheel {
     }
 
     private void expire(int slot, long now) {
-        Deadline deadline = slots[slot];
-        while (deadline != null) {
+        upcoming = slots[slot];
+        while (upcoming != null) {
+            Deadline deadline = upcoming;
+            upcoming = deadline.next;
             if (deadline.dueTick <= now) {
                 remove(deadline);
-                run(deadline);
-                deadline = slots[slot]; // what ran may have changed the list
-            } else {
-                deadline = deadline.next;
+                run(deadline); // may arm and cancel others, of this slot too
             }
         }
     }

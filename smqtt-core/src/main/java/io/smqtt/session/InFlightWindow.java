@@ -102,6 +102,17 @@ final class InFlightWindow {
         states[slot] = AWAITING_PUBCOMP;
     }
 
+    /** How many messages the client has not said to have. */
+    int undelivered() {
+        int count = 0;
+        for (long sequence = head; sequence < tail; sequence++) {
+            if (messages[slot(sequence)] != null) {
+                count++;
+            }
+        }
+        return count;
+    }
+
     /** Ends the message; its packet identifier may be used again. */
     void remove(long sequence) {
         int slot = slot(sequence);

@@ -41,8 +41,11 @@ public final class AcceptedConnection implements ClientLink {
     private @Nullable Runnable onTimeout;
 
     // links of LoopConnections
-    @Nullable AcceptedConnection previous;
-    @Nullable AcceptedConnection next;
+    @Nullable
+    AcceptedConnection previous;
+
+    @Nullable
+    AcceptedConnection next;
 
     AcceptedConnection(Listener listener, Channel channel, InetSocketAddress remoteAddress) {
         this.listener = listener;

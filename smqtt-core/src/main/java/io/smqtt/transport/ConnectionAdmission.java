@@ -29,7 +29,8 @@ final class ConnectionAdmission {
         this.rates = rates;
     }
 
-    @Nullable String opened() {
+    @Nullable
+    String opened() {
         if (open.incrementAndGet() > limits.maxConnections()) {
             open.decrementAndGet();
             return "limits.max-connections";
@@ -43,7 +44,8 @@ final class ConnectionAdmission {
     }
 
     /** Counts a pending connection for its address, which must have been made by {@link ClientAddresses#key}. */
-    @Nullable String from(InetAddress address) {
+    @Nullable
+    String from(InetAddress address) {
         if (!rates.allow(address)) {
             return "limits.connect-rate-per-address";
         }

@@ -130,8 +130,8 @@ public final class EventLoops {
         @SuppressWarnings({"unchecked", "rawtypes"})
         public Mono<Void> disposeLater(Duration quietPeriod, Duration timeout) {
             return Mono.defer(() -> {
-                Future ended = group.shutdownGracefully(
-                        quietPeriod.toMillis(), timeout.toMillis(), TimeUnit.MILLISECONDS);
+                Future ended =
+                        group.shutdownGracefully(quietPeriod.toMillis(), timeout.toMillis(), TimeUnit.MILLISECONDS);
                 return FutureMono.from(ended);
             });
         }

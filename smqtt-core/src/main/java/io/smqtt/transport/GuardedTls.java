@@ -43,7 +43,10 @@ final class GuardedTls extends SslHandler {
                 return;
             }
         }
-        if (recordWise && in.isReadable() && type(in) == HANDSHAKE_RECORD && handshakeFuture().isSuccess()) {
+        if (recordWise
+                && in.isReadable()
+                && type(in) == HANDSHAKE_RECORD
+                && handshakeFuture().isSuccess()) {
             end(ctx, in, "renegotiation refused");
             return;
         }

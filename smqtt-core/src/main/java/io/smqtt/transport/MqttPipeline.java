@@ -55,6 +55,9 @@ public final class MqttPipeline {
     }
 
     private static HttpDecoderConfig httpLimits() {
-        return new HttpDecoderConfig().setMaxInitialLineLength(4_096).setMaxHeaderSize(8_192).setMaxChunkSize(8_192);
+        return new HttpDecoderConfig()
+                .setMaxInitialLineLength(4_096)
+                .setMaxHeaderSize(8_192)
+                .setMaxChunkSize(8_192);
     }
 }

@@ -60,6 +60,7 @@ final class Network {
     }
 
     private static ConfigurationException invalid(String key, String text, @Nullable Throwable cause) {
-        return new ConfigurationException(key + ": '" + text + "' is not a network such as 10.0.0.0/8 or fd00::/8", cause);
+        return new ConfigurationException(
+                key + ": '" + text + "' is not a network such as 10.0.0.0/8 or fd00::/8", cause);
     }
 }

@@ -4,6 +4,7 @@ package io.smqtt.transport;
 import io.smqtt.config.ConfigurationException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -15,7 +16,6 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -69,7 +69,9 @@ final class PemFile {
     /** The private key, unencrypted: PKCS #8, or PKCS #1 for RSA, or SEC 1 for elliptic curves. */
     PrivateKey privateKey() {
         if (text.contains("ENCRYPTED")) {
-            throw invalid("holds an encrypted key; decrypt it with: openssl pkcs8 -topk8 -nocrypt -in <key> -out <file>", null);
+            throw invalid(
+                    "holds an encrypted key; decrypt it with: openssl pkcs8 -topk8 -nocrypt -in <key> -out <file>",
+                    null);
         }
         byte[] curve = null;
         for (Block block : blocks) {
@@ -100,8 +102,10 @@ final class PemFile {
         try {
             return KeyEncoding.pkcs8OfEc(der, curve);
         } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
-            throw invalid("holds a damaged key, or one without a named curve; "
-                    + "convert it with: openssl pkcs8 -topk8 -nocrypt -in <key> -out <file>", e);
+            throw invalid(
+                    "holds a damaged key, or one without a named curve; "
+                            + "convert it with: openssl pkcs8 -topk8 -nocrypt -in <key> -out <file>",
+                    e);
         }
     }
 

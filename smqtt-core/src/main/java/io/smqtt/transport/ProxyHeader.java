@@ -51,7 +51,8 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
 
     private InetSocketAddress source(HAProxyMessage header) throws UnknownHostException {
         AddressFamily family = header.proxiedProtocol().addressFamily();
-        if (header.command() == HAProxyCommand.LOCAL || family != AddressFamily.AF_IPv4 && family != AddressFamily.AF_IPv6) {
+        if (header.command() == HAProxyCommand.LOCAL
+                || family != AddressFamily.AF_IPv4 && family != AddressFamily.AF_IPv6) {
             return connection.remoteAddress();
         }
         byte[] address = NetUtil.createByteArrayFromIpAddressString(header.sourceAddress());

@@ -42,7 +42,9 @@ final class Readiness extends ChannelInboundHandlerAdapter {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event == last) {
             ready(ctx);
-        } else if (event instanceof SslHandshakeCompletionEvent handshake && last == Stage.TLS && handshake.isSuccess()) {
+        } else if (event instanceof SslHandshakeCompletionEvent handshake
+                && last == Stage.TLS
+                && handshake.isSuccess()) {
             ready(ctx);
         }
     }

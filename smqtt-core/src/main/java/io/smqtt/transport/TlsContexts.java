@@ -108,13 +108,12 @@ final class TlsContexts {
 
     /** Signs and verifies, since a wrong key would show only in the first handshake. */
     private static boolean belongTogether(PrivateKey privateKey, PublicKey publicKey) {
-        String algorithm =
-                switch (privateKey.getAlgorithm()) {
-                    case "RSA" -> "SHA256withRSA";
-                    case "EC" -> "SHA256withECDSA";
-                    case "EdDSA", "Ed25519", "Ed448" -> "EdDSA";
-                    default -> "";
-                };
+        String algorithm = switch (privateKey.getAlgorithm()) {
+            case "RSA" -> "SHA256withRSA";
+            case "EC" -> "SHA256withECDSA";
+            case "EdDSA", "Ed25519", "Ed448" -> "EdDSA";
+            default -> "";
+        };
         if (algorithm.isEmpty()) {
             return true; // not checked
         }

@@ -6,6 +6,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
@@ -226,16 +227,31 @@ final class WebSocketFrames extends ChannelDuplexHandler {
 
     private void unmask(ByteBuf in, int from, int length) {
         int rotated = Integer.rotateLeft(mask, maskOffset * Byte.SIZE);
+        maskOffset = maskOffset + length & 3;
+        if (in.nioBufferCount() == 1) {
+            unmask(in.internalNioBuffer(from, length), rotated);
+            return;
+        }
+        for (int i = 0; i < length; i++) {
+            in.setByte(from + i, in.getByte(from + i) ^ maskByte(rotated, i));
+        }
+    }
+
+    /** In the buffer's own memory, eight bytes at a time. */
+    private static void unmask(ByteBuffer memory, int rotated) {
         long wide = (long) rotated << Integer.SIZE | rotated & 0xFFFF_FFFFL;
-        int at = from;
-        int end = from + length;
+        int at = memory.position();
+        int end = memory.limit();
         for (; end - at >= Long.BYTES; at += Long.BYTES) {
-            in.setLong(at, in.getLong(at) ^ wide);
+            memory.putLong(at, memory.getLong(at) ^ wide);
         }
         for (int i = 0; at < end; at++, i++) {
-            in.setByte(at, in.getByte(at) ^ rotated >>> 24 - (i & 3) * Byte.SIZE);
+            memory.put(at, (byte) (memory.get(at) ^ maskByte(rotated, i)));
         }
-        maskOffset = maskOffset + length & 3;
+    }
+
+    private static int maskByte(int rotated, int i) {
+        return rotated >>> (3 - (i & 3)) * Byte.SIZE;
     }
 
     private void frameRead(ChannelHandlerContext ctx) {
@@ -264,7 +280,8 @@ final class WebSocketFrames extends ChannelDuplexHandler {
 
     /** RFC 6455, section 7.4: some codes are never sent. */
     private static boolean sendable(int code) {
-        return code >= 3000 && code < 5000 || code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006;
+        return code >= 3000 && code < 5000
+                || code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006;
     }
 
     private void fail(ChannelHandlerContext ctx, int code) {

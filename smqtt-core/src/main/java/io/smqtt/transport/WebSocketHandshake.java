@@ -67,7 +67,9 @@ final class WebSocketHandshake extends ChannelInboundHandlerAdapter {
 
     private void end(ChannelHandlerContext ctx, HttpContent content) {
         WebSocketRules.Accepted yes = accepted;
-        if (yes == null || content.content().isReadable() || content.decoderResult().isFailure()) {
+        if (yes == null
+                || content.content().isReadable()
+                || content.decoderResult().isFailure()) {
             refuse(ctx, new WebSocketRules.Refused(HttpResponseStatus.BAD_REQUEST, "content"));
         } else if (content instanceof LastHttpContent) {
             upgrade(ctx, yes);

@@ -88,9 +88,7 @@ class ConfigBinderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "5s, PT5S", "250ms, PT0.25S", "1h, PT1H", "10m, PT10M", "1d, PT24H", "PT7S, PT7S", "90 s, PT90S"
-    })
+    @CsvSource({"5s, PT5S", "250ms, PT0.25S", "1h, PT1H", "10m, PT10M", "1d, PT24H", "PT7S, PT7S", "90 s, PT90S"})
     void durationsHaveUnits(String text, Duration expected) {
         assertThat(bind("limits.slow-consumer-timeout", text).limits().slowConsumerTimeout())
                 .isEqualTo(expected);
@@ -98,17 +96,23 @@ class ConfigBinderTest {
 
     @ParameterizedTest
     @CsvSource({
-        "64KiB, 65536", "1MiB, 1048576", "16MB, 16000000", "2GiB, 2147483648", "1_000, 1000", "77, 77", "5 mib, 5242880",
+        "64KiB, 65536",
+        "1MiB, 1048576",
+        "16MB, 16000000",
+        "2GiB, 2147483648",
+        "1_000, 1000",
+        "77, 77",
+        "5 mib, 5242880",
         "100B, 100"
     })
     void sizesHaveUnits(String text, long expected) {
-        assertThat(bind("limits.max-queued-bytes", text).limits().maxQueuedBytes()).isEqualTo(expected);
+        assertThat(bind("limits.max-queued-bytes", text).limits().maxQueuedBytes())
+                .isEqualTo(expected);
     }
 
     @Test
     void sizeMayBeAShareOfTheHeap() {
-        assertThat(bind("limits.max-total-queued-bytes", "25%").limits())
-                .isEqualTo(LimitsConfig.defaults());
+        assertThat(bind("limits.max-total-queued-bytes", "25%").limits()).isEqualTo(LimitsConfig.defaults());
     }
 
     @ParameterizedTest
@@ -148,23 +152,25 @@ class ConfigBinderTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "listeners.tcp.port      | abc  | must be a whole number, but is \"abc\"",
-        "listeners.tcp.port      | ''   | must be a whole number, but is \"\"",
-        "listeners.tcp.port      | 65536 | must be 0 to 65535, but is 65536",
-        "limits.max-packet-bytes | 1GiB | must be 16 to 268435460, but is 1073741824",
-        "limits.max-packet-bytes | 9999999999 | must be a size such as 64KiB, 1MiB or 16MB, but is \"9999999999\"",
-        "limits.max-packet-bytes | 1 bucket | must be a size such as 64KiB, 1MiB or 16MB, but is \"1 bucket\"",
-        "session.max-expiry      | 10   | must be a duration such as 250ms, 5s or 1h, but is \"10\"",
-        "session.drop-policy     | all  | must be one of newest, oldest, but is \"all\"",
-        "session.queue-qos0      | yes  | must be true or false, but is \"yes\"",
-        "listeners.tcp.enabled   | no   | must be true or false, but is \"no\"",
-        "cluster.seeds           | a    | must be host:port",
-        "storage.dir             | ''   | must be a path, but is \"\"",
-        "listeners.tcp.trusted-proxies | 10.0.0.300 | must hold networks such as 10.0.0.0/8 or fd00::/8",
-        "listeners.tcp.path      | mqtt | must begin with / and hold no space, ? or #",
-        "limits                  | 5    | is a block of keys and takes no value",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "listeners.tcp.port      | abc  | must be a whole number, but is \"abc\"",
+                "listeners.tcp.port      | ''   | must be a whole number, but is \"\"",
+                "listeners.tcp.port      | 65536 | must be 0 to 65535, but is 65536",
+                "limits.max-packet-bytes | 1GiB | must be 16 to 268435460, but is 1073741824",
+                "limits.max-packet-bytes | 9999999999 | must be a size such as 64KiB, 1MiB or 16MB, but is \"9999999999\"",
+                "limits.max-packet-bytes | 1 bucket | must be a size such as 64KiB, 1MiB or 16MB, but is \"1 bucket\"",
+                "session.max-expiry      | 10   | must be a duration such as 250ms, 5s or 1h, but is \"10\"",
+                "session.drop-policy     | all  | must be one of newest, oldest, but is \"all\"",
+                "session.queue-qos0      | yes  | must be true or false, but is \"yes\"",
+                "listeners.tcp.enabled   | no   | must be true or false, but is \"no\"",
+                "cluster.seeds           | a    | must be host:port",
+                "storage.dir             | ''   | must be a path, but is \"\"",
+                "listeners.tcp.trusted-proxies | 10.0.0.300 | must hold networks such as 10.0.0.0/8 or fd00::/8",
+                "listeners.tcp.path      | mqtt | must begin with / and hold no space, ? or #",
+                "limits                  | 5    | is a block of keys and takes no value",
+            })
     void wrongValueIsNamedWithItsOriginAndWhatIsExpected(String key, String text, String problem) {
         assertThat(problems(key, text))
                 .singleElement()
@@ -189,8 +195,7 @@ class ConfigBinderTest {
         "eventloops, event-loops"
     })
     void unknownKeyIsNamedWithTheNearestKnownOne(String key, String nearest) {
-        assertThat(problems(key, "1"))
-                .containsExactly("here: unknown key " + key + ", did you mean " + nearest + "?");
+        assertThat(problems(key, "1")).containsExactly("here: unknown key " + key + ", did you mean " + nearest + "?");
     }
 
     @Test
@@ -200,14 +205,16 @@ class ConfigBinderTest {
 
     @Test
     void allProblemsAreFoundAtOnce() {
-        assertThat(problems("listeners.tcp.port", "x", "limits.max-in-flight", "0", "mqtt.max-qos", "3", "foo.bar", "1"))
+        assertThat(problems(
+                        "listeners.tcp.port", "x", "limits.max-in-flight", "0", "mqtt.max-qos", "3", "foo.bar", "1"))
                 .hasSize(4);
     }
 
     @Test
     void recordOutsideOfTheSchemaIsARootOfItsOwn() {
         List<Record> bound = ConfigBinder.bind(
-                ConfigSchema.of(BrokerConfig.defaults(), new Extra("old", 1)), values("colour", "new", "event-loops", "3"));
+                ConfigSchema.of(BrokerConfig.defaults(), new Extra("old", 1)),
+                values("colour", "new", "event-loops", "3"));
 
         assertThat(bound.get(1)).isEqualTo(new Extra("new", 1));
         assertThat(((BrokerConfig) bound.get(0)).eventLoops()).isEqualTo(3);
@@ -229,8 +236,7 @@ class ConfigBinderTest {
     }
 
     private static List<String> problems(String... keysAndTexts) {
-        ConfigurationException problem =
-                catchThrowableOfType(ConfigurationException.class, () -> bind(keysAndTexts));
+        ConfigurationException problem = catchThrowableOfType(ConfigurationException.class, () -> bind(keysAndTexts));
         assertThat(problem).as("refused").isNotNull();
         return problem.problems();
     }

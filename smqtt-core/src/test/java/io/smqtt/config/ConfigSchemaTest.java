@@ -49,16 +49,37 @@ class ConfigSchemaTest {
         assertThat(ConfigSchema.of(BrokerConfig.defaults()).describe())
                 .extracting(ConfigKey::name)
                 .contains(
-                        "listeners.<name>.type", "listeners.<name>.host", "listeners.<name>.port",
-                        "listeners.<name>.path", "listeners.<name>.max-connections", "listeners.<name>.connect-timeout",
-                        "listeners.<name>.tls.certificate", "listeners.<name>.tls.key",
-                        "listeners.<name>.tls.client-ca", "listeners.<name>.tls.client-auth",
-                        "listeners.<name>.tls.user-name", "listeners.<name>.proxy-protocol",
-                        "listeners.<name>.trusted-proxies", "access.allow-anonymous", "access.password-file",
-                        "access.acl-file", "storage.kind", "storage.dir", "storage.sync", "cluster.enabled",
-                        "cluster.node-id", "cluster.bind", "cluster.seeds", "cluster.discovery",
-                        "cluster.tls.certificate", "cluster.secret", "cluster.publish-ack", "cluster.subscribe-sync",
-                        "management.host", "management.port", "management.token-file")
+                        "listeners.<name>.type",
+                        "listeners.<name>.host",
+                        "listeners.<name>.port",
+                        "listeners.<name>.path",
+                        "listeners.<name>.max-connections",
+                        "listeners.<name>.connect-timeout",
+                        "listeners.<name>.tls.certificate",
+                        "listeners.<name>.tls.key",
+                        "listeners.<name>.tls.client-ca",
+                        "listeners.<name>.tls.client-auth",
+                        "listeners.<name>.tls.user-name",
+                        "listeners.<name>.proxy-protocol",
+                        "listeners.<name>.trusted-proxies",
+                        "access.allow-anonymous",
+                        "access.password-file",
+                        "access.acl-file",
+                        "storage.kind",
+                        "storage.dir",
+                        "storage.sync",
+                        "cluster.enabled",
+                        "cluster.node-id",
+                        "cluster.bind",
+                        "cluster.seeds",
+                        "cluster.discovery",
+                        "cluster.tls.certificate",
+                        "cluster.secret",
+                        "cluster.publish-ack",
+                        "cluster.subscribe-sync",
+                        "management.host",
+                        "management.port",
+                        "management.token-file")
                 .doesNotHaveDuplicates();
     }
 
@@ -75,9 +96,8 @@ class ConfigSchemaTest {
     @Test
     void modulesThatAreNeededAreNamed() {
         BrokerConfig config = BrokerConfig.builder()
-                .storage(StorageConfig.builder()
-                        .kind(StorageConfig.Kind.ROCKSDB)
-                        .build())
+                .storage(
+                        StorageConfig.builder().kind(StorageConfig.Kind.ROCKSDB).build())
                 .cluster(ClusterConfig.builder().enabled(true).build())
                 .build();
 
@@ -108,7 +128,8 @@ class ConfigSchemaTest {
                 .listeners(Map.of(
                         "secure",
                         ListenerConfig.tcp(8883).toBuilder()
-                                .tls(TlsConfig.builder(Path.of("/a"), Path.of("/b")).build())
+                                .tls(TlsConfig.builder(Path.of("/a"), Path.of("/b"))
+                                        .build())
                                 .trustedProxies(List.of("10.0.0.0/8", "::1"))
                                 .build()))
                 .limits(LimitsConfig.builder()

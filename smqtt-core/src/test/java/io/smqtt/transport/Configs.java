@@ -31,11 +31,13 @@ record Configs(
     }
 
     Configs host(String value) {
-        return new Configs(type, value, port, maxConnections, connectTimeout, maxPacketBytes, tls, trustedProxies, origins);
+        return new Configs(
+                type, value, port, maxConnections, connectTimeout, maxPacketBytes, tls, trustedProxies, origins);
     }
 
     Configs port(int value) {
-        return new Configs(type, host, value, maxConnections, connectTimeout, maxPacketBytes, tls, trustedProxies, origins);
+        return new Configs(
+                type, host, value, maxConnections, connectTimeout, maxPacketBytes, tls, trustedProxies, origins);
     }
 
     Configs maxConnections(int value) {
@@ -51,7 +53,8 @@ record Configs(
     }
 
     Configs tls(@Nullable TlsConfig value) {
-        return new Configs(type, host, port, maxConnections, connectTimeout, maxPacketBytes, value, trustedProxies, origins);
+        return new Configs(
+                type, host, port, maxConnections, connectTimeout, maxPacketBytes, value, trustedProxies, origins);
     }
 
     Configs trusting(String... networks) {

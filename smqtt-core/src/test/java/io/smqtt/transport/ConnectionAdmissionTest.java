@@ -104,6 +104,7 @@ final class ConnectionAdmissionTest {
         "fd00::/9, fd80::1, false",
     })
     void aNetworkHoldsItsAddresses(String network, String address, boolean held) throws UnknownHostException {
-        assertThat(Network.parse("key", network).contains(InetAddress.getByName(address))).isEqualTo(held);
+        assertThat(Network.parse("key", network).contains(InetAddress.getByName(address)))
+                .isEqualTo(held);
     }
 }

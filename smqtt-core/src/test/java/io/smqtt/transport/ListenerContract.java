@@ -71,7 +71,9 @@ interface ListenerContract {
             for (int i = 0; i < clients.size(); i++) {
                 assertThat(clients.get(i).echo("client " + i)).isEqualTo("client " + i);
             }
-            assertThat(broker.channels).extracting(channel -> channel.eventLoop()).containsAll(broker.eventLoops.all());
+            assertThat(broker.channels)
+                    .extracting(channel -> channel.eventLoop())
+                    .containsAll(broker.eventLoops.all());
         } finally {
             for (WireClient client : clients) {
                 client.close();
@@ -84,7 +86,8 @@ interface ListenerContract {
         try (TestListeners broker = TestListeners.bound(config().build());
                 WireClient client = connect(broker.address())) {
             assertThat(client.echo("x")).isEqualTo("x");
-            List<String> names = new ArrayList<>(broker.channels.get(0).pipeline().names());
+            List<String> names =
+                    new ArrayList<>(broker.channels.get(0).pipeline().names());
             names.removeIf(name -> name.startsWith("DefaultChannelPipeline$TailContext"));
             assertThat(names).isEqualTo(handlersOnceConnected());
         }
@@ -102,14 +105,17 @@ interface ListenerContract {
                     sendAll(client, sent);
                 }
             });
-            await().atMost(TestListeners.PATIENCE).until(() -> !broker.channels.get(0).isWritable());
+            await().atMost(TestListeners.PATIENCE)
+                    .until(() -> !broker.channels.get(0).isWritable());
             // the client does not read, so the echo stops reading: what the broker holds stays small
             long[] before = {-1};
-            await().pollInterval(Duration.ofMillis(150)).atMost(TestListeners.PATIENCE).until(() -> {
-                boolean steady = before[0] == echo.bytesRead.get();
-                before[0] = echo.bytesRead.get();
-                return steady;
-            });
+            await().pollInterval(Duration.ofMillis(150))
+                    .atMost(TestListeners.PATIENCE)
+                    .until(() -> {
+                        boolean steady = before[0] == echo.bytesRead.get();
+                        before[0] = echo.bytesRead.get();
+                        return steady;
+                    });
             assertThat(sending).isNotDone();
             assertThat(echo.bytesRead.get()).isLessThan((long) BLOCKS * sent.length);
             assertThat(broker.channels.get(0).unsafe().outboundBuffer().totalPendingWriteBytes())
@@ -127,7 +133,8 @@ interface ListenerContract {
             try (WireClient client = connect(broker.address())) {
                 assertThat(client.echo("x")).isEqualTo("x");
             }
-            await().atMost(TestListeners.PATIENCE).until(() -> !broker.channels.get(0).isOpen());
+            await().atMost(TestListeners.PATIENCE)
+                    .until(() -> !broker.channels.get(0).isOpen());
             assertThat(broker.closedEarly).isEmpty();
         }
     }

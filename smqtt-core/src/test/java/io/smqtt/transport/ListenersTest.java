@@ -76,8 +76,8 @@ final class ListenersTest {
 
     @Test
     void anUnknownHostNamesTheListener() {
-        assertThatThrownBy(() ->
-                        TestListeners.bound(Configs.tcp().host("no-such-host.invalid").build()))
+        assertThatThrownBy(() -> TestListeners.bound(
+                        Configs.tcp().host("no-such-host.invalid").build()))
                 .isInstanceOf(BindFailedException.class)
                 .hasMessageContaining("one")
                 .hasMessageContaining("no-such-host.invalid");
@@ -87,11 +87,13 @@ final class ListenersTest {
     @CsvSource({"0.0.0.0, 127.0.0.1", "::, 127.0.0.1", "::, ::1", "::1, ::1", "127.0.0.1, 127.0.0.1"})
     void bothFamiliesOfAddressesAreServed(String host, String from) throws IOException {
         for (boolean nativeTransport : new boolean[] {true, false}) {
-            Map<String, ListenerConfig> one = Map.of("one", Configs.tcp().host(host).build());
+            Map<String, ListenerConfig> one =
+                    Map.of("one", Configs.tcp().host(host).build());
             try (TestListeners broker = new TestListeners(one, LimitsConfig.defaults(), nativeTransport)) {
                 broker.listeners.bind().block(TestListeners.PATIENCE);
                 InetAddress target = InetAddress.getByName(from);
-                try (WireClient client = new WireClient(new Socket(target, broker.address().getPort()))) {
+                try (WireClient client =
+                        new WireClient(new Socket(target, broker.address().getPort()))) {
                     assertThat(client.echo("x")).isEqualTo("x");
                     InetAddress seen = broker.accepted.get(0).remoteAddress().getAddress();
                     assertThat(seen.isLoopbackAddress()).isTrue();
@@ -180,7 +182,8 @@ final class ListenersTest {
                     assertThat(broker.refused).containsExactly(key);
                 }
                 first.close();
-                await().atMost(TestListeners.PATIENCE).until(() -> !broker.channels.get(0).isOpen());
+                await().atMost(TestListeners.PATIENCE)
+                        .until(() -> !broker.channels.get(0).isOpen());
                 try (WireClient fourth = WireClient.tcp(broker.address())) {
                     assertThat(fourth.echo("x")).isEqualTo("x");
                 }
@@ -235,10 +238,11 @@ final class ListenersTest {
             try (WireClient client = WireClient.tcp(broker.address())) {
                 await().atMost(TestListeners.PATIENCE).until(() -> broker.channels.size() == 1);
                 io.netty.channel.Channel channel = broker.channels.get(0);
-                channel.eventLoop().execute(() -> broker.accepted.get(0).onConnectTimeout(() -> {
-                    told.add("late");
-                    channel.close();
-                }));
+                channel.eventLoop()
+                        .execute(() -> broker.accepted.get(0).onConnectTimeout(() -> {
+                            told.add("late");
+                            channel.close();
+                        }));
                 assertThat(client.ended()).isTrue();
                 assertThat(told).containsExactly("late");
             }

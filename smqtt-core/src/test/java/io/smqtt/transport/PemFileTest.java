@@ -56,8 +56,9 @@ final class PemFileTest {
         String text = curveInside ? "" : pem("EC PARAMETERS", oid);
 
         assertThat(file(text + pem("EC PRIVATE KEY", sec1)).privateKey())
-                .isInstanceOfSatisfying(java.security.interfaces.ECPrivateKey.class, key -> assertThat(key.getS())
-                        .isEqualTo(new java.math.BigInteger(1, number)));
+                .isInstanceOfSatisfying(
+                        java.security.interfaces.ECPrivateKey.class,
+                        key -> assertThat(key.getS()).isEqualTo(new java.math.BigInteger(1, number)));
     }
 
     @ParameterizedTest

@@ -55,8 +55,8 @@ final class TlsListenerRulesTest {
         try (TestListeners broker = bound(TlsConfig.ClientAuth.REQUIRED)) {
             assertThat(refused(broker, certificates.client(null))).isTrue();
             assertThat(broker.accepted).isEmpty();
-            await().atMost(TestListeners.PATIENCE).untilAsserted(() -> assertThat(broker.closedEarly)
-                    .containsExactly("one"));
+            await().atMost(TestListeners.PATIENCE)
+                    .untilAsserted(() -> assertThat(broker.closedEarly).containsExactly("one"));
         }
     }
 
@@ -124,7 +124,8 @@ final class TlsListenerRulesTest {
     @Test
     void aKeyThatDoesNotBelongToTheCertificateStopsTheStart() throws Exception {
         TlsConfig tls = certificates.server("CN=localhost", TlsConfig.ClientAuth.NONE);
-        Files.writeString(directory.resolve("server.key"), certificates.issue("CN=other").getPrivateKeyPEM());
+        Files.writeString(
+                directory.resolve("server.key"), certificates.issue("CN=other").getPrivateKeyPEM());
 
         assertThatThrownBy(() -> TestListeners.bound(Configs.tcp().tls(tls).build()))
                 .isInstanceOf(ConfigurationException.class)
@@ -135,11 +136,11 @@ final class TlsListenerRulesTest {
     @Test
     void clientAuthenticationNeedsAnAuthority() throws Exception {
         TlsConfig with = certificates.server("CN=localhost", TlsConfig.ClientAuth.REQUIRED);
-        TlsConfig without = new TlsConfig(with.certificate(), with.key(), null, with.clientAuth(), with.userName());
 
-        assertThatThrownBy(() -> TestListeners.bound(Configs.tcp().tls(without).build()))
+        assertThatThrownBy(
+                        () -> new TlsConfig(with.certificate(), with.key(), null, with.clientAuth(), with.userName()))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("listeners.one.tls.client-ca");
+                .hasMessageContaining("client-ca");
     }
 
     @ParameterizedTest
@@ -163,7 +164,8 @@ final class TlsListenerRulesTest {
                         client.echo("y");
                     })
                     .isInstanceOf(IOException.class);
-            await().atMost(TestListeners.PATIENCE).until(() -> !broker.channels.get(0).isOpen());
+            await().atMost(TestListeners.PATIENCE)
+                    .until(() -> !broker.channels.get(0).isOpen());
             assertThat(other.echo("z")).isEqualTo("z");
         }
     }
@@ -212,8 +214,7 @@ final class TlsListenerRulesTest {
         try (TestListeners broker = bound(TlsConfig.ClientAuth.NONE);
                 WireClient client = WireClient.tcp(broker.address())) {
             // a TLS 1.0 ClientHello with one suite
-            client.sendRaw(HexFormat.of()
-                    .parseHex("160301002f0100002b0301" + "11".repeat(32) + "000004002f00ff0100"));
+            client.sendRaw(HexFormat.of().parseHex("160301002f0100002b0301" + "11".repeat(32) + "000004002f00ff0100"));
             client.in.readAllBytes();
             assertThat(client.ended()).isTrue();
             assertThat(broker.accepted).isEmpty();
@@ -225,14 +226,15 @@ final class TlsListenerRulesTest {
         TlsConfig tls = certificates.server("CN=localhost", TlsConfig.ClientAuth.NONE);
         Map<String, io.smqtt.config.ListenerConfig> both = TestListeners.named(
                 "plain", Configs.tcp().build(), "secure", Configs.tcp().tls(tls).build());
-        try (TestListeners broker =
-                new TestListeners(both, io.smqtt.config.LimitsConfig.defaults(), true)) {
+        try (TestListeners broker = new TestListeners(both, io.smqtt.config.LimitsConfig.defaults(), true)) {
             broker.listeners.bind().block(TestListeners.PATIENCE);
             try (WireClient plain = WireClient.tcp(broker.address("plain"));
                     WireClient secure = WireClient.tls(broker.address("secure"), certificates.client(null))) {
                 assertThat(plain.echo("p")).isEqualTo("p");
                 assertThat(secure.echo("s")).isEqualTo("s");
-                assertThat(broker.accepted).extracting(AcceptedConnection::listener).containsExactly("plain", "secure");
+                assertThat(broker.accepted)
+                        .extracting(AcceptedConnection::listener)
+                        .containsExactly("plain", "secure");
             }
         }
     }

@@ -132,7 +132,9 @@ final class WebSocketViolationsTest {
             client.sendRaw(HexFormat.of().parseHex("82fe020000000000616263"));
             assertThat(client.receive(3)).asString().isEqualTo("abc");
             client.socket.shutdownOutput();
-            assertThat(client.ended() || client.ended()).isTrue();
+            client.in.readAllBytes();
+            assertThat(broker.channels.get(0).closeFuture().awaitUninterruptibly(TestListeners.PATIENCE.toMillis()))
+                    .isTrue();
         }
     }
 

@@ -34,7 +34,8 @@ class WireClient implements AutoCloseable {
         if (tls == null) {
             return socket;
         }
-        SSLSocket secured = (SSLSocket) tls.getSocketFactory().createSocket(socket, "localhost", server.getPort(), true);
+        SSLSocket secured =
+                (SSLSocket) tls.getSocketFactory().createSocket(socket, "localhost", server.getPort(), true);
         secured.setSoTimeout((int) TestListeners.PATIENCE.toMillis());
         secured.startHandshake();
         return secured;
