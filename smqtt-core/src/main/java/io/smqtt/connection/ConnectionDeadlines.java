@@ -4,10 +4,13 @@ package io.smqtt.connection;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** What happens to one connection in time: keep alive, a reader that is too slow, the end of a polite goodbye. */
 final class ConnectionDeadlines {
+
+    private static final int PAUSE_TICKS = 10;
 
     private final Connection connection;
     private final Disconnector disconnector;
@@ -39,6 +42,18 @@ final class ConnectionDeadlines {
         protected void expired() {
             if (connection.isHeldBack()) { // its packets wait because we do not read them
                 connection.touch();
+            }
+            long lateTicks = wheel.tick() - connection.touchedTick() - limitTicks;
+            if (lateTicks > PAUSE_TICKS) { // we were paused: what was sent meanwhile is read before we judge
+                connection.context().executor().schedule(this::judge, DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
+            } else {
+                judge();
+            }
+        }
+
+        private void judge() {
+            if (connection.isClosing()) {
+                return;
             }
             if (wheel.tick() - connection.touchedTick() > limitTicks) {
                 disconnector.disconnect(connection, ReasonCode.KEEP_ALIVE_TIMEOUT, null);
