@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 /** What happens to one connection in time: keep alive, a reader that is too slow, the end of a polite goodbye. */
 final class ConnectionDeadlines {
 
-    private static final int PAUSE_TICKS = 10;
-
     private final Connection connection;
     private final Disconnector disconnector;
     private final DeadlineWheel wheel;
@@ -43,11 +41,10 @@ final class ConnectionDeadlines {
             if (connection.isHeldBack()) { // its packets wait because we do not read them
                 connection.touch();
             }
-            long lateTicks = wheel.tick() - connection.touchedTick() - limitTicks;
-            if (lateTicks > PAUSE_TICKS) { // we were paused: what was sent meanwhile is read before we judge
+            if (wheel.tick() - connection.touchedTick() > limitTicks) { // if it was us who paused, read before judging
                 connection.context().executor().schedule(this::judge, DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
             } else {
-                judge();
+                arm();
             }
         }
 

@@ -47,9 +47,8 @@ final class ListenersTest {
         try (TestListeners broker = new TestListeners(one, LimitsConfig.defaults(), true)) {
             broker.listeners.bind().block(TestListeners.PATIENCE);
             assertThat(broker.address().getAddress()).isEqualTo(InetAddress.getByName(host));
-            assertThat(broker.address().getPort()).isPositive();
-            try (WireClient client = WireClient.tcp(broker.address())) {
-                assertThat(client.echo("x")).isEqualTo("x");
+            try (Socket client = new Socket(broker.address().getAddress(), broker.address().getPort())) {
+                assertThat(client.isConnected()).isTrue();
             }
         }
     }
