@@ -31,9 +31,14 @@ final class TestCertificates {
         TestCertificates certificates = new TestCertificates(directory);
         certificates.openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=smqtt test authority",
                 "-keyout", "ca.key", "-out", "ca.crt");
-        certificates.sign("server", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\nextendedKeyUsage=serverAuth\n");
+        certificates.renewServer();
         certificates.sign("client", "extendedKeyUsage=clientAuth\n");
         return certificates;
+    }
+
+    /** Replaces the server's key and certificate; the new one has another serial number. */
+    void renewServer() {
+        sign("server", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\nextendedKeyUsage=serverAuth\n");
     }
 
     /** PEM certificate of the authority. */
