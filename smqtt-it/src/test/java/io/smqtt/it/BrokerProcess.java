@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -129,6 +130,11 @@ final class BrokerProcess implements AutoCloseable {
     /** The port that a listener is bound to. */
     int port(String listener) {
         return requireNonNull(ports.get(listener), () -> "no listener " + listener + " among " + ports + process.report());
+    }
+
+    /** Where to reach a listener from this machine. */
+    InetSocketAddress address(String listener) {
+        return Endpoint.loopback(port(listener));
     }
 
     /** The broker's process. */

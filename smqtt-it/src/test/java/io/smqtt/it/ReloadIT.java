@@ -3,7 +3,12 @@ package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -21,9 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** SIGHUP reads the password file, the ACL file and the certificates again, and cuts nobody who is still welcome. */
 class ReloadIT {
-
-    private static final int NOT_AUTHORIZED = 0x87;
-    private static final int BAD_USER_NAME_OR_PASSWORD = 0x86;
 
     @TempDir
     static Path directory;
@@ -83,11 +85,11 @@ class ReloadIT {
     }
 
     private RawClient open() throws IOException {
-        return RawClient.openTls(broker.port("tcp"), ProtocolVersion.MQTT_5, sockets);
+        return RawClient.over(sockets.createSocket(Endpoint.HOST, broker.port("tcp")), ProtocolVersion.MQTT_5);
     }
 
-    private static int login(RawClient client, String user) throws IOException {
-        return client.login("client of " + user, 0, user, user + "'s word").connAckCode();
+    private static ConnectBytes login(String user) {
+        return ConnectBytes.of("client of " + user).userName(user).password(user + "'s word");
     }
 
     private static BigInteger serial(RawClient client) throws IOException {
@@ -99,9 +101,10 @@ class ReloadIT {
     void everythingIsReadAgainWhileConnectionsGoOn() throws IOException {
         try (RawClient anna = open();
                 RawClient early = open()) {
-            assertThat(login(anna, "anna")).isZero();
-            assertThat(anna.subscribe("b/#", 1)).isEqualTo(NOT_AUTHORIZED);
-            assertThat(login(early, "bob")).isEqualTo(BAD_USER_NAME_OR_PASSWORD);
+            anna.connect(login("anna"));
+            assertThat(anna.subscribe("b/#", 0).reasonCodes()).containsExactly(ReasonCode.NOT_AUTHORIZED.value());
+            assertThat(early.send(login("bob")).expect(MqttMessageType.CONNACK).reasonCode())
+                    .isEqualTo(ReasonCode.BAD_USER_NAME_OR_PASSWORD.value());
             password("bob");
             acl("user anna\ntopic readwrite a/#\ntopic read b/#\nuser bob\ntopic write b/#\n");
             certificates.renewServer();
@@ -110,11 +113,11 @@ class ReloadIT {
             broker.awaitLine("read again");
 
             try (RawClient bob = open()) {
-                assertThat(login(bob, "bob")).isZero();
+                bob.connect(login("bob"));
                 assertThat(serial(bob)).isNotEqualTo(serial(anna));
-                assertThat(anna.subscribe("b/#", 1)).isOne();
-                bob.publish("b/x", "from bob");
-                assertThat(new String(anna.expect(RawClient.PUBLISH).body(), StandardCharsets.UTF_8)).endsWith("from bob");
+                assertThat(anna.subscribe("b/#", 0).reasonCodes()).containsExactly(0);
+                bob.publish("b/x", "from bob", 1);
+                anna.expectPublish("b/x", "from bob");
             }
         }
     }
@@ -122,19 +125,19 @@ class ReloadIT {
     @Test
     void whatIsBrokenStaysAsItWas() throws IOException {
         try (RawClient anna = open()) {
-            assertThat(login(anna, "anna")).isZero();
-            assertThat(anna.subscribe("a/#", 1)).isOne();
+            anna.connect(login("anna"));
+            assertThat(anna.subscribe("a/#", 0).reasonCodes()).containsExactly(0);
             acl("user anna\ntopic readwrong a/#\n");
             Files.writeString(certificates.serverCertificate(), "no certificate");
 
             broker.signal("HUP");
             broker.awaitLine("not read again");
 
-            anna.publish("a/x", "still allowed");
-            assertThat(new String(anna.expect(RawClient.PUBLISH).body(), StandardCharsets.UTF_8)).endsWith("still allowed");
+            anna.send(PublishBytes.to("a/x").payload("still allowed"));
+            anna.expectPublish("a/x", "still allowed");
             try (RawClient second = open()) {
                 assertThat(serial(second)).isEqualTo(serial(anna));
-                assertThat(second.login("second", 0, "anna", "anna's word").connAckCode()).isZero();
+                second.connect(ConnectBytes.of("second").userName("anna").password("anna's word"));
             }
         }
     }

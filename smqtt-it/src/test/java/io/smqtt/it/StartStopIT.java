@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.smqtt.it.RawClient.Packet;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -25,7 +28,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class StartStopIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int SERVER_SHUTTING_DOWN = 0x8B;
 
     @TempDir
     Path directory;
@@ -88,10 +90,10 @@ class StartStopIT {
                 "--set", "listeners.tcp.port=" + ports[0], "--set", "listeners.ws.port=" + ports[1],
                 "--set", "management.port=" + ports[2], "--data", directory.resolve("data").toString());
         try (BrokerProcess broker = BrokerProcess.start(command.directory(directory.toFile()));
-                RawClient client = RawClient.connect(ports[0], ProtocolVersion.MQTT_3_1_1, "flags")) {
+                RawClient client = RawClient.to(Endpoint.loopback(ports[0]), ProtocolVersion.MQTT_3_1_1)) {
             assertThat(broker.awaitLine("listener tcp bound")).contains("127.0.0.1:" + ports[0]);
             assertThat(broker.awaitLine("listener ws bound")).contains("127.0.0.1:" + ports[1]);
-            assertThat(client.subscribe("a", 0)).isZero();
+            client.connect("flags");
         }
     }
 
@@ -106,19 +108,19 @@ class StartStopIT {
     @Test
     void sigtermSaysGoodbyeAndEnds() throws IOException {
         try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), configuration(oneListener(0)));
-                RawClient five = RawClient.connect(broker.port("tcp"), ProtocolVersion.MQTT_5, "five");
-                RawClient four = RawClient.connect(broker.port("tcp"), ProtocolVersion.MQTT_3_1_1, "four");
-                RawClient silent = RawClient.open(broker.port("tcp"), ProtocolVersion.MQTT_5)) {
+                RawClient five = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient four = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_3_1_1);
+                RawClient silent = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            five.connect("five");
+            four.connect("four");
+
             broker.terminate();
 
-            Packet goodbye = five.read();
-            assertThat(goodbye.type()).isEqualTo(RawClient.DISCONNECT);
-            assertThat(goodbye.at(0)).isEqualTo(SERVER_SHUTTING_DOWN); // [MQTT-4.13.1-1]
-            assertThat(five.readOrEnd()).isNull();
-            assertThat(four.readOrEnd()).isNull();
-            assertThat(silent.readOrEnd()).isNull();
+            five.expectDisconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+            four.expectClosed();
+            silent.expectClosed();
             assertThat(broker.awaitExit(Duration.ofSeconds(10))).as("exit code%s", broker.report()).isZero();
-            assertThatThrownBy(() -> RawClient.open(broker.port("tcp"), ProtocolVersion.MQTT_5)).isInstanceOf(ConnectException.class);
+            assertThatThrownBy(() -> RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)).hasCauseInstanceOf(ConnectException.class);
         }
     }
 
@@ -126,15 +128,15 @@ class StartStopIT {
     void aKilledBrokerStartsAtOnceOnTheSamePort() throws IOException {
         Path file = configuration(oneListener(0));
         try (BrokerProcess first = BrokerProcess.start(directory, List.of(), file);
-                RawClient client = RawClient.connect(first.port("tcp"), ProtocolVersion.MQTT_5, "left")) {
+                RawClient client = RawClient.to(first.address("tcp"), ProtocolVersion.MQTT_5)) {
             int port = first.port("tcp");
-            assertThat(client.subscribe("a", 1)).isOne();
+            client.connect("left");
             first.kill9();
 
             try (BrokerProcess second = BrokerProcess.start(directory, List.of(), file, "listeners.tcp.port=" + port);
-                    RawClient again = RawClient.connect(second.port("tcp"), ProtocolVersion.MQTT_5, "left")) {
+                    RawClient again = RawClient.to(second.address("tcp"), ProtocolVersion.MQTT_5)) {
                 assertThat(second.port("tcp")).isEqualTo(port);
-                assertThat(again.subscribe("a", 1)).isOne();
+                again.connect("left");
             }
         }
     }
@@ -142,18 +144,17 @@ class StartStopIT {
     @Test
     void aFrozenBrokerGoesOnWhereItStopped() throws IOException {
         try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), configuration(oneListener(0)));
-                RawClient client = RawClient.open(broker.port("tcp"), ProtocolVersion.MQTT_5)) {
-            assertThat(client.login("patient", 2, null, null).connAckCode()).isZero();
-            assertThat(client.subscribe("a", 1)).isOne();
+                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            client.connect(ConnectBytes.of("patient").keepAlive(2));
+            client.subscribe("a", 0);
 
             broker.signal("STOP");
-            client.publish("a", "sent to the frozen broker");
+            client.send(PublishBytes.to("a").payload("sent to the frozen broker"));
             await().pollDelay(Duration.ofMillis(3_500)).until(() -> true); // longer than 1.5 times the keep alive
-            client.ping();
             broker.signal("CONT");
 
-            assertThat(client.expect(RawClient.PUBLISH).toString()).isNotEmpty();
-            client.expect(RawClient.PINGRESP); // it did its part in time: what it sent counts, not when it was read
+            client.expectPublish("a", "sent to the frozen broker");
+            client.ping(); // it did its part in time: when it sent counts, not when that was read
         }
     }
 }
