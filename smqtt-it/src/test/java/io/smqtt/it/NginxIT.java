@@ -52,6 +52,7 @@ class NginxIT {
                   tcp:
                     host: 127.0.0.1
                     port: 0
+                    connect-timeout: 3s
                     proxy-protocol: true
                     trusted-proxies: [127.0.0.1]
                   ws:
