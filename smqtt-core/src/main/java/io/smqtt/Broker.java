@@ -24,6 +24,7 @@ import io.smqtt.transport.Listeners;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -62,6 +63,7 @@ public final class Broker {
     private final EventStream events;
     private final Ticker ticker;
     private final BrokerParts parts;
+    private final List<BrokerModule> modules;
     private final AtomicLong subscriberNumber = new AtomicLong();
     private final Set<FluxSink<?>> consumers = ConcurrentHashMap.newKeySet();
     private final AtomicReference<@Nullable Mono<Void>> closing = new AtomicReference<>();
@@ -75,6 +77,7 @@ public final class Broker {
         listeners = parts.listeners();
         events = parts.events();
         ticker = builder.ticker;
+        modules = List.copyOf(builder.modules);
     }
 
     /**
@@ -87,11 +90,23 @@ public final class Broker {
     }
 
     Mono<Void> bind() {
-        return listeners.bind().onErrorResume(error -> release().then(Mono.error(error)));
+        BrokerModule.Core core = new BrokerModule.Core(parts.config(), router, sessions, ticker);
+        return Flux.fromIterable(modules)
+                .concatMap(module -> module.start(core))
+                .then(Mono.defer(listeners::bind))
+                .onErrorResume(error -> release().then(Mono.error(error)));
     }
 
     private Mono<Void> release() {
-        return eventLoops.dispose().doFinally(signal -> access.close());
+        List<BrokerModule> lastFirst = new ArrayList<>(modules);
+        Collections.reverse(lastFirst);
+        return Flux.fromIterable(lastFirst)
+                .concatMap(module -> module.stop().onErrorResume(error -> {
+                    LOG.warn("a module did not stop as it should", error);
+                    return Mono.empty();
+                }))
+                .then(Mono.defer(eventLoops::dispose))
+                .doFinally(signal -> access.close());
     }
 
     /**

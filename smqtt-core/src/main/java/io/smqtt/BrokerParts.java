@@ -169,7 +169,8 @@ final class BrokerParts {
                 observer,
                 disconnector);
         PublishFlow publish =
-                new PublishFlow(config, router, access.authorizer(), builder.interceptors, ticker, false);
+                new PublishFlow(config, router, access.authorizer(), builder.interceptors, ticker,
+                        builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
         return new ConnectionFlows(
                 connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);
     }
@@ -181,6 +182,10 @@ final class BrokerParts {
             throw new IllegalStateException("a connection on somebody else's event loop");
         }
         channel.pipeline().addLast(MqttPipeline.MQTT, new ConnectionHandler(loop, flows, link));
+    }
+
+    BrokerConfig config() {
+        return config;
     }
 
     AccessControl access() {
