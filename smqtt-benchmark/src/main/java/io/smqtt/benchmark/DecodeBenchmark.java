@@ -67,7 +67,9 @@ public class DecodeBenchmark {
     }
 
     private static ByteBuf direct(ByteBuf heap) {
-        ByteBuf direct = PooledByteBufAllocator.DEFAULT.directBuffer(heap.readableBytes()).writeBytes(heap);
+        ByteBuf direct = PooledByteBufAllocator.DEFAULT
+                .directBuffer(heap.readableBytes())
+                .writeBytes(heap);
         heap.release();
         return direct;
     }

@@ -54,8 +54,8 @@ public class FanOutBenchmark {
     private final PublishEncoder encoder = new PublishEncoder();
     private final List<EncodingSubscriber> all = new ArrayList<>();
     private final SubscriptionIndex index = new SubscriptionIndex(SharedStrategy.ROUND_ROBIN);
-    private final Router router =
-            new Router(List.of(ImmediateEventExecutor.INSTANCE), index, new RetainedMessages(0, 0), BrokerObserver.NONE);
+    private final Router router = new Router(
+            List.of(ImmediateEventExecutor.INSTANCE), index, new RetainedMessages(0, 0), BrokerObserver.NONE);
     private final RoutingLoop loop = router.loops().get(0);
     private final ApplicationMessage[] messages = {Messages.PLAIN, Messages.message(PublishProperties.EMPTY)};
     private int next;

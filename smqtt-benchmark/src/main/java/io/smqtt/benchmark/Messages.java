@@ -34,7 +34,12 @@ final class Messages {
 
     /** Appends a PUBLISH without alias, identifiers or expiry. */
     static void encode(
-            PublishEncoder encoder, ByteBuf out, ProtocolVersion version, ApplicationMessage message, QoS qos, int packetId) {
+            PublishEncoder encoder,
+            ByteBuf out,
+            ProtocolVersion version,
+            ApplicationMessage message,
+            QoS qos,
+            int packetId) {
         encoder.encode(
                 out,
                 version,

@@ -94,7 +94,8 @@ final class Listener {
         return initializer;
     }
 
-    @Nullable TlsContexts tls() {
+    @Nullable
+    TlsContexts tls() {
         return tls;
     }
 
@@ -116,7 +117,8 @@ final class Listener {
     }
 
     /** Null, or the configuration key of the limit that refuses one more connection. */
-    @Nullable String opened() {
+    @Nullable
+    String opened() {
         if (open.incrementAndGet() > config.maxConnections()) {
             open.decrementAndGet();
             return key("max-connections");
@@ -143,7 +145,8 @@ final class Listener {
                 .then();
     }
 
-    @Nullable InetSocketAddress address() {
+    @Nullable
+    InetSocketAddress address() {
         DisposableServer bound = server;
         return bound == null ? null : at(bound);
     }

@@ -47,7 +47,8 @@ final class ListenersTest {
         try (TestListeners broker = new TestListeners(one, LimitsConfig.defaults(), true)) {
             broker.listeners.bind().block(TestListeners.PATIENCE);
             assertThat(broker.address().getAddress()).isEqualTo(InetAddress.getByName(host));
-            try (Socket client = new Socket(broker.address().getAddress(), broker.address().getPort())) {
+            try (Socket client =
+                    new Socket(broker.address().getAddress(), broker.address().getPort())) {
                 assertThat(client.isConnected()).isTrue();
             }
         }

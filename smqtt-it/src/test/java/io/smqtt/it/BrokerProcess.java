@@ -81,22 +81,30 @@ final class BrokerProcess implements AutoCloseable {
     static CapturedProcess run(Path directory, String... arguments) {
         List<String> command = new ArrayList<>(program());
         command.addAll(List.of(arguments));
-        return CapturedProcess.start("smqtt " + arguments[0], new ProcessBuilder(command).directory(directory.toFile()));
+        return CapturedProcess.start(
+                "smqtt " + arguments[0], new ProcessBuilder(command).directory(directory.toFile()));
     }
 
     /** The script that users start, of the repository that is tested. */
     static Path script() {
-        return Path.of(System.getProperty("smqtt.home", "..")).resolve("bin/smqtt").toAbsolutePath().normalize();
+        return Path.of(System.getProperty("smqtt.home", ".."))
+                .resolve("bin/smqtt")
+                .toAbsolutePath()
+                .normalize();
     }
 
     private static List<String> program() {
         String jar = System.getProperty("smqtt.jar", "");
         if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {
-            return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", Path.of(jar).toAbsolutePath().toString());
+            return List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-jar",
+                    Path.of(jar).toAbsolutePath().toString());
         }
         Path script = script();
         if (!Files.isExecutable(script)) {
-            throw new IllegalStateException("no broker to test: set smqtt.jar, or smqtt.home to a folder with bin/smqtt");
+            throw new IllegalStateException(
+                    "no broker to test: set smqtt.jar, or smqtt.home to a folder with bin/smqtt");
         }
         return List.of(script.toString());
     }
@@ -107,7 +115,9 @@ final class BrokerProcess implements AutoCloseable {
         StringBuilder yaml = new StringBuilder("management:\n  port: 0\nlisteners:\n");
         for (Transport transport : Transport.values()) {
             yaml.append("  ").append(transport.listener()).append(":\n");
-            yaml.append("    type: ").append(transport.webSocket() ? "ws" : "tcp").append('\n');
+            yaml.append("    type: ")
+                    .append(transport.webSocket() ? "ws" : "tcp")
+                    .append('\n');
             yaml.append("    host: ").append(Endpoint.HOST).append("\n    port: 0\n");
             if (transport.secure()) {
                 yaml.append(tls);
@@ -129,7 +139,8 @@ final class BrokerProcess implements AutoCloseable {
 
     /** The port that a listener is bound to. */
     int port(String listener) {
-        return requireNonNull(ports.get(listener), () -> "no listener " + listener + " among " + ports + process.report());
+        return requireNonNull(
+                ports.get(listener), () -> "no listener " + listener + " among " + ports + process.report());
     }
 
     /** Where to reach a listener from this machine. */

@@ -46,7 +46,8 @@ class DescriptorExhaustionIT {
             early.connect("early");
             early.subscribe("early", 0);
             for (int i = 0; i < SOCKETS; i++) {
-                crowd.add(RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5).send(ConnectBytes.of("crowd-" + i)));
+                crowd.add(RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)
+                        .send(ConnectBytes.of("crowd-" + i)));
             }
 
             Duration before = cpu(broker);
@@ -56,14 +57,19 @@ class DescriptorExhaustionIT {
                 long sentNanos = System.nanoTime();
                 early.send(PublishBytes.to("early").payload("round " + rounds));
                 early.expectPublish("early", "round " + rounds++);
-                assertThat(Duration.ofNanos(System.nanoTime() - sentNanos)).as("round trip").isLessThan(Duration.ofSeconds(1));
+                assertThat(Duration.ofNanos(System.nanoTime() - sentNanos))
+                        .as("round trip")
+                        .isLessThan(Duration.ofSeconds(1));
                 await().pollDelay(Duration.ofMillis(50)).until(() -> true);
             }
-            assertThat(cpu(broker).minus(before)).as("CPU of 3 s%s", broker.report()).isLessThan(Duration.ofMillis(1_500));
+            assertThat(cpu(broker).minus(before))
+                    .as("CPU of 3 s%s", broker.report())
+                    .isLessThan(Duration.ofMillis(1_500));
             assertThat(answered(crowd)).isBetween(50L, (long) DESCRIPTORS);
 
             crowd.forEach(RawClient::close);
-            try (RawClient late = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5).deadline(Duration.ofSeconds(20))) {
+            try (RawClient late =
+                    RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5).deadline(Duration.ofSeconds(20))) {
                 late.connect("late");
             }
         } finally {

@@ -64,7 +64,9 @@ class NginxIT {
             front = Endpoint.loopback(free.getLocalPort());
         }
         nginx = startNginx();
-        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(isListening()).as("nginx%s", nginx.report()).isTrue());
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() ->
+                        assertThat(isListening()).as("nginx%s", nginx.report()).isTrue());
     }
 
     private boolean isListening() {
@@ -76,20 +78,26 @@ class NginxIT {
     }
 
     private CapturedProcess startNginx() throws IOException {
-        String offered = Files.readString(BrokerProcess.script().resolveSibling("../deploy/nginx/smqtt-stream.conf").normalize());
+        String offered = Files.readString(BrokerProcess.script()
+                .resolveSibling("../deploy/nginx/smqtt-stream.conf")
+                .normalize());
         String adapted = offered.replace("listen 1883", "listen " + Endpoint.HOST + ":" + front.getPort())
                 .replace("# server 127.0.0.1:1885", "server 127.0.0.1:" + two.port("tcp"))
                 .replace("127.0.0.1:1884", "127.0.0.1:" + one.port("tcp"));
         assertThat(adapted).doesNotContain("1883").contains(String.valueOf(two.port("tcp")));
         Path file = Files.writeString(directory.resolve("nginx.conf"), adapted);
         String globals = "daemon off; pid " + directory.resolve("nginx.pid") + "; error_log stderr;";
-        return CapturedProcess.start("nginx", new ProcessBuilder(program(), "-c", file.toString(), "-e", "stderr", "-g", globals));
+        return CapturedProcess.start(
+                "nginx", new ProcessBuilder(program(), "-c", file.toString(), "-e", "stderr", "-g", globals));
     }
 
     private static String program() {
         return Stream.concat(Stream.of(System.getenv("PATH").split(":")), Stream.of("/usr/sbin", "/sbin"))
-                .map(folder -> Path.of(folder, "nginx")).filter(Files::isExecutable).findFirst()
-                .orElseThrow(() -> new AssertionError("nginx is missing; `.ci/run` installs it")).toString();
+                .map(folder -> Path.of(folder, "nginx"))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("nginx is missing; `.ci/run` installs it"))
+                .toString();
     }
 
     @AfterEach
@@ -102,8 +110,10 @@ class NginxIT {
 
     private RawClient open() {
         try {
-            return RawClient.over(new Socket(front.getAddress(), front.getPort(), InetAddress.getByName(CLIENT_HOST), 0),
-                    ProtocolVersion.MQTT_5).deadline(Duration.ofSeconds(20));
+            return RawClient.over(
+                            new Socket(front.getAddress(), front.getPort(), InetAddress.getByName(CLIENT_HOST), 0),
+                            ProtocolVersion.MQTT_5)
+                    .deadline(Duration.ofSeconds(20));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

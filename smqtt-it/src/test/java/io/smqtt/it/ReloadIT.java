@@ -56,7 +56,8 @@ class ReloadIT {
                 access:
                   password-file: passwords
                   acl-file: acl
-                """.formatted(certificates.serverCertificate(), certificates.serverKey()));
+                """.formatted(
+                        certificates.serverCertificate(), certificates.serverKey()));
         broker = BrokerProcess.start(directory, List.of(), file);
     }
 
@@ -80,7 +81,9 @@ class ReloadIT {
         try (CapturedProcess passwd = BrokerProcess.run(directory, arguments)) {
             passwd.process().getOutputStream().write((user + "'s word\n").getBytes(StandardCharsets.UTF_8));
             passwd.process().getOutputStream().close();
-            assertThat(passwd.awaitExit(Duration.ofSeconds(60))).as("exit code%s", passwd.report()).isZero();
+            assertThat(passwd.awaitExit(Duration.ofSeconds(60)))
+                    .as("exit code%s", passwd.report())
+                    .isZero();
         }
     }
 

@@ -37,7 +37,8 @@ class StartStopIT {
     }
 
     private static String oneListener(int port) {
-        return "management:\n  port: 0\nlisteners:\n  tcp:\n    host: 127.0.0.1\n    port: " + port + "\n  ws:\n    enabled: false\n";
+        return "management:\n  port: 0\nlisteners:\n  tcp:\n    host: 127.0.0.1\n    port: " + port
+                + "\n  ws:\n    enabled: false\n";
     }
 
     private static int[] freePorts(int count) throws IOException {
@@ -57,8 +58,13 @@ class StartStopIT {
     void aWrongKeyEndsTheStartWithCode3AndItsLine() throws IOException {
         Path file = configuration("listeners:\n  tcp:\n    prot: 1883\n");
         try (CapturedProcess start = BrokerProcess.run(directory, "start", "--config", file.toString())) {
-            assertThat(start.awaitExit(PATIENCE)).as("exit code%s", start.report()).isEqualTo(3);
-            assertThat(start.report()).contains("listeners.tcp.prot").contains("test.yaml:3").contains("listeners.tcp.port");
+            assertThat(start.awaitExit(PATIENCE))
+                    .as("exit code%s", start.report())
+                    .isEqualTo(3);
+            assertThat(start.report())
+                    .contains("listeners.tcp.prot")
+                    .contains("test.yaml:3")
+                    .contains("listeners.tcp.port");
         }
     }
 
@@ -66,7 +72,9 @@ class StartStopIT {
     void aMissingPasswordFileEndsTheStartWithCode3() throws IOException {
         Path file = configuration(oneListener(0) + "access:\n  password-file: nowhere\n");
         try (CapturedProcess start = BrokerProcess.run(directory, "start", "--config", file.toString())) {
-            assertThat(start.awaitExit(PATIENCE)).as("exit code%s", start.report()).isEqualTo(3);
+            assertThat(start.awaitExit(PATIENCE))
+                    .as("exit code%s", start.report())
+                    .isEqualTo(3);
             assertThat(start.report()).contains("nowhere");
         }
     }
@@ -76,8 +84,12 @@ class StartStopIT {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName(Endpoint.HOST))) {
             Path file = configuration(oneListener(taken.getLocalPort()));
             try (CapturedProcess start = BrokerProcess.run(directory, "start", "--config", file.toString())) {
-                assertThat(start.awaitExit(PATIENCE)).as("exit code%s", start.report()).isEqualTo(4);
-                assertThat(start.report()).contains("127.0.0.1:" + taken.getLocalPort()).contains("in use");
+                assertThat(start.awaitExit(PATIENCE))
+                        .as("exit code%s", start.report())
+                        .isEqualTo(4);
+                assertThat(start.report())
+                        .contains("127.0.0.1:" + taken.getLocalPort())
+                        .contains("in use");
             }
         }
     }
@@ -86,9 +98,19 @@ class StartStopIT {
     void theScriptObeysTheFlagsOfTheManual() throws IOException {
         int[] ports = freePorts(3);
         Path file = configuration("listeners:\n  tcp:\n    host: 127.0.0.1\n  ws:\n    host: 127.0.0.1\n");
-        ProcessBuilder command = new ProcessBuilder(BrokerProcess.script().toString(), "start", "--config", file.toString(),
-                "--set", "listeners.tcp.port=" + ports[0], "--set", "listeners.ws.port=" + ports[1],
-                "--set", "management.port=" + ports[2], "--data", directory.resolve("data").toString());
+        ProcessBuilder command = new ProcessBuilder(
+                BrokerProcess.script().toString(),
+                "start",
+                "--config",
+                file.toString(),
+                "--set",
+                "listeners.tcp.port=" + ports[0],
+                "--set",
+                "listeners.ws.port=" + ports[1],
+                "--set",
+                "management.port=" + ports[2],
+                "--data",
+                directory.resolve("data").toString());
         try (BrokerProcess broker = BrokerProcess.start(command.directory(directory.toFile()));
                 RawClient client = RawClient.to(Endpoint.loopback(ports[0]), ProtocolVersion.MQTT_3_1_1)) {
             assertThat(broker.awaitLine("listener tcp bound")).contains("127.0.0.1:" + ports[0]);
@@ -119,8 +141,11 @@ class StartStopIT {
             five.expectDisconnect(ReasonCode.SERVER_SHUTTING_DOWN);
             four.expectClosed();
             silent.expectClosed();
-            assertThat(broker.awaitExit(Duration.ofSeconds(10))).as("exit code%s", broker.report()).isZero();
-            assertThatThrownBy(() -> RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)).hasCauseInstanceOf(ConnectException.class);
+            assertThat(broker.awaitExit(Duration.ofSeconds(10)))
+                    .as("exit code%s", broker.report())
+                    .isZero();
+            assertThatThrownBy(() -> RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5))
+                    .hasCauseInstanceOf(ConnectException.class);
         }
     }
 
