@@ -229,7 +229,7 @@ final class Connection implements PacketSink {
 
     /** A complete packet has arrived. */
     void touch() {
-        touchedTick = loop.wheel().tick();
+        touchedTick = loop.wheel().nowTick();
     }
 
     long touchedTick() {

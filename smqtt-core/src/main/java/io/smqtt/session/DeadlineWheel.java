@@ -141,7 +141,12 @@ public final class DeadlineWheel {
         }
     }
 
-    private long nowTick() {
+    /**
+     * The tick of this moment, which is ahead of {@link #tick()} if the loop, or the whole process, could not run.
+     *
+     * @return ticks of {@link #TICK_MILLIS} since the wheel was made
+     */
+    public long nowTick() {
         return (ticker.nanoTime() - startNanos) / TICK_NANOS;
     }
 }

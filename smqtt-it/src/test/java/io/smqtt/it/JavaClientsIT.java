@@ -5,9 +5,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The client libraries that run in this JVM. */
 @ExtendWith(TestedBroker.Provider.class)
+@Execution(ExecutionMode.CONCURRENT)
 class JavaClientsIT {
 
     @TestFactory
