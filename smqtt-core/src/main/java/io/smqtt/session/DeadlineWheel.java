@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 /**
  * All deadlines of one event loop: keep alive, connect timeouts, will delays, session expiry. One recurring task turns
  * the wheel, whatever the number of deadlines; an idle client costs one link in a list. Times are the broker's monotonic
- * clock, so that steps of the wall clock change nothing. A deadline expires at most {@link #TICK_MILLIS} late.
+ * clock, so that steps of the wall clock change nothing. A deadline expires never early, and little more
+ * than {@link #TICK_MILLIS} late.
  */
 public final class DeadlineWheel {
 
@@ -21,7 +22,7 @@ public final class DeadlineWheel {
     private static final Logger LOG = LoggerFactory.getLogger(DeadlineWheel.class);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(TICK_MILLIS);
     private static final int SLOTS = 1024;
-    private static final long MAXIMUM_TICKS = Long.MAX_VALUE / 4;
+    private static final long MAXIMUM_MILLIS = Long.MAX_VALUE / 4;
 
     private final Ticker ticker;
     private final long startNanos;
@@ -66,7 +67,8 @@ public final class DeadlineWheel {
      * @param delayMillis when, in milliseconds from now
      */
     public void arm(Deadline deadline, long delayMillis) {
-        armAt(deadline, nowTick() + Math.min(MAXIMUM_TICKS, delayMillis / TICK_MILLIS + 1));
+        long nowMillis = TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime() - startNanos) + 1; // rounded up: never early
+        armAt(deadline, (nowMillis + Math.min(MAXIMUM_MILLIS, delayMillis)) / TICK_MILLIS + 1);
     }
 
     /**

@@ -46,7 +46,8 @@ final class RetainedDeliveries {
      *
      * @return null if that pass is over, or if it looked at many topics without finding one ({@link #wasInterrupted()})
      */
-    @Nullable ApplicationMessage next(long nowNanos) {
+    @Nullable
+    ApplicationMessage next(long nowNanos) {
         RetainedCursor cursor = passes.element().cursor();
         ApplicationMessage message = cursor.next(nowNanos, STEPS);
         interrupted = message == null && !cursor.isDone();

@@ -78,8 +78,7 @@ class CorePackagesTest {
     private static final Edges FIXTURE_EDGES = new Edges(
             Map.of("upper", Set.of("middle"), "middle", Set.of("lower"), "lower", Set.of()),
             name -> part("io.smqtt.architecture.fixture", name));
-    private static final JavaClasses FIXTURE =
-            new ClassFileImporter().importPackages("io.smqtt.architecture.fixture");
+    private static final JavaClasses FIXTURE = new ClassFileImporter().importPackages("io.smqtt.architecture.fixture");
 
     @Test
     void everyPackageIsInTheTable() {
@@ -115,7 +114,8 @@ class CorePackagesTest {
 
     @Test
     void aRingIsFound() {
-        ArchRule noRing = slices().matching("io.smqtt.architecture.fixture.(*)").should().beFreeOfCycles();
+        ArchRule noRing =
+                slices().matching("io.smqtt.architecture.fixture.(*)").should().beFreeOfCycles();
 
         assertThatThrownBy(() -> noRing.check(FIXTURE)).isInstanceOf(AssertionError.class);
     }

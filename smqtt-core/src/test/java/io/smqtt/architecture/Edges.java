@@ -53,7 +53,8 @@ public record Edges(Map<String, Set<String>> allowed, Function<String, String> p
 
     private boolean isForbidden(Dependency dependency) {
         String from = partOf.apply(dependency.getOriginClass().getPackageName());
-        String to = partOf.apply(dependency.getTargetClass().getBaseComponentType().getPackageName());
+        String to =
+                partOf.apply(dependency.getTargetClass().getBaseComponentType().getPackageName());
         boolean known = to.equals(ELSEWHERE) || to.equals(from);
         return !known && !allowed.getOrDefault(from, Set.of()).contains(to);
     }

@@ -147,7 +147,7 @@ public final class BrokerExtension
      * @return the address of its TCP listener
      */
     public InetSocketAddress address() {
-        return broker().listeners().get(LISTENER);
+        return Objects.requireNonNull(broker().listeners().get(LISTENER), "the listener is not bound");
     }
 
     /**

@@ -62,6 +62,7 @@ public final class ManualTicker implements Ticker {
         }
     }
 
+    @SuppressWarnings("WaitNotInLoop") // its caller is the loop
     private void pause() {
         try {
             wait(DeadlineWheel.TICK_MILLIS);

@@ -205,7 +205,7 @@ public final class ReceivedPacket {
      */
     public List<Object> properties(int id) {
         return allProperties().getProperties(id).stream()
-                .<Object>map(MqttProperties.MqttProperty::value)
+                .<Object>map(property -> property.value())
                 .toList();
     }
 
@@ -229,7 +229,7 @@ public final class ReceivedPacket {
      */
     public List<Integer> propertyIds() {
         return allProperties().listAll().stream()
-                .map(MqttProperties.MqttProperty::propertyId)
+                .map(property -> property.propertyId())
                 .sorted()
                 .toList();
     }

@@ -32,27 +32,31 @@ class ModuleEdgesTest {
             JavaClasses classes = classesOf(module);
             assertThat(classes).as("classes of smqtt-%s", module).isNotEmpty();
             assertThat(classes)
-                    .allSatisfy(type -> assertThat(module(type.getPackageName())).isEqualTo(module));
+                    .allSatisfy(
+                            type -> assertThat(module(type.getPackageName())).isEqualTo(module));
         });
     }
 
     @Test
     void modulesUseOnlyWhatTheTableAllows() {
-        ALLOWED.keySet().forEach(module -> assertThat(EDGES.violations(classesOf(module)))
-                .as("edges of smqtt-%s", module)
-                .isEmpty());
+        ALLOWED.keySet()
+                .forEach(module -> assertThat(EDGES.violations(classesOf(module)))
+                        .as("edges of smqtt-%s", module)
+                        .isEmpty());
     }
 
     @Test
     void aWrongEdgeIsFound() {
-        Edges closed = new Edges(Map.of("it", Set.of()), name -> name.equals("io.smqtt.architecture") ? "core" : module(name));
+        Edges closed =
+                new Edges(Map.of("it", Set.of()), name -> name.equals("io.smqtt.architecture") ? "core" : module(name));
         JavaClasses here = new ClassFileImporter().importClasses(ModuleEdgesTest.class);
 
         assertThat(closed.violations(here)).isNotEmpty();
     }
 
     private static JavaClasses classesOf(String module) {
-        return new ClassFileImporter().importPath(ROOT.resolve("smqtt-" + module).resolve("target/classes"));
+        return new ClassFileImporter()
+                .importPath(ROOT.resolve("smqtt-" + module).resolve("target/classes"));
     }
 
     private static String module(String packageName) {
