@@ -64,6 +64,7 @@ final class ReadPace extends Deadline {
 
     @Override
     protected void expired() {
+        connection.touch(); // what it sent meanwhile is read only now
         connection.readNext(); // which may find another reason to wait
     }
 }
