@@ -142,8 +142,7 @@ public final class Broker {
     }
 
     private static boolean isKept(RetainedMessages.Outcome outcome) {
-        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED
-                && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
+        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
     }
 
     /**
@@ -184,7 +183,13 @@ public final class Broker {
                                     taken,
                                     IN_PROCESS_BUFFER);
                             Subscription subscription = new Subscription(
-                                    subscriber, filter, null, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
+                                    subscriber,
+                                    filter,
+                                    null,
+                                    QoS.EXACTLY_ONCE,
+                                    false,
+                                    true,
+                                    Subscription.NO_IDENTIFIER);
                             sink.onDispose(() -> leave(sink, subscriber, filter));
                             consumers.add(sink);
                             router.index().add(subscription);

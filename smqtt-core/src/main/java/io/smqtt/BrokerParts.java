@@ -95,8 +95,8 @@ final class BrokerParts {
     /** What asks for a module must not run without it. */
     private static void requireModules(BrokerConfig config) {
         if (!config.requiredModules().isEmpty()) {
-            throw new ConfigurationException("the configuration needs modules that are not present: "
-                    + config.requiredModules());
+            throw new ConfigurationException(
+                    "the configuration needs modules that are not present: " + config.requiredModules());
         }
     }
 
@@ -168,9 +168,13 @@ final class BrokerParts {
                 sessions,
                 observer,
                 disconnector);
-        PublishFlow publish =
-                new PublishFlow(config, router, access.authorizer(), builder.interceptors, ticker,
-                        builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
+        PublishFlow publish = new PublishFlow(
+                config,
+                router,
+                access.authorizer(),
+                builder.interceptors,
+                ticker,
+                builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
         return new ConnectionFlows(
                 connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);
     }

@@ -46,8 +46,8 @@ final class Answers {
                     return Mono.just(fallback);
                 })
                 .defaultIfEmpty(fallback)
-                .subscribe(answer ->
-                        connection.loop().routing().executor().execute(() -> take(connection, answer, then)));
+                .subscribe(
+                        answer -> connection.loop().routing().executor().execute(() -> take(connection, answer, then)));
     }
 
     private static <T> void take(Connection connection, T answer, Consumer<T> then) {

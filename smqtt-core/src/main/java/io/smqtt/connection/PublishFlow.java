@@ -159,8 +159,7 @@ public final class PublishFlow {
             intercepted(connection, packetId, message, interception, next);
         } else {
             Interception stop = new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
-            Answers.await(
-                    connection, answer, stop, late -> intercepted(connection, packetId, message, late, next));
+            Answers.await(connection, answer, stop, late -> intercepted(connection, packetId, message, late, next));
         }
     }
 
@@ -191,8 +190,7 @@ public final class PublishFlow {
 
     private boolean isRetained(ApplicationMessage message) {
         RetainedMessages.Outcome outcome = router.retain(message);
-        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED
-                && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
+        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
     }
 
     private void routeAndAwait(Connection connection, int packetId, ApplicationMessage message) {

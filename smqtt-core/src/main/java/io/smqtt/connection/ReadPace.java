@@ -57,9 +57,7 @@ final class ReadPace extends Deadline {
             publishedInSecond = Math.max(0, publishedInSecond - allowed);
             secondBegan = now;
         }
-        return publishedInSecond < maximumRate
-                ? 0
-                : (publishedInSecond - maximumRate + 1) * 1000L / maximumRate + 1;
+        return publishedInSecond < maximumRate ? 0 : (publishedInSecond - maximumRate + 1) * 1000L / maximumRate + 1;
     }
 
     @Override

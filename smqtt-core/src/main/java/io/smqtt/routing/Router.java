@@ -138,7 +138,8 @@ public final class Router {
      */
     public void redispatch(RoutingLoop loop, ApplicationMessage message, Subscription subscription) {
         SharedGroup group = index.group(subscription);
-        boolean handed = group != null && handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE);
+        boolean handed =
+                group != null && handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE);
         if (!handed) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
         }
@@ -169,7 +170,8 @@ public final class Router {
         return true;
     }
 
-    private static void hand(RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    private static void hand(
+            RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         Subscriber subscriber = subscription.subscriber();
         RoutingLoop owner = subscriber.owner();
         if (owner == loop || owner == null) {

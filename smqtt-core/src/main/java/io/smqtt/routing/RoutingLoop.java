@@ -87,8 +87,7 @@ public final class RoutingLoop {
     }
 
     /** Lets a subscriber take a message; one that fails keeps the message from nobody else. On the subscriber's loop. */
-    boolean deliver(
-            ApplicationMessage message, Subscription subscription, RouteTicket ticket, boolean forwarded) {
+    boolean deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket, boolean forwarded) {
         Subscriber subscriber = subscription.subscriber();
         try {
             if (forwarded) {

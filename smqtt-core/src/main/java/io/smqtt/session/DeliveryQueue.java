@@ -40,7 +40,8 @@ final class DeliveryQueue {
     }
 
     /** Why one more message does not fit, or null if it does. */
-    @Nullable DropReason refusal(int footprintBytes, LimitsConfig limits) {
+    @Nullable
+    DropReason refusal(int footprintBytes, LimitsConfig limits) {
         if (size >= limits.maxQueuedMessages()) {
             return DropReason.QUEUE_COUNT;
         }

@@ -61,8 +61,8 @@ public final class SessionRegistry {
             LimitsConfig limits,
             SessionConfig config,
             QueueBudget budget) {
-        resources = new SessionResources(
-                router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget);
+        resources =
+                new SessionResources(router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
     }
 
@@ -156,7 +156,8 @@ public final class SessionRegistry {
 
     /** A session has another client from now on. */
     void clientChanged(Session session, ClientIdentity previous) {
-        if (users != null && !Objects.equals(previous.userName(), session.client().userName())) {
+        if (users != null
+                && !Objects.equals(previous.userName(), session.client().userName())) {
             users.remove(session, previous);
             users.add(session);
         }
@@ -167,7 +168,8 @@ public final class SessionRegistry {
         return !resources.config().bindToUser() || Objects.equals(newcomer.userName(), previous.userName());
     }
 
-    @Nullable DeliveryCheck deliveryCheck(ClientIdentity client) {
+    @Nullable
+    DeliveryCheck deliveryCheck(ClientIdentity client) {
         Authorizer authorizer = resources.authorizer();
         return authorizer.checksDeliveries() ? new DeliveryCheck(authorizer, client) : null;
     }
@@ -177,11 +179,15 @@ public final class SessionRegistry {
         List<Subscription> subscriptions = new ArrayList<>(session.subscriptionCount());
         session.forEachSubscription(subscriptions::add);
         for (Subscription subscription : subscriptions) {
-            decide(session.client(), AccessAction.SUBSCRIBE, subscription.filter().value()).subscribe(decision -> {
-                if (decision != AccessDecision.ALLOW) {
-                    session.execute(() -> revoke(session, subscription));
-                }
-            });
+            decide(
+                            session.client(),
+                            AccessAction.SUBSCRIBE,
+                            subscription.filter().value())
+                    .subscribe(decision -> {
+                        if (decision != AccessDecision.ALLOW) {
+                            session.execute(() -> revoke(session, subscription));
+                        }
+                    });
         }
     }
 
@@ -200,7 +206,8 @@ public final class SessionRegistry {
     }
 
     private Mono<AccessDecision> decide(ClientIdentity client, AccessAction action, String topic) {
-        return resources.authorizer()
+        return resources
+                .authorizer()
                 .authorize(client, action, topic)
                 .onErrorReturn(AccessDecision.DENY)
                 .defaultIfEmpty(AccessDecision.DENY);

@@ -2,8 +2,8 @@
 package io.smqtt.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;

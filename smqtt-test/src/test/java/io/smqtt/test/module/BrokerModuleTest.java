@@ -49,8 +49,7 @@ class BrokerModuleTest {
         public Mono<Void> start(Core core) {
             return Mono.fromRunnable(() -> core.router()
                     .index()
-                    .add(new Subscription(
-                            this, TopicFilter.of("far/#"), null, QoS.EXACTLY_ONCE, false, true, 0)));
+                    .add(new Subscription(this, TopicFilter.of("far/#"), null, QoS.EXACTLY_ONCE, false, true, 0)));
         }
 
         @Override
