@@ -218,7 +218,7 @@ public final class PublishFlow {
         return matches == 0 ? ReasonCode.NO_MATCHING_SUBSCRIBERS : ReasonCode.SUCCESS;
     }
 
-    /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT-3.3.5-2]. */
+    /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT311-3.3.5-2]. */
     private void acknowledge(Connection connection, int packetId, QoS qos, ReasonCode code) {
         if (qos == QoS.AT_LEAST_ONCE) { // [MQTT-4.3.2-4]
             connection.pubAck(packetId, code);

@@ -46,6 +46,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** One connection, or two on one event loop's worth of state, over an embedded channel with a clock set by hand. */
@@ -220,6 +221,7 @@ final class ConnectionBench implements AutoCloseable {
     void pass(Duration time) {
         for (long left = time.toMillis(); left > 0; left -= DeadlineWheel.TICK_MILLIS) {
             nanos += Duration.ofMillis(DeadlineWheel.TICK_MILLIS).toNanos();
+            channel.advanceTimeBy(DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
             wheel.advance();
             channel.runPendingTasks();
         }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class JavaClientsIT {
 
     @TestFactory
-    Stream<DynamicNode> hiveMqSpeaksMqtt311(TestedBroker broker) {
+    Stream<DynamicNode> hiveMqSpeaksMqtt311(TestedBroker broker) { // [MQTT311-7.0.0-2]
         return InteropScenarios.of(new HiveMq3(), broker);
     }
 

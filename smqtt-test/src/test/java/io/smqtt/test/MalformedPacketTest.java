@@ -223,7 +223,7 @@ class MalformedPacketTest {
     }
 
     @Test
-    void everythingElseOfOlderVersions() {
+    void everythingElseOfOlderVersions() { // [MQTT311-1.5.3-1] [MQTT311-1.5.3-2]
         play(row -> row.version() == ProtocolVersion.MQTT_3_1
                 || (row.version() == MQTT_3_1_1 && (type(row) < 3 || type(row) == 9 || type(row) > 10)));
     }
