@@ -17,8 +17,8 @@ final class ToldReasonsTest {
     private static final Set<Integer> IN_CONNACK =
             values("80 81 82 83 84 85 86 87 88 89 8A 8C 90 95 97 99 9A 9B 9C 9D 9F");
 
-    private static final Set<Integer> IN_DISCONNECT = values(
-            "80 81 82 83 87 89 8B 8D 8E 8F 90 93 94 95 96 97 98 99 9A 9B 9C 9D 9E 9F A0 A1 A2");
+    private static final Set<Integer> IN_DISCONNECT =
+            values("80 81 82 83 87 89 8B 8D 8E 8F 90 93 94 95 96 97 98 99 9A 9B 9C 9D 9E 9F A0 A1 A2");
 
     private static Set<Integer> values(String hex) {
         Set<Integer> values = new TreeSet<>();
