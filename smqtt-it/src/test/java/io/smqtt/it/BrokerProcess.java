@@ -55,7 +55,9 @@ final class BrokerProcess implements AutoCloseable {
      * @param settings further settings, {@code key=value}
      */
     static BrokerProcess start(Path directory, List<String> wrapper, Path configuration, String... settings) {
-        List<String> command = new ArrayList<>(wrapper);
+        // a shell's nohup, handed down, would make Java leave SIGHUP alone
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=HUP"));
+        command.addAll(wrapper);
         command.addAll(program());
         command.addAll(List.of("start", "--config", configuration.toString()));
         command.addAll(List.of("--data", directory.resolve("data").toString()));
