@@ -42,7 +42,7 @@ final class Connection implements PacketSink {
     }
 
     /** Payloads from this length on are not copied for each subscriber. */
-    private static final int LARGE_PAYLOAD_BYTES = 8 * 1024;
+    private static final int LARGE_PAYLOAD_BYTES = 16 * 1024;
 
     private static final int NO_LIMIT = PacketEncoder.MAXIMUM_PACKET_BYTES;
 
@@ -376,8 +376,8 @@ final class Connection implements PacketSink {
             alias = outboundAliases == null || !aliasFits ? 0 : outboundAliases.aliasFor(message.topic());
         }
         boolean topicPresent = alias == 0 || outboundAliases == null || outboundAliases.isNew();
-        ByteBuf out = outbound.begin();
         if (message.payload().size() < LARGE_PAYLOAD_BYTES) {
+            ByteBuf out = outbound.begin(message.footprintBytes());
             loop.encoder()
                     .encode(
                             out,
@@ -393,6 +393,7 @@ final class Connection implements PacketSink {
                             topicPresent);
             outbound.written();
         } else {
+            ByteBuf out = outbound.begin();
             loop.encoder()
                     .encodeHeader(
                             out,

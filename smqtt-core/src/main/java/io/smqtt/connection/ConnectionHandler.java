@@ -8,6 +8,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.smqtt.codec.AuthPacket;
 import io.smqtt.codec.ConnectPacket;
 import io.smqtt.codec.DisconnectPacket;
+import io.smqtt.codec.PacketDecoder;
 import io.smqtt.codec.PacketHandler;
 import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.codec.PublishPacket;
@@ -90,24 +91,43 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             bytes.release();
             return;
         }
-        ByteBuf input = remainder == null ? bytes : join(context, remainder, bytes);
+        ByteBuf begun = remainder;
+        if (begun == null) {
+            decode(bytes);
+            return;
+        }
         remainder = null;
-        decode(input);
+        if (complete(begun, bytes)) { // then the rest needs no copy
+            decode(begun);
+        } else {
+            remainder = begun;
+        }
+        if (remainder == null && !connection().isClosing()) {
+            decode(bytes);
+        } else {
+            putBehind(bytes);
+        }
     }
 
-    private static ByteBuf join(ChannelHandlerContext context, ByteBuf first, ByteBuf second) {
-        int needed = first.readableBytes() + second.readableBytes();
-        if (first.maxFastWritableBytes() < second.readableBytes()) {
-            ByteBuf larger = context.alloc().directBuffer(needed + needed / 2); // so that copying stays linear
-            larger.writeBytes(first);
-            first.release();
-            larger.writeBytes(second);
-            second.release();
-            return larger;
+    /** Completes the first packet of the remainder; returns false if all bytes went there and more are missing. */
+    private static boolean complete(ByteBuf begun, ByteBuf more) {
+        while (more.isReadable()) {
+            int missing = PacketDecoder.missingBytes(begun);
+            if (missing <= 0) {
+                return true;
+            }
+            begun.writeBytes(more, Math.min(missing, more.readableBytes()));
         }
-        first.writeBytes(second);
-        second.release();
-        return first;
+        return PacketDecoder.missingBytes(begun) <= 0;
+    }
+
+    /** Keeps bytes behind those that wait already. Takes over the buffer. */
+    private void putBehind(ByteBuf bytes) {
+        ByteBuf waiting = remainder;
+        if (waiting != null) {
+            waiting.writeBytes(bytes);
+        }
+        bytes.release();
     }
 
     /** Decodes what has arrived, as long as packets may be taken, and keeps the rest. Takes over the buffer. */
@@ -134,9 +154,12 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     }
 
     private void keep(ByteBuf input, Connection current) {
-        if (!current.isClosing() && input.isReadable()) {
+        if (current.isClosing() || !input.isReadable()) {
+            input.release();
+        } else if (input.isWritable() && input.readableBytes() >= input.capacity() / 2) {
             remainder = input;
-        } else {
+        } else { // a few bytes must not hold on to a large buffer
+            remainder = input.alloc().directBuffer(input.readableBytes() * 2).writeBytes(input);
             input.release();
         }
     }

@@ -267,7 +267,7 @@ class ConnectionTest {
         bench.send(subscribe("t", 0, 1));
         bench.received();
         ApplicationMessage large = ApplicationMessage.builder("t")
-                .payload(Payload.of("L".repeat(10_000)))
+                .payload(Payload.of("L".repeat(20_000)))
                 .build();
         int writes = bench.wire.writes;
         deliver("t", "before");
@@ -276,10 +276,10 @@ class ConnectionTest {
         assertThat(bench.wire.writes - writes)
                 .as("what was encoded so far, then the payload")
                 .isEqualTo(2);
-        assertThat(shared.readableBytes()).isEqualTo(10_000);
+        assertThat(shared.readableBytes()).isEqualTo(20_000);
         deliver("t", "after");
         assertThat(bench.answers())
-                .containsExactly("PUBLISH t before", "PUBLISH t " + "L".repeat(10_000), "PUBLISH t after");
+                .containsExactly("PUBLISH t before", "PUBLISH t " + "L".repeat(20_000), "PUBLISH t after");
         assertThat(shared.refCnt()).isZero();
     }
 
