@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -174,6 +175,19 @@ public final class BrokerExtension
         RawClient client = open(version);
         client.connect(clientId);
         return client;
+    }
+
+    /**
+     * Waits until the broker has noticed that a client is gone.
+     *
+     * @param clientId the client identifier
+     */
+    public void awaitOffline(String clientId) {
+        Awaitility.await()
+                .until(() -> !Boolean.TRUE.equals(broker().clients()
+                        .filter(info -> info.identity().clientId().equals(clientId))
+                        .any(info -> info.connected())
+                        .block()));
     }
 
     @Override

@@ -74,6 +74,7 @@ class SessionTest {
         connect(first);
         first.subscribe("a", 1);
         first.abort();
+        broker.awaitOffline("c");
         broker.client(version, "p").publish("a", "x", 1);
         resumed(version).expectPublish("a", "x");
     }
@@ -175,6 +176,7 @@ class SessionTest {
         first.acknowledge(0x50, two).expect(MqttMessageType.PUBREL);
         first.expectNothing();
         first.abort();
+        broker.awaitOffline("c");
         publisher.publish("a", "5", 1);
         RawClient second = resumed(version);
         assertThat(second.expectPublish("a", "1").packetId()).isEqualTo(one);

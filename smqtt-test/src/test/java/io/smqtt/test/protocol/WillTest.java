@@ -2,7 +2,6 @@
 package io.smqtt.test.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
@@ -54,14 +53,6 @@ class WillTest {
     }
 
     /** Waits until the broker knows that a client is gone. */
-    private void awaitOffline(String clientId) {
-        await().until(() -> !Boolean.TRUE.equals(broker.broker()
-                .clients()
-                .filter(info -> info.identity().clientId().equals(clientId))
-                .any(info -> info.connected())
-                .block()));
-    }
-
     @ParameterizedTest
     @EnumSource
     void theWillIsPublishedWhenTheConnectionIsLost(ProtocolVersion version) {
@@ -74,7 +65,7 @@ class WillTest {
             ReceivedPacket packet = watcher.expectPublish("will/topic", "gone");
             assertThat(packet.qos()).isEqualTo(qos);
             connect(version, ConnectBytes.of("c")).abort(); // another connection without will: published once
-            awaitOffline("c");
+            broker.awaitOffline("c");
             watcher.expectNothing();
         }
     }
@@ -125,7 +116,7 @@ class WillTest {
         RawClient watcher = broker.client(version, "watcher");
         watcher.subscribe("#", 2);
         connect(version, ConnectBytes.of("c")).abort();
-        awaitOffline("c");
+        broker.awaitOffline("c");
         watcher.expectNothing();
     }
 
@@ -209,7 +200,7 @@ class WillTest {
         // [MQTT-3.1.2-8]
         RawClient watcher = watcher(V5);
         connect(V5, ConnectBytes.of("c").persistent(100).will(delayed(10))).abort();
-        awaitOffline("c");
+        broker.awaitOffline("c");
         broker.ticker().advance(Duration.ofMillis(9_800));
         watcher.expectNothing();
         broker.ticker().advance(Duration.ofMillis(400));
@@ -223,7 +214,7 @@ class WillTest {
         // [MQTT-3.1.2-8]
         RawClient watcher = watcher(V5);
         connect(V5, ConnectBytes.of("c").persistent(5).will(delayed(10))).abort();
-        awaitOffline("c");
+        broker.awaitOffline("c");
         broker.ticker().advance(Duration.ofMillis(5_300));
         watcher.expectPublish("will/topic", "gone");
         connect(V5, ConnectBytes.of("d").will(delayed(10))).abort();
@@ -236,12 +227,12 @@ class WillTest {
         // [MQTT-3.1.3-9]
         RawClient watcher = watcher(V5);
         connect(V5, ConnectBytes.of("c").persistent(100).will(delayed(10))).abort();
-        awaitOffline("c");
+        broker.awaitOffline("c");
         broker.ticker().advance(Duration.ofSeconds(5));
         RawClient back = connect(V5, ConnectBytes.of("c").persistent(100));
         broker.ticker().advance(Duration.ofSeconds(20));
         back.abort();
-        awaitOffline("c");
+        broker.awaitOffline("c");
         broker.ticker().advance(Duration.ofSeconds(200));
         watcher.expectNothing();
     }
@@ -262,7 +253,7 @@ class WillTest {
         // [MQTT-3.1.2-8]
         RawClient watcher = watcher(V5);
         connect(V5, ConnectBytes.of("c").persistent(100).will(delayed(10))).abort();
-        awaitOffline("c");
+        broker.awaitOffline("c");
         connect(V5, ConnectBytes.of("c"));
         watcher.expectPublish("will/topic", "gone");
         watcher.expectNothing();
