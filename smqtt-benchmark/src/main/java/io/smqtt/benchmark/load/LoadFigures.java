@@ -25,6 +25,9 @@ final class LoadFigures {
 
     long measuredDelivered;
 
+    /** When the last message came in, by {@link System#nanoTime()}. */
+    long lastDeliveredNanos = Long.MIN_VALUE;
+
     final Histogram latency = histogram();
     final Histogram interval = histogram();
     final Histogram connect = histogram();
@@ -60,6 +63,7 @@ final class LoadFigures {
         windowStalls += other.windowStalls;
         measuredPublished += other.measuredPublished;
         measuredDelivered += other.measuredDelivered;
+        lastDeliveredNanos = Math.max(lastDeliveredNanos, other.lastDeliveredNanos);
         interval.add(other.interval);
         if (resetInterval) {
             other.interval.reset();

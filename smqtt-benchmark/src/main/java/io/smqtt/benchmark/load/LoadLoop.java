@@ -147,6 +147,7 @@ final class LoadLoop {
     /** A message of a publisher came in. */
     void delivered(int publisher, boolean fresh, long sentNanos, long now) {
         figures.delivered++;
+        figures.lastDeliveredNanos = now;
         if (now - measureFromNanos >= 0 && now - endNanos < 0) {
             figures.measuredDelivered++;
         }

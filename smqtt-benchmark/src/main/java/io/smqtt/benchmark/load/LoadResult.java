@@ -2,6 +2,7 @@
 package io.smqtt.benchmark.load;
 
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param figures counts and histograms
  * @param faults lost, duplicated and reordered messages of the whole run
  * @param samples second by second
+ * @param lastDeliveredMillis from the first connection to the last delivery
+ * @param extra figures of this scenario alone, by name with unit
  * @param broker what the broker's process used while it was measured, if its process was named
  */
 record LoadResult(
@@ -32,7 +35,27 @@ record LoadResult(
         LoadFigures figures,
         FlowTable.Faults faults,
         List<Sample> samples,
+        double lastDeliveredMillis,
+        Map<String, Double> extra,
         @Nullable ProcessUse broker) {
+
+    LoadResult withExtra(String newName, Map<String, Double> figuresOfScenario) {
+        return new LoadResult(
+                newName,
+                target,
+                settings,
+                clients,
+                connectFailures,
+                firstFailure,
+                connectSeconds,
+                measuredSeconds,
+                figures,
+                faults,
+                samples,
+                lastDeliveredMillis,
+                figuresOfScenario,
+                broker);
+    }
 
     double publishedPerSecond() {
         return measuredSeconds > 0 ? figures.measuredPublished / measuredSeconds : 0;

@@ -3,6 +3,7 @@ package io.smqtt.benchmark.load;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
@@ -21,6 +22,7 @@ final class LoadRun {
     private final LoadSettings settings;
     private final Progress progress;
     private final @Nullable Long brokerPid;
+    private final List<Publisher> publishers = new ArrayList<>();
     private final List<Sample> samples = new ArrayList<>();
     private long sampledNanos;
     private long sampledPublished;
@@ -72,11 +74,11 @@ final class LoadRun {
                 measured,
                 figures,
                 faults,
-                samples,
+                List.copyOf(samples),
+                Math.max(0, figures.lastDeliveredNanos - begin) / 1e6,
+                Map.of(),
                 use[0] == null || use[1] == null ? null : use[1].since(use[0]));
     }
-
-    private final List<Publisher> publishers = new ArrayList<>();
 
     private List<LoadClient> clients(LoadClient.SetUp setUp) {
         List<LoadClient> clients = new ArrayList<>();
@@ -212,12 +214,17 @@ final class LoadRun {
         }
     }
 
+    private long publishedBy(int number) {
+        long[] before = plan.publishedBefore();
+        return number < before.length ? before[number] : publishers.get(number).sent();
+    }
+
     private FlowTable.Faults faults() {
         // The pass over all loops makes what they wrote visible to this thread.
         engine.onEachLoop(loop -> {});
         FlowTable.Faults faults = new FlowTable.Faults();
         for (FlowTable table : plan.tables()) {
-            table.addTo(faults, number -> publishers.get(number).sent());
+            table.addTo(faults, this::publishedBy);
         }
         return faults;
     }

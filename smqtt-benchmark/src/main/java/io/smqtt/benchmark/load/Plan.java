@@ -11,5 +11,17 @@ import java.util.List;
  * @param tables where deliveries are noted, each shared subscription's once
  * @param deliveriesPerMessage how many tables are to hear of each message
  * @param firstStamp what the messages of publisher 0 say who they are of
+ * @param publishedBefore what an earlier run published, by publisher, where this one only receives
  */
-record Plan(String name, List<ClientSpec> clients, List<FlowTable> tables, int deliveriesPerMessage, int firstStamp) {}
+record Plan(
+        String name,
+        List<ClientSpec> clients,
+        List<FlowTable> tables,
+        int deliveriesPerMessage,
+        int firstStamp,
+        long[] publishedBefore) {
+
+    Plan(String name, List<ClientSpec> clients, List<FlowTable> tables, int deliveriesPerMessage) {
+        this(name, clients, tables, deliveriesPerMessage, 0, new long[0]);
+    }
+}
