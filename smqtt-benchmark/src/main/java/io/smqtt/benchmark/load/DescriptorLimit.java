@@ -13,14 +13,14 @@ final class DescriptorLimit {
 
     private DescriptorLimit() {}
 
-    /** @throws LoadFailure if so many connections would be too many, saying what to do */
+    /** @throws WrongUsage if so many connections would be too many, saying what to do */
     static void require(int connections) {
         require(connections, current());
     }
 
     static void require(int connections, long limit) {
         if (connections + RESERVE > limit) {
-            throw new LoadFailure(connections + " connections need " + (connections + RESERVE)
+            throw new WrongUsage(connections + " connections need " + (connections + RESERVE)
                     + " open files, but this process may have " + limit + ": raise the limit with `ulimit -n "
                     + (connections + RESERVE) + "` first, or ask for at most " + (limit - RESERVE) + " clients");
         }

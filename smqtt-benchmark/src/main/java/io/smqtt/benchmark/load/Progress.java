@@ -9,4 +9,7 @@ interface Progress {
 
     /** Another interval has passed. */
     void sample(Sample sample);
+
+    /** Nothing more will come; what follows is printed by others. */
+    void end();
 }

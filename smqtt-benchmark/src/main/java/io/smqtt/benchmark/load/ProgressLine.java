@@ -44,8 +44,8 @@ final class ProgressLine implements Progress {
         }
     }
 
-    /** Leaves the line free for what comes next. */
-    void end() {
+    @Override
+    public void end() {
         if (terminal && shown > 0) {
             out.print("\r" + " ".repeat(shown) + "\r");
             out.flush();

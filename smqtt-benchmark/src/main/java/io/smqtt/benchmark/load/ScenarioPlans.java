@@ -26,7 +26,7 @@ record ScenarioPlans(String prefix, int subscribeQos) {
     Plan fanIn(int publishers, int subscribers, int members) {
         int groups = subscribers / members;
         if (groups == 0 || subscribers % members != 0 || publishers % groups != 0) {
-            throw new LoadFailure(subscribers + " subscribers in groups of " + members + " for " + publishers
+            throw new WrongUsage(subscribers + " subscribers in groups of " + members + " for " + publishers
                     + " publishers: the groups must be of the same size and have the same number of publishers");
         }
         Building plan = new Building();
@@ -53,7 +53,7 @@ record ScenarioPlans(String prefix, int subscribeQos) {
     /** Each publisher to an equal part of the subscribers. */
     Plan fanOut(int publishers, int subscribers) {
         if (subscribers % publishers != 0) {
-            throw new LoadFailure(subscribers + " subscribers for " + publishers
+            throw new WrongUsage(subscribers + " subscribers for " + publishers
                     + " publishers: each publisher must have the same number of subscribers");
         }
         Building plan = new Building();
