@@ -13,6 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command line. Exit codes: 0 all well, 1 unexpected, 2 wrong usage, 3 the configuration cannot be used, 4 a port is
@@ -62,6 +63,7 @@ public final class SmqttMain implements Runnable {
         return line.addSubcommand(BenchCommand.commandLine(surroundings.out(), surroundings.err()))
                 .setOut(new PrintWriter(surroundings.out(), true))
                 .setErr(new PrintWriter(surroundings.err(), true))
+                .setParameterExceptionHandler((wrong, arguments) -> wrongUsage(wrong, surroundings.err()))
                 .setExecutionExceptionHandler((failure, failed, parsed) -> exitCode(failure, surroundings.err()))
                 .execute(args);
     }
@@ -73,6 +75,15 @@ public final class SmqttMain implements Runnable {
                         .description("Shows this help.")
                         .build());
         line.getSubcommands().values().forEach(SmqttMain::addHelp);
+    }
+
+    /** The reason and where help is, not the whole help: the reason would scroll away. */
+    private static int wrongUsage(ParameterException wrong, PrintStream err) {
+        CommandLine command = wrong.getCommandLine();
+        err.println("smqtt: " + wrong.getMessage());
+        UnmatchedArgumentException.printSuggestions(wrong, err);
+        err.println("See " + command.getCommandSpec().qualifiedName() + " --help");
+        return ExitCode.USAGE;
     }
 
     private static int exitCode(Throwable failure, PrintStream err) {

@@ -22,7 +22,7 @@ final class ConnectionOptions {
             names = {"-h", "--host"},
             split = ",",
             paramLabel = "HOST",
-            description = "The brokers' addresses, taken in turns. Default: ${DEFAULT-VALUE}.")
+            description = "The brokers' addresses, taken in turns. Default: 127.0.0.1.")
     List<String> hosts = List.of("127.0.0.1");
 
     @Option(

@@ -30,7 +30,7 @@ final class SummaryTable {
         rows.put("run", result.name() + " at " + result.target());
         rows.put("clients", clients(result));
         rows.put("connect", connect(result));
-        if (figures.published > 0 || figures.delivered > 0) {
+        if (figures.published > 0) {
             rows.put("messages", "QoS " + settings.qos() + ", " + settings.payloadBytes() + " B, " + pace(settings));
         }
         if (figures.published > 0) {
@@ -102,7 +102,9 @@ final class SummaryTable {
     }
 
     private static String count(long all, double perSecond) {
-        return String.format(Locale.ROOT, "%d, %.1f/s while measured", all, perSecond);
+        return perSecond == 0
+                ? Long.toString(all)
+                : String.format(Locale.ROOT, "%d, %.1f/s while measured", all, perSecond);
     }
 
     private static String times(LoadResult result, double... percentiles) {
