@@ -108,13 +108,12 @@ final class ConnectionOptions {
 
     /** @throws WrongUsage if a flag makes no sense */
     Target target() {
-        int mqtt =
-                switch (version) {
-                    case "3", "3.1" -> 3;
-                    case "4", "3.1.1" -> 4;
-                    case "5", "5.0" -> 5;
-                    default -> throw new WrongUsage("-V " + version + ": MQTT versions are 3, 4 and 5");
-                };
+        int mqtt = switch (version) {
+            case "3", "3.1" -> 3;
+            case "4", "3.1.1" -> 4;
+            case "5", "5.0" -> 5;
+            default -> throw new WrongUsage("-V " + version + ": MQTT versions are 3, 4 and 5");
+        };
         boolean secure = tls || insecure || authorities != null || certificate != null;
         int usual = webSocket ? WEB_SOCKET_PORT : secure ? TLS_PORT : PORT;
         int chosen = port == null ? usual : port;
@@ -154,8 +153,7 @@ final class ConnectionOptions {
                 builder.trustManager(readable(authorities).toFile());
             }
             if (certificate != null && key != null) {
-                builder.keyManager(
-                        readable(certificate).toFile(), readable(key).toFile());
+                builder.keyManager(readable(certificate).toFile(), readable(key).toFile());
             }
             return builder.build();
         } catch (SSLException | IllegalArgumentException e) {

@@ -10,8 +10,8 @@ final class CsvReport {
     private CsvReport() {}
 
     static String of(List<Sample> samples) {
-        StringBuilder out = new StringBuilder(
-                "seconds,connected,published_per_second,delivered_per_second,p50_us,p99_us,max_us\n");
+        StringBuilder out =
+                new StringBuilder("seconds,connected,published_per_second,delivered_per_second,p50_us,p99_us,max_us\n");
         for (Sample sample : samples) {
             out.append(String.format(
                     Locale.ROOT,

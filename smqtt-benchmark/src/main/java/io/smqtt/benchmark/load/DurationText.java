@@ -17,15 +17,14 @@ final class DurationText {
         while (digits < text.length() && (Character.isDigit(text.charAt(digits)) || text.charAt(digits) == '.')) {
             digits++;
         }
-        double seconds =
-                switch (text.substring(digits).toLowerCase(Locale.ROOT)) {
-                    case "us" -> 1e-6;
-                    case "ms" -> 1e-3;
-                    case "", "s" -> 1;
-                    case "m" -> 60;
-                    case "h" -> 3600;
-                    default -> throw bad(text);
-                };
+        double seconds = switch (text.substring(digits).toLowerCase(Locale.ROOT)) {
+            case "us" -> 1e-6;
+            case "ms" -> 1e-3;
+            case "", "s" -> 1;
+            case "m" -> 60;
+            case "h" -> 3600;
+            default -> throw bad(text);
+        };
         try {
             double value = Double.parseDouble(text.substring(0, digits)) * seconds;
             if (value > MOST_SECONDS) {

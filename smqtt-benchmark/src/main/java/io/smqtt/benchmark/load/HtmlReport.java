@@ -26,15 +26,15 @@ final class HtmlReport {
                 .append("</style></head><body>\n<h1>")
                 .append(escaped(result.name()))
                 .append("</h1>\n");
-        brokenLimits.forEach(limit -> out.append("<p class=\"bad\">")
-                .append(escaped(limit))
-                .append("</p>\n"));
+        brokenLimits.forEach(
+                limit -> out.append("<p class=\"bad\">").append(escaped(limit)).append("</p>\n"));
         out.append("<table>\n");
-        SummaryTable.rows(result).forEach((name, value) -> out.append("<tr><td>")
-                .append(escaped(name))
-                .append("</td><td>")
-                .append(escaped(value))
-                .append("</td></tr>\n"));
+        SummaryTable.rows(result)
+                .forEach((name, value) -> out.append("<tr><td>")
+                        .append(escaped(name))
+                        .append("</td><td>")
+                        .append(escaped(value))
+                        .append("</td></tr>\n"));
         out.append("</table>\n");
         plots(out, result);
         return out.append("</body></html>\n").toString();
@@ -71,7 +71,9 @@ final class HtmlReport {
                     ? Long.toString((long) PERCENTILES[i])
                     : Double.toString(PERCENTILES[i]);
         }
-        return new SvgPlot("latency in ms, over percentiles", x, List.of(ticks)).line("latency", y).svg();
+        return new SvgPlot("latency in ms, over percentiles", x, List.of(ticks))
+                .line("latency", y)
+                .svg();
     }
 
     private static double[] column(List<Sample> samples, ToDoubleFunction<Sample> value) {

@@ -65,9 +65,7 @@ final class LoadEngine implements AutoCloseable {
     LoadFigures figures(boolean resetInterval) {
         LoadFigures sum = new LoadFigures();
         for (LoadLoop loop : loops) {
-            loop.executor
-                    .submit(() -> sum.add(loop.figures, resetInterval))
-                    .syncUninterruptibly();
+            loop.executor.submit(() -> sum.add(loop.figures, resetInterval)).syncUninterruptibly();
         }
         return sum;
     }

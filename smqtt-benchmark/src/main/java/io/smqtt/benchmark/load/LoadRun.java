@@ -120,12 +120,12 @@ final class LoadRun {
 
     /** Returns how many seconds were measured. */
     private double measure(@Nullable ProcessUse[] use) {
-        long start = System.nanoTime() + POLL_NANOS;
+        boolean paced = settings.perSecond() > 0 && !publishers.isEmpty();
+        // A schedule begins a little later, so that all loops know it by then; a closed loop begins at once.
+        long start = System.nanoTime() + (paced ? POLL_NANOS : 0);
         long measureFrom = start + settings.warmUp().toNanos();
         long end = measureFrom + settings.duration().toNanos();
-        PaceSchedule pace = settings.perSecond() > 0 && !publishers.isEmpty()
-                ? new PaceSchedule(start, settings.perSecond(), publishers.size())
-                : null;
+        PaceSchedule pace = paced ? new PaceSchedule(start, settings.perSecond(), publishers.size()) : null;
         sampledNanos = System.nanoTime();
         engine.onEachLoop(loop -> loop.start(settings, pace, measureFrom, end));
         long stopped = end;

@@ -22,8 +22,7 @@ record ProcessUse(double cpuSeconds, long residentBytes) {
 
     static ProcessUse of(Path directory, long pid) {
         try {
-            return parse(
-                    Files.readString(directory.resolve("stat")), Files.readString(directory.resolve("status")));
+            return parse(Files.readString(directory.resolve("stat")), Files.readString(directory.resolve("status")));
         } catch (IOException | RuntimeException e) {
             throw new LoadFailure("the process " + pid + " cannot be read below /proc");
         }

@@ -135,8 +135,7 @@ final class ScenarioCommand extends LoadCommand {
     }
 
     private StoreScenarios store(ScenarioPlans plans, Target target, LoadSettings settings, Progress progress) {
-        return new StoreScenarios(
-                plans, target, settings, run.threads, connection.arrivalNanos(), progress, run.pid);
+        return new StoreScenarios(plans, target, settings, run.threads, connection.arrivalNanos(), progress, run.pid);
     }
 
     private Scenario scenario() {

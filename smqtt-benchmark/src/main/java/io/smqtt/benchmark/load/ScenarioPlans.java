@@ -88,8 +88,7 @@ record ScenarioPlans(String prefix, int subscribeQos) {
             }
             FlowTable flows = FlowTable.of(0, 0, false);
             plan.tables.add(flows);
-            plan.client(ClientSpec.subscriber(
-                    id("h", holder), plan.clients.size(), holder, held, subscribeQos, flows));
+            plan.client(ClientSpec.subscriber(id("h", holder), plan.clients.size(), holder, held, subscribeQos, flows));
         }
         for (int i = 0; i < pairs; i++) {
             plan.publisher(i, topic(i) + "/data");

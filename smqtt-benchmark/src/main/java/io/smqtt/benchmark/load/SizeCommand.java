@@ -29,7 +29,9 @@ final class SizeCommand extends LoadCommand {
     @Option(names = "--consumers", description = "Backend clients that share the messages. Default: ${DEFAULT-VALUE}.")
     int consumers = 10;
 
-    @Option(names = "--commands-per-hour", description = "Messages to one device in an hour. Default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--commands-per-hour",
+            description = "Messages to one device in an hour. Default: ${DEFAULT-VALUE}.")
     double commandsPerHour;
 
     @Option(names = "--peak-factor", description = "The busiest time against the mean. Default: ${DEFAULT-VALUE}.")
@@ -66,7 +68,13 @@ final class SizeCommand extends LoadCommand {
         check(consumers > 0, "--consumers: at least 1");
         check(scale > 0 && scale <= 1, "--scale: more than 0, up to 1");
         BusinessSizing whole = new BusinessSizing(
-                devices, onlinePercent / 100, actionsPerHour, messagesPerAction, consumers, commandsPerHour, peakFactor);
+                devices,
+                onlinePercent / 100,
+                actionsPerHour,
+                messagesPerAction,
+                consumers,
+                commandsPerHour,
+                peakFactor);
         print("The plan", whole);
         BusinessSizing part = whole.scaled(scale);
         if (scale < 1) {

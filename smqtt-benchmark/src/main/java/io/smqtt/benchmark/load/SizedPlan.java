@@ -12,7 +12,12 @@ record SizedPlan(String prefix, int qos, int devices, int consumers) {
         FlowTable shared = FlowTable.of(0, devices, true);
         for (int i = 0; i < consumers; i++) {
             clients.add(ClientSpec.subscriber(
-                    prefix + "-c" + i, clients.size(), 0, List.of("$share/consumers/" + prefix + "/up/+"), qos, shared));
+                    prefix + "-c" + i,
+                    clients.size(),
+                    0,
+                    List.of("$share/consumers/" + prefix + "/up/+"),
+                    qos,
+                    shared));
         }
         for (int i = 0; i < devices; i++) {
             clients.add(new ClientSpec(

@@ -45,7 +45,8 @@ final class StoreScenarios {
         for (int i = 0; i < publishers; i++) {
             published[i] = store.limitOf(i, publishers);
         }
-        LoadResult fetched = run(plans.retainedFetch(published), target, step(settings.payloadBytes(), false, messages));
+        LoadResult fetched =
+                run(plans.retainedFetch(published), target, step(settings.payloadBytes(), false, messages));
         run(plans.retainedStore(publishers), target, step(0, true, messages));
         Map<String, Double> extra = new LinkedHashMap<>();
         extra.put("stored/s", rate(messages, stored.measuredSeconds()));
@@ -63,8 +64,8 @@ final class StoreScenarios {
                 run(plans.offlinePublishers(sessions), target, step(settings.payloadBytes(), false, messages));
         long[] published = new long[sessions];
         Arrays.fill(published, messagesEach);
-        LoadResult resumed = run(
-                plans.offlineSessions(sessions, published), kept, step(settings.payloadBytes(), false, messages));
+        LoadResult resumed =
+                run(plans.offlineSessions(sessions, published), kept, step(settings.payloadBytes(), false, messages));
         run(
                 plans.offlineSessions(sessions, new long[0]),
                 target.withSession(true, 0),

@@ -41,7 +41,9 @@ final class SummaryTable {
         }
         FlowTable.Faults faults = result.faults();
         if (figures.delivered > 0 || faults.expected > 0) {
-            rows.put("lost / duplicated / out of order", faults.lost + " / " + faults.duplicated + " / " + faults.outOfOrder);
+            rows.put(
+                    "lost / duplicated / out of order",
+                    faults.lost + " / " + faults.duplicated + " / " + faults.outOfOrder);
         }
         if (figures.latency.getTotalCount() > 0) {
             rows.put("latency p50 / p90 / p99", times(result, 50, 90, 99));
@@ -55,7 +57,9 @@ final class SummaryTable {
         ProcessUse broker = result.broker();
         if (broker != null) {
             rows.put("broker CPU", brokerCpu(result, broker));
-            rows.put("broker memory", String.format(Locale.ROOT, "%.1f MiB resident", broker.residentBytes() / 1048576.0));
+            rows.put(
+                    "broker memory",
+                    String.format(Locale.ROOT, "%.1f MiB resident", broker.residentBytes() / 1048576.0));
         }
         return rows;
     }

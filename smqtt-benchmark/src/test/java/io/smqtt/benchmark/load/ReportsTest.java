@@ -100,8 +100,8 @@ class ReportsTest {
         file.sample(result.samples().get(0));
         file.end();
         assertThat(bytes.toString(StandardCharsets.UTF_8))
-                .isEqualToNormalizingNewlines("  1.0 s  20 connected  90/s published  80/s delivered"
-                        + "  p50 0.500 ms  p99 0.900 ms\n");
+                .isEqualToNormalizingNewlines(
+                        "  1.0 s  20 connected  90/s published  80/s delivered" + "  p50 0.500 ms  p99 0.900 ms\n");
     }
 
     @ParameterizedTest
@@ -130,7 +130,8 @@ class ReportsTest {
 
     @Test
     void tooManyConnectionsForTheDescriptorLimitSayWhatToDo() {
-        assertThat(DescriptorLimit.parse("Limit  Soft\nMax open files            1024                 4096     files\n"))
+        assertThat(DescriptorLimit.parse(
+                        "Limit  Soft\nMax open files            1024                 4096     files\n"))
                 .isEqualTo(1024);
         DescriptorLimit.require(896, 1024);
         assertThatThrownBy(() -> DescriptorLimit.require(897, 1024))
