@@ -24,10 +24,15 @@ import io.smqtt.transport.Listeners;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -58,8 +63,10 @@ public final class Broker {
     private final EventStream events;
     private final Ticker ticker;
     private final BrokerParts parts;
+    private final List<BrokerModule> modules;
     private final AtomicLong subscriberNumber = new AtomicLong();
-    private final AtomicBoolean closing = new AtomicBoolean();
+    private final Set<FluxSink<?>> consumers = ConcurrentHashMap.newKeySet();
+    private final AtomicReference<@Nullable Mono<Void>> closing = new AtomicReference<>();
 
     Broker(BrokerBuilder builder) {
         parts = new BrokerParts(builder);
@@ -70,6 +77,7 @@ public final class Broker {
         listeners = parts.listeners();
         events = parts.events();
         ticker = builder.ticker;
+        modules = List.copyOf(builder.modules);
     }
 
     /**
@@ -82,11 +90,23 @@ public final class Broker {
     }
 
     Mono<Void> bind() {
-        return listeners.bind().onErrorResume(error -> release().then(Mono.error(error)));
+        BrokerModule.Core core = new BrokerModule.Core(parts.config(), router, sessions, ticker);
+        return Flux.fromIterable(modules)
+                .concatMap(module -> module.start(core))
+                .then(Mono.defer(listeners::bind))
+                .onErrorResume(error -> release().then(Mono.error(error)));
     }
 
     private Mono<Void> release() {
-        return eventLoops.dispose().doFinally(signal -> access.close());
+        List<BrokerModule> lastFirst = new ArrayList<>(modules);
+        Collections.reverse(lastFirst);
+        return Flux.fromIterable(lastFirst)
+                .concatMap(module -> module.stop().onErrorResume(error -> {
+                    LOG.warn("a module did not stop as it should", error);
+                    return Mono.empty();
+                }))
+                .then(Mono.defer(eventLoops::dispose))
+                .doFinally(signal -> access.close());
     }
 
     /**
@@ -122,8 +142,7 @@ public final class Broker {
     }
 
     private static boolean isKept(RetainedMessages.Outcome outcome) {
-        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED
-                && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
+        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
     }
 
     /**
@@ -164,12 +183,29 @@ public final class Broker {
                                     taken,
                                     IN_PROCESS_BUFFER);
                             Subscription subscription = new Subscription(
-                                    subscriber, filter, null, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
-                            sink.onDispose(() -> router.index().remove(subscriber, filter, null));
+                                    subscriber,
+                                    filter,
+                                    null,
+                                    QoS.EXACTLY_ONCE,
+                                    false,
+                                    true,
+                                    Subscription.NO_IDENTIFIER);
+                            sink.onDispose(() -> leave(sink, subscriber, filter));
+                            consumers.add(sink);
                             router.index().add(subscription);
+                            if (sink.isCancelled()) { // meanwhile, by another thread
+                                leave(sink, subscriber, filter);
+                            } else if (closing.get() != null) {
+                                sink.complete();
+                            }
                         },
                         FluxSink.OverflowStrategy.BUFFER)
                 .doOnNext(message -> taken.incrementAndGet());
+    }
+
+    private void leave(FluxSink<?> sink, InProcessSubscriber subscriber, TopicFilter filter) {
+        router.index().remove(subscriber, filter, null);
+        consumers.remove(sink);
     }
 
     /**
@@ -203,14 +239,18 @@ public final class Broker {
                 sink.success(false);
                 return;
             }
-            session.owner().executor().execute(() -> {
-                PacketSink connection = session.sink();
-                if (connection != null) {
-                    connection.disconnect(ReasonCode.ADMINISTRATIVE_ACTION);
-                }
-                sink.success(connection != null);
-            });
+            session.execute(() -> sink.success(disconnect(session, ReasonCode.ADMINISTRATIVE_ACTION)));
         });
+    }
+
+    /** Ends the connection of a client, if there is one. On the session's event loop. */
+    private static boolean disconnect(Session session, ReasonCode reason) {
+        PacketSink connection = session.sink();
+        if (connection == null) {
+            return false;
+        }
+        connection.disconnect(reason);
+        return true;
     }
 
     /**
@@ -235,9 +275,9 @@ public final class Broker {
         try {
             listeners.reloadCertificates();
         } catch (ConfigurationException e) {
-            failed.addAll(e.problems());
-            for (Throwable more : e.getSuppressed()) {
-                failed.add(String.valueOf(more.getMessage()));
+            failed.add(String.valueOf(e.getMessage()));
+            for (Throwable other : e.getSuppressed()) {
+                failed.add(String.valueOf(other.getMessage()));
             }
         }
         sessions.recheckAll();
@@ -245,41 +285,45 @@ public final class Broker {
     }
 
     /**
-     * Stops the broker: no new connections, DISCONNECT 0x8B to MQTT 5.0 clients, what is written is flushed, then the
-     * event loops end.
+     * Stops the broker: no new connections, DISCONNECT 0x8B to MQTT 5.0 clients, what is written is flushed, the Fluxes of
+     * {@link #subscribe} and {@link #events} complete, then the event loops end. Can be called more than once: all calls
+     * share one end, and the first deadline counts.
      *
-     * @param deadline how long clients have to close their side
-     * @return completes when everything has ended, at the latest some seconds after the deadline
+     * @param deadline how long clients have to take what was written and to close their side
+     * @return completes when everything has ended, at the latest some seconds after the deadline; nothing happens before
+     *     subscription
      */
     public Mono<Void> close(Duration deadline) {
-        if (!closing.compareAndSet(false, true)) {
-            return Mono.empty();
-        }
-        return listeners
-                .stopAccepting()
-                .then(Mono.fromRunnable(this::sayGoodbye))
+        return Mono.defer(() -> {
+            closing.compareAndSet(null, stop(deadline).cache());
+            return Objects.requireNonNull(closing.get());
+        });
+    }
+
+    private Mono<Void> stop(Duration deadline) {
+        return Mono.defer(listeners::stopAccepting)
                 .then(Flux.interval(Duration.ZERO, POLL)
-                        .takeUntil(tick -> !anyConnected())
+                        .takeUntil(tick -> isDeserted())
                         .then()
                         .timeout(deadline, Mono.empty()))
                 .then(Mono.defer(listeners::close))
-                .then(Mono.fromRunnable(events::complete))
+                .then(Mono.fromRunnable(this::completeConsumers))
                 .then(Mono.defer(this::release))
                 .doOnSuccess(done -> LOG.info("stopped"));
     }
 
-    private void sayGoodbye() {
+    /** Tells clients to go, also those that came in while the first were told; returns whether all have gone. */
+    private boolean isDeserted() {
         for (Session session : sessions.all()) {
-            session.owner().executor().execute(() -> {
-                PacketSink connection = session.sink();
-                if (connection != null) {
-                    connection.disconnect(ReasonCode.SERVER_SHUTTING_DOWN);
-                }
-            });
+            if (session.isOnline()) {
+                session.execute(() -> disconnect(session, ReasonCode.SERVER_SHUTTING_DOWN));
+            }
         }
+        return listeners.connectedCount() == 0;
     }
 
-    private boolean anyConnected() {
-        return sessions.all().stream().anyMatch(Session::isOnline);
+    private void completeConsumers() {
+        consumers.forEach(FluxSink::complete);
+        events.complete();
     }
 }

@@ -23,6 +23,7 @@ public final class BrokerBuilder {
     final List<Authorizer> authorizers = new ArrayList<>();
     final List<PublishInterceptor> interceptors = new ArrayList<>();
     final List<BrokerObserver> observers = new ArrayList<>();
+    final List<BrokerModule> modules = new ArrayList<>();
     ClientDirectory directory = ClientDirectory.LOCAL;
     Ticker ticker = Ticker.SYSTEM;
 
@@ -91,6 +92,17 @@ public final class BrokerBuilder {
      */
     public BrokerBuilder observer(BrokerObserver observer) {
         observers.add(observer);
+        return this;
+    }
+
+    /**
+     * Adds a part that lives outside of the core.
+     *
+     * @param module started after those added earlier, stopped before them
+     * @return this builder
+     */
+    public BrokerBuilder module(BrokerModule module) {
+        modules.add(module);
         return this;
     }
 

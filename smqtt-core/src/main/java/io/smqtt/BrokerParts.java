@@ -67,6 +67,7 @@ final class BrokerParts {
         observer = BrokerObserver.of(observers);
         access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers);
         eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
+        listeners = openListeners();
         router = new Router(
                 eventLoops.all(),
                 new SubscriptionIndex(config.mqtt().sharedStrategy()),
@@ -78,14 +79,24 @@ final class BrokerParts {
                 router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget);
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
-        listeners = new Listeners(config, eventLoops, observer, this::initialize);
+    }
+
+    /** Reads certificates; what was opened before is given back if they cannot be used. */
+    private Listeners openListeners() {
+        try {
+            return new Listeners(config, eventLoops, observer, this::initialize);
+        } catch (RuntimeException e) {
+            access.close();
+            eventLoops.dispose().subscribe();
+            throw e;
+        }
     }
 
     /** What asks for a module must not run without it. */
     private static void requireModules(BrokerConfig config) {
         if (!config.requiredModules().isEmpty()) {
-            throw new ConfigurationException("the configuration needs modules that are not present: "
-                    + config.requiredModules());
+            throw new ConfigurationException(
+                    "the configuration needs modules that are not present: " + config.requiredModules());
         }
     }
 
@@ -157,8 +168,13 @@ final class BrokerParts {
                 sessions,
                 observer,
                 disconnector);
-        PublishFlow publish =
-                new PublishFlow(config, router, access.authorizer(), builder.interceptors, ticker, false);
+        PublishFlow publish = new PublishFlow(
+                config,
+                router,
+                access.authorizer(),
+                builder.interceptors,
+                ticker,
+                builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
         return new ConnectionFlows(
                 connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);
     }
@@ -170,6 +186,10 @@ final class BrokerParts {
             throw new IllegalStateException("a connection on somebody else's event loop");
         }
         channel.pipeline().addLast(MqttPipeline.MQTT, new ConnectionHandler(loop, flows, link));
+    }
+
+    BrokerConfig config() {
+        return config;
     }
 
     AccessControl access() {

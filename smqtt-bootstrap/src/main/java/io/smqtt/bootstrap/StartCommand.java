@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.netty.util.NetUtil;
 import io.smqtt.ReloadResult;
 import io.smqtt.message.LogText;
 import java.lang.management.ManagementFactory;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -74,22 +74,15 @@ final class StartCommand implements Callable<Integer> {
 
     private void announce(BrokerStarter.Running broker) {
         broker.listeners()
-                .forEach((name, address) ->
-                        surroundings.out().println("listener " + name + " bound to " + text(address)));
+                .forEach((name, address) -> surroundings
+                        .out()
+                        .println("listener " + name + " bound to " + NetUtil.toSocketAddressString(address)));
         // Since the virtual machine began; its own clock, because the system's tells whole seconds only.
         long began = ManagementFactory.getRuntimeMXBean().getStartTime();
         double seconds = (System.currentTimeMillis() - began) / 1_000.0;
         long pid = ProcessHandle.current().pid();
         surroundings.out().println(String.format(Locale.ROOT, "smqtt started in %.2f s (pid %d)", seconds, pid));
         surroundings.out().flush();
-    }
-
-    private static String text(InetSocketAddress address) {
-        String host = address.isUnresolved()
-                ? address.getHostString()
-                : address.getAddress().getHostAddress();
-        String shown = host.equals("0:0:0:0:0:0:0:0") ? "::" : host;
-        return (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + address.getPort();
     }
 
     private static void reload(BrokerStarter.Running broker, Logger log) {

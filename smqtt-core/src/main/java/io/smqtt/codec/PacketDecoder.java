@@ -59,6 +59,28 @@ public final class PacketDecoder {
     }
 
     /**
+     * How many bytes of the first packet in a buffer have not arrived yet, as far as can be told.
+     *
+     * @param in the bytes that have arrived
+     * @return 1 as long as the fixed header is not complete; 0 or less if the packet is complete, or is none
+     */
+    public static int missingBytes(ByteBuf in) {
+        int arrived = in.readableBytes();
+        int length = 0;
+        for (int i = 1; i < 5; i++) {
+            if (arrived <= i) {
+                return 1;
+            }
+            int part = in.getByte(in.readerIndex() + i);
+            length |= (part & 0x7F) << (i - 1) * 7;
+            if (part >= 0) {
+                return length + i + 1 - arrived;
+            }
+        }
+        return 0; // a length of more than four bytes: decoding will say so
+    }
+
+    /**
      * Decodes one packet if all of it has arrived. The buffer's reader index has moved behind the packet when the
      * handler is called.
      *

@@ -16,19 +16,24 @@ final class AcknowledgementOrder {
 
     private final Connection connection;
     private final ArrayDeque<Pending> pending = new ArrayDeque<>();
+    private int atLeastOnce;
 
     AcknowledgementOrder(Connection connection) {
         this.connection = connection;
     }
 
-    int size() {
-        return pending.size();
+    /** How many QoS 1 messages wait; those of QoS 2 are counted by the session until their PUBREL. */
+    int atLeastOnce() {
+        return atLeastOnce;
     }
 
     /** The ticket for a message that is about to be routed; it is held until {@link Pending#routed}. */
     Pending expect(int packetId, QoS qos, @Nullable Runnable onFailure) {
         Pending next = new Pending(packetId, qos, onFailure);
         pending.add(next);
+        if (qos == QoS.AT_LEAST_ONCE) {
+            atLeastOnce++;
+        }
         return next;
     }
 
@@ -36,6 +41,9 @@ final class AcknowledgementOrder {
         Pending first = pending.peek();
         while (first != null && first.finished && !connection.isClosing()) {
             pending.remove();
+            if (first.qos == QoS.AT_LEAST_ONCE) {
+                atLeastOnce--;
+            }
             first.send();
             first = pending.peek();
         }
@@ -85,13 +93,13 @@ final class AcknowledgementOrder {
 
         private void finish() {
             finished = true;
+            if (failed && onFailure != null) { // also if the connection is gone by now
+                onFailure.run();
+            }
             sendFinished();
         }
 
         private void send() {
-            if (failed && onFailure != null) {
-                onFailure.run();
-            }
             if (failed && !connection.isV5()) {
                 connection.disconnect(ReasonCode.QUOTA_EXCEEDED); // there is no negative acknowledgement
             } else if (qos == QoS.AT_LEAST_ONCE) {

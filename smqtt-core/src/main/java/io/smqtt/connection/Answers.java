@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
+import io.smqtt.message.ReasonCode;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,7 @@ final class Answers {
     }
 
     /**
-     * Lets the connection decode nothing more until the answer is here.
+     * Lets the connection decode nothing more until the answer is here and was dealt with.
      *
      * @param fallback the answer if the Mono fails or is empty
      */
@@ -45,10 +46,21 @@ final class Answers {
                     return Mono.just(fallback);
                 })
                 .defaultIfEmpty(fallback)
-                .subscribe(answer -> connection.loop().routing().executor().execute(() -> {
-                    if (!connection.isClosing()) {
-                        then.accept(answer);
-                    }
-                }));
+                .subscribe(
+                        answer -> connection.loop().routing().executor().execute(() -> take(connection, answer, then)));
+    }
+
+    private static <T> void take(Connection connection, T answer, Consumer<T> then) {
+        connection.answered();
+        if (connection.isClosing()) { // gone while it waited
+            return;
+        }
+        try {
+            then.accept(answer);
+        } catch (RuntimeException e) { // as in decoding: a defect ends this connection alone
+            LOG.error("an answer for {} could not be dealt with", connection.name(), e);
+            connection.disconnect(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
+        }
+        connection.proceed();
     }
 }

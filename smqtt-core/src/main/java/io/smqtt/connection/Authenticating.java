@@ -13,4 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param connect the CONNECT that waits for it; null when a connected client authenticates again
  * @param clientId the client identifier
  */
-record Authenticating(String method, @Nullable Exchange exchange, @Nullable ConnectPacket connect, String clientId) {}
+record Authenticating(
+        String method,
+        @Nullable Exchange exchange,
+        @Nullable ConnectPacket connect,
+        String clientId) {}

@@ -49,7 +49,8 @@ public interface ClientLink {
      *
      * @return null without TLS or without a client certificate
      */
-    @Nullable X509Certificate clientCertificate();
+    @Nullable
+    X509Certificate clientCertificate();
 
     /**
      * Says what to do when the CONNECT is not complete in time; without it the channel is closed.

@@ -78,7 +78,8 @@ public final class ConnectFlow {
             throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "a second CONNECT");
         }
         int listenerLimit = connection.link().config().maxPacketBytes();
-        connection.connecting(packet, listenerLimit > 0 ? listenerLimit : config.limits().maxPacketBytes());
+        connection.connecting(
+                packet, listenerLimit > 0 ? listenerLimit : config.limits().maxPacketBytes());
         ReasonCode unsupported = unsupported(packet.will());
         if (unsupported != null) { // [MQTT-3.2.2-12] [MQTT-3.2.2-13]
             disconnector.refuse(connection, unsupported, "the will asks for what is not supported");
@@ -150,24 +151,32 @@ public final class ConnectFlow {
         Mono<AccessDecision> mayWill = packet.will() == null
                 ? AccessDecision.ALLOW.now()
                 : authorizer.authorize(
-                        client, AccessAction.PUBLISH, packet.will().message().topic().value());
-        Mono<AccessDecision> mayEnter = mayWill.flatMap(decision -> decision != AccessDecision.ALLOW
-                ? Mono.just(decision)
-                : directory.claim(client, packet.cleanStart()).thenReturn(decision));
-        Answers.await(connection, mayEnter, AccessDecision.DENY, decision -> {
+                        client,
+                        AccessAction.PUBLISH,
+                        packet.will().message().topic().value());
+        Answers.await(connection, mayWill, AccessDecision.DENY, decision -> {
             if (decision == AccessDecision.ALLOW) {
-                open(connection, packet, client, authenticationData);
+                claim(connection, packet, client, authenticationData);
             } else {
                 disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, "the will is not allowed");
             }
         });
     }
 
+    private void claim(
+            Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
+        Mono<ReasonCode> claimed = directory.claim(client, packet.cleanStart()).thenReturn(ReasonCode.SUCCESS);
+        Answers.await(connection, claimed, ReasonCode.SERVER_UNAVAILABLE, outcome -> {
+            if (outcome == ReasonCode.SUCCESS) {
+                open(connection, packet, client, authenticationData);
+            } else {
+                disconnector.refuse(connection, outcome, null);
+            }
+        });
+    }
+
     private void open(
-            Connection connection,
-            ConnectPacket packet,
-            ClientIdentity client,
-            byte @Nullable [] authenticationData) {
+            Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
         long granted = grantedExpirySeconds(packet);
         connection.await();
         registry.open(new SessionRequest(
@@ -185,6 +194,7 @@ public final class ConnectFlow {
 
                     @Override
                     public void refused(ReasonCode reason) {
+                        connection.answered();
                         disconnector.refuse(connection, reason, null);
                     }
                 }));
@@ -197,7 +207,8 @@ public final class ConnectFlow {
         }
         return packet.cleanStart() // [MQTT-3.1.2-6] of MQTT 3.1.1
                 ? 0
-                : Math.min(session.defaultExpiry().toSeconds(), session.maxExpiry().toSeconds());
+                : Math.min(
+                        session.defaultExpiry().toSeconds(), session.maxExpiry().toSeconds());
     }
 
     private void connected(
@@ -207,6 +218,7 @@ public final class ConnectFlow {
             boolean sessionPresent,
             long grantedExpiry,
             byte @Nullable [] authenticationData) {
+        connection.answered();
         if (connection.isClosing()) { // gone while it waited
             session.connectionEnded(connection, true, -1);
             return;
@@ -221,7 +233,12 @@ public final class ConnectFlow {
                 new OutboundAliases(Math.min(mqtt.outboundTopicAliasMaximum(), packet.topicAliasMaximum())));
         connection.link().connected();
         connection.deadlines().keepAlive(keepAlive);
-        connection.connAck(connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, authenticationData));
+        boolean answered = connection.connAck(
+                connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, authenticationData));
+        if (!answered) { // [MQTT-3.1.2-24]
+            disconnector.abandon(connection, "the client takes no CONNACK of this size");
+            return;
+        }
         observer.clientConnected(connection.client(), sessionPresent);
         session.start();
         connection.proceed();
@@ -242,12 +259,13 @@ public final class ConnectFlow {
             int keepAlive,
             byte @Nullable [] authenticationData) {
         MqttConfig mqtt = config.mqtt();
-        boolean wantsResponse = packet.requestResponseInformation() && !mqtt.responseInformation().isEmpty();
+        boolean wantsResponse = packet.requestResponseInformation()
+                && !mqtt.responseInformation().isEmpty();
         return new ConnAck(
                 sessionPresent,
                 ReasonCode.SUCCESS,
                 grantedExpiry == packet.sessionExpirySeconds() ? -1 : grantedExpiry,
-                config.limits().receiveMaximum(),
+                Math.min(config.limits().receiveMaximum(), config.limits().maxAwaitingRelease()),
                 mqtt.maxQos(),
                 mqtt.retainAvailable(),
                 connection.maximumPacketBytes(),

@@ -42,7 +42,7 @@ final class Connection implements PacketSink {
     }
 
     /** Payloads from this length on are not copied for each subscriber. */
-    private static final int LARGE_PAYLOAD_BYTES = 8 * 1024;
+    private static final int LARGE_PAYLOAD_BYTES = 16 * 1024;
 
     private static final int NO_LIMIT = PacketEncoder.MAXIMUM_PACKET_BYTES;
 
@@ -54,7 +54,7 @@ final class Connection implements PacketSink {
     private final OutboundBuffer outbound;
 
     private Phase phase = Phase.AWAITING_CONNECT;
-    private boolean waiting;
+    private int awaited;
     private @Nullable ProtocolVersion version;
     private int maximumPacketBytes;
     private long clientMaximumPacketBytes = NO_LIMIT;
@@ -114,7 +114,8 @@ final class Connection implements PacketSink {
         return phase.compareTo(Phase.CLOSING) >= 0;
     }
 
-    @Nullable ProtocolVersion version() {
+    @Nullable
+    ProtocolVersion version() {
         return version;
     }
 
@@ -144,7 +145,8 @@ final class Connection implements PacketSink {
         return current;
     }
 
-    @Nullable Session sessionOrNull() {
+    @Nullable
+    Session sessionOrNull() {
         return session;
     }
 
@@ -156,7 +158,8 @@ final class Connection implements PacketSink {
         return known;
     }
 
-    @Nullable ClientIdentity clientOrNull() {
+    @Nullable
+    ClientIdentity clientOrNull() {
         return client;
     }
 
@@ -165,7 +168,8 @@ final class Connection implements PacketSink {
         allowedTopic = null;
     }
 
-    @Nullable Authenticating authenticating() {
+    @Nullable
+    Authenticating authenticating() {
         return authenticating;
     }
 
@@ -177,23 +181,41 @@ final class Connection implements PacketSink {
 
     /** Whether the next packet may be decoded: not while an answer is awaited that it must not overtake. */
     boolean mayDecode() {
-        return !waiting && !isClosing();
+        return awaited == 0 && !isClosing();
     }
 
-    /** Stops decoding until {@link #proceed()}. */
+    /** Whether a client that is in has more to say than may be decoded now. */
+    boolean isHalted() {
+        return awaited > 0 && phase == Phase.CONNECTED;
+    }
+
+    /** Stops decoding until {@link #answered()} was called as often, and then {@link #proceed()}. */
     void await() {
-        waiting = true;
+        awaited++;
     }
 
-    /** Goes on decoding; on the event loop, never from within decoding. */
+    /** An answer is here. */
+    void answered() {
+        awaited--;
+    }
+
+    /** Goes on decoding unless another answer is awaited; on the event loop, never from within decoding. */
     void proceed() {
-        waiting = false;
-        resume.run();
+        if (awaited == 0) {
+            resume.run();
+        }
     }
 
     /** Asks the socket for more, unless there is a reason not to. */
     void readNext() {
-        if (phase == Phase.CLOSED || waiting) {
+        if (phase == Phase.CLOSED) {
+            return;
+        }
+        if (phase == Phase.CLOSING) { // to meet the end of the client's side; nothing is decoded
+            context.read();
+            return;
+        }
+        if (awaited > 0) {
             return;
         }
         if (phase == Phase.CONNECTED && !context.channel().isWritable()) {
@@ -207,7 +229,7 @@ final class Connection implements PacketSink {
 
     /** A complete packet has arrived. */
     void touch() {
-        touchedTick = loop.wheel().tick();
+        touchedTick = loop.wheel().nowTick();
     }
 
     long touchedTick() {
@@ -217,19 +239,28 @@ final class Connection implements PacketSink {
     ReadPace pace(int maximumRate) {
         ReadPace current = pace;
         if (current == null) {
-            current = new ReadPace(maximumRate, context);
+            current = new ReadPace(maximumRate, this);
             pace = current;
         }
         return current;
     }
 
+    /** Whether the client is silent because nothing is read from it. */
+    boolean isHeldBack() {
+        return awaited > 0 || !context.channel().isWritable() || (pace != null && pace.isArmed());
+    }
+
     void writabilityChanged() {
+        if (phase == Phase.CLOSED) {
+            return;
+        }
         boolean writable = context.channel().isWritable();
         deadlines().writable(writable);
         if (writable && session != null && phase == Phase.CONNECTED) {
             session.start();
         }
         if (writable) {
+            touch(); // what it sent meanwhile is read only now
             readNext();
         }
     }
@@ -304,7 +335,7 @@ final class Connection implements PacketSink {
     }
 
     int pendingAcknowledgements() {
-        return acknowledgements == null ? 0 : acknowledgements.size();
+        return acknowledgements == null ? 0 : acknowledgements.atLeastOnce();
     }
 
     // --- writing
@@ -334,25 +365,47 @@ final class Connection implements PacketSink {
         if (wire.isV5()) {
             expiry = disconnector.remainingExpiry(message);
             identifiers = subscription.identifiers();
-            if (clientMaximumPacketBytes < NO_LIMIT
-                    && PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
-                            > clientMaximumPacketBytes) {
-                return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
+            boolean aliasFits = true;
+            if (clientMaximumPacketBytes < NO_LIMIT) {
+                if (PublishEncoder.size(wire, message, qos, identifiers, expiry, 0, true) > clientMaximumPacketBytes) {
+                    return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
+                }
+                aliasFits = PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
+                        <= clientMaximumPacketBytes;
             }
-            alias = outboundAliases == null ? 0 : outboundAliases.aliasFor(message.topic());
+            alias = outboundAliases == null || !aliasFits ? 0 : outboundAliases.aliasFor(message.topic());
         }
         boolean topicPresent = alias == 0 || outboundAliases == null || outboundAliases.isNew();
-        ByteBuf out = outbound.begin();
         if (message.payload().size() < LARGE_PAYLOAD_BYTES) {
+            ByteBuf out = outbound.begin(message.footprintBytes());
             loop.encoder()
                     .encode(
-                            out, wire, message, qos, duplicate, retain, packetId, identifiers, expiry, alias,
+                            out,
+                            wire,
+                            message,
+                            qos,
+                            duplicate,
+                            retain,
+                            packetId,
+                            identifiers,
+                            expiry,
+                            alias,
                             topicPresent);
             outbound.written();
         } else {
+            ByteBuf out = outbound.begin();
             loop.encoder()
                     .encodeHeader(
-                            out, wire, message, qos, duplicate, retain, packetId, identifiers, expiry, alias,
+                            out,
+                            wire,
+                            message,
+                            qos,
+                            duplicate,
+                            retain,
+                            packetId,
+                            identifiers,
+                            expiry,
+                            alias,
                             topicPresent);
             outbound.append(loop.sharedPayload(message, context.alloc()).retainedDuplicate());
         }
@@ -395,14 +448,21 @@ final class Connection implements PacketSink {
     }
 
     void subAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
-        PacketEncoder.subAck(
-                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes);
+        written(PacketEncoder.subAck(
+                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes));
+    }
+
+    /** An answer that must not be left out and cannot be sent ends the connection [MQTT-3.1.2-24]. */
+    private void written(boolean fits) {
         outbound.written();
+        if (!fits) {
+            disconnect(ReasonCode.PACKET_TOO_LARGE);
+        }
     }
 
     void unsubAck(int packetId, List<ReasonCode> reasons) {
-        PacketEncoder.unsubAck(outbound.begin(), knownVersion(), packetId, reasons, null, clientMaximumPacketBytes);
-        outbound.written();
+        written(PacketEncoder.unsubAck(
+                outbound.begin(), knownVersion(), packetId, reasons, null, clientMaximumPacketBytes));
     }
 
     void pingResp() {
@@ -417,8 +477,7 @@ final class Connection implements PacketSink {
     }
 
     void auth(AuthPacket packet) {
-        PacketEncoder.auth(outbound.begin(), packet, null, clientMaximumPacketBytes);
-        outbound.written();
+        written(PacketEncoder.auth(outbound.begin(), packet, null, clientMaximumPacketBytes));
     }
 
     void disconnectPacket(ReasonCode reason, @Nullable String text, @Nullable String serverReference) {

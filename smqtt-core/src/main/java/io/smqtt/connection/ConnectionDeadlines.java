@@ -4,6 +4,7 @@ package io.smqtt.connection;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** What happens to one connection in time: keep alive, a reader that is too slow, the end of a polite goodbye. */
@@ -32,13 +33,26 @@ final class ConnectionDeadlines {
         }
 
         void arm() {
-            long leftTicks = Math.max(1, connection.touchedTick() + limitTicks - wheel.tick());
-            wheel.arm(this, leftTicks * DeadlineWheel.TICK_MILLIS);
+            wheel.armAt(this, connection.touchedTick() + limitTicks + 1); // the packet may have come late in its tick
         }
 
         @Override
         protected void expired() {
-            if (wheel.tick() - connection.touchedTick() >= limitTicks) {
+            if (connection.isHeldBack()) { // its packets wait because we do not read them
+                connection.touch();
+            }
+            if (wheel.tick() - connection.touchedTick() > limitTicks) { // if it was us who paused, read before judging
+                connection.context().executor().schedule(this::judge, DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
+            } else {
+                arm();
+            }
+        }
+
+        private void judge() {
+            if (connection.isClosing()) {
+                return;
+            }
+            if (wheel.tick() - connection.touchedTick() > limitTicks) {
                 disconnector.disconnect(connection, ReasonCode.KEEP_ALIVE_TIMEOUT, null);
             } else {
                 arm();

@@ -8,6 +8,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.smqtt.codec.AuthPacket;
 import io.smqtt.codec.ConnectPacket;
 import io.smqtt.codec.DisconnectPacket;
+import io.smqtt.codec.PacketDecoder;
 import io.smqtt.codec.PacketHandler;
 import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.codec.PublishPacket;
@@ -33,6 +34,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     private final ClientLink link;
     private @Nullable Connection connection;
     private @Nullable ByteBuf remainder;
+    private boolean gone;
 
     /**
      * Creates the handler of one connection.
@@ -89,24 +91,43 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             bytes.release();
             return;
         }
-        ByteBuf input = remainder == null ? bytes : join(context, remainder, bytes);
+        ByteBuf begun = remainder;
+        if (begun == null) {
+            decode(bytes);
+            return;
+        }
         remainder = null;
-        decode(input);
+        if (complete(begun, bytes)) { // then the rest needs no copy
+            decode(begun);
+        } else {
+            remainder = begun;
+        }
+        if (remainder == null && !connection().isClosing()) {
+            decode(bytes);
+        } else {
+            putBehind(bytes);
+        }
     }
 
-    private static ByteBuf join(ChannelHandlerContext context, ByteBuf first, ByteBuf second) {
-        int needed = first.readableBytes() + second.readableBytes();
-        if (first.maxFastWritableBytes() < second.readableBytes()) {
-            ByteBuf larger = context.alloc().directBuffer(Math.max(needed, Math.min(needed * 2, 1 << 20)));
-            larger.writeBytes(first);
-            first.release();
-            larger.writeBytes(second);
-            second.release();
-            return larger;
+    /** Completes the first packet of the remainder; returns false if all bytes went there and more are missing. */
+    private static boolean complete(ByteBuf begun, ByteBuf more) {
+        while (more.isReadable()) {
+            int missing = PacketDecoder.missingBytes(begun);
+            if (missing <= 0) {
+                return true;
+            }
+            begun.writeBytes(more, Math.min(missing, more.readableBytes()));
         }
-        first.writeBytes(second);
-        second.release();
-        return first;
+        return PacketDecoder.missingBytes(begun) <= 0;
+    }
+
+    /** Keeps bytes behind those that wait already. Takes over the buffer. */
+    private void putBehind(ByteBuf bytes) {
+        ByteBuf waiting = remainder;
+        if (waiting != null) {
+            waiting.writeBytes(bytes);
+        }
+        bytes.release();
     }
 
     /** Decodes what has arrived, as long as packets may be taken, and keeps the rest. Takes over the buffer. */
@@ -133,9 +154,12 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     }
 
     private void keep(ByteBuf input, Connection current) {
-        if (!current.isClosing() && input.isReadable()) {
+        if (current.isClosing() || !input.isReadable()) {
+            input.release();
+        } else if (input.isWritable() && input.readableBytes() >= input.capacity() / 2) {
             remainder = input;
-        } else {
+        } else { // a few bytes must not hold on to a large buffer
+            remainder = input.alloc().directBuffer(input.readableBytes() * 2).writeBytes(input);
             input.release();
         }
     }
@@ -147,7 +171,11 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             remainder = null;
             decode(waiting);
         }
-        readNext();
+        if (gone) {
+            leave();
+        } else {
+            readNext();
+        }
     }
 
     @Override
@@ -166,14 +194,22 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        flows.disconnector().channelClosed(connection());
-        releaseRemainder();
+        gone = true;
+        leave();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
-        flows.disconnector().channelClosed(connection());
-        releaseRemainder();
+        gone = true;
+        leave();
+    }
+
+    /** Ends the connection, but hears first what the client said before it left: a DISCONNECT decides of the will. */
+    private void leave() {
+        if (!connection().isHalted()) {
+            flows.disconnector().channelClosed(connection());
+            releaseRemainder();
+        }
     }
 
     private void releaseRemainder() {
@@ -205,7 +241,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void onPubAck(int packetId, ReasonCode reason) {
-        flows.publish().onPubAck(connected(), packetId);
+        flows.publish().onPubAck(connected(), packetId, reason);
     }
 
     @Override
@@ -240,7 +276,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void onDisconnect(DisconnectPacket packet) {
-        flows.disconnector().disconnectReceived(connected(), packet);
+        flows.disconnector().disconnectReceived(connection(), packet);
     }
 
     @Override

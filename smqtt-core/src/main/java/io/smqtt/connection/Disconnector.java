@@ -3,6 +3,7 @@ package io.smqtt.connection;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.socket.DuplexChannel;
 import io.smqtt.codec.ConnAck;
@@ -73,7 +74,7 @@ public final class Disconnector {
     void violation(Connection connection, ProtocolViolation violation) {
         ProtocolVersion readable = violation.connectVersion();
         if (connection.phase() == Connection.Phase.AWAITING_CONNECT) {
-            if (readable == null) { // [MQTT-3.1.4-1]: not even a CONNECT: no answer
+            if (readable == null || !mayTell(readable, violation.reason())) { // [MQTT-3.1.4-1]
                 LOG.info("{}: {}", connection.name(), violation.getMessage());
                 finish(connection, violation.reason());
                 return;
@@ -85,6 +86,13 @@ public final class Disconnector {
         }
     }
 
+    /** An older client is told only what there is a return code for; a malformed CONNECT has none [MQTT311-3.1.4-1]. */
+    private static boolean mayTell(ProtocolVersion version, ReasonCode reason) {
+        return version.isV5()
+                || reason == ReasonCode.UNSUPPORTED_PROTOCOL_VERSION
+                || reason == ReasonCode.CLIENT_IDENTIFIER_NOT_VALID;
+    }
+
     /** Refuses the CONNECT. */
     void refuse(Connection connection, ReasonCode reason, @Nullable String text) {
         if (connection.isClosing()) {
@@ -93,8 +101,15 @@ public final class Disconnector {
         LOG.info("{} on {}: refused: {}", connection.name(), connection.link().listener(), describe(reason, text));
         ClientIdentity client = connection.clientOrNull();
         observer.connectRefused(connection.link().listener(), client == null ? null : client.clientId(), reason);
-        connection.connAck(ConnAck.refused(reason, text, null));
+        connection.connAck(ConnAck.refused(ToldReasons.inConnAck(reason), text, null));
         finish(connection, reason);
+    }
+
+    /** Ends a connection whose client cannot even be told that it is connected [MQTT-3.14.0-1]. */
+    void abandon(Connection connection, String text) {
+        LOG.info("{} on {}: {}", connection.name(), connection.link().listener(), text);
+        connection.session().connectionEnded(connection, false, DisconnectPacket.UNCHANGED);
+        finish(connection, ReasonCode.PACKET_TOO_LARGE);
     }
 
     void connectTimedOut(Connection connection) {
@@ -116,13 +131,19 @@ public final class Disconnector {
         LOG.info("{} disconnected: {}", connection.name(), describe(reason, text));
         boolean shuttingDown = reason == ReasonCode.SERVER_SHUTTING_DOWN && serverReference != null;
         connection.disconnectPacket( // [MQTT-4.13.2-1]
-                shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : reason, text, shuttingDown ? serverReference : null);
+                shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : ToldReasons.inDisconnect(reason),
+                text,
+                shuttingDown ? serverReference : null);
         leaveSession(connection, true, DisconnectPacket.UNCHANGED, reason);
         finish(connection, reason);
     }
 
     /** A DISCONNECT from the client. */
     void disconnectReceived(Connection connection, DisconnectPacket packet) {
+        if (connection.phase() == Connection.Phase.CONNECTING) { // [MQTT-3.1.2-30]: it gives up authenticating
+            finish(connection, packet.reason());
+            return;
+        }
         long expiry = packet.sessionExpirySeconds();
         if (expiry > 0 && connection.session().expirySeconds() == 0) { // section 3.14.2.2.2
             disconnect(connection, ReasonCode.PROTOCOL_ERROR, "the session expiry interval was 0 in the CONNECT");
@@ -166,25 +187,29 @@ public final class Disconnector {
         observer.connectionClosed(connection.link().listener(), reason);
         connection.phase(Connection.Phase.CLOSING);
         Channel channel = connection.context().channel();
-        if (!channel.isWritable()) { // it would not read the goodbye either
-            connection.context().close();
+        if (!channel.isActive()) { // it waited only for an answer to what its client had said
+            connection.proceed();
             return;
         }
-        connection.outbound().flush();
+        connection.outbound().flush(); // who reads again within the time that is left still learns the reason
         connection.deadlines().linger(LINGER_MILLIS);
         boolean plain = !connection.link().tls() && !connection.link().webSocket();
+        // completes when everything before it has left; a shutdown would throw away what has not
+        ChannelFuture sent = connection.context().writeAndFlush(Unpooled.EMPTY_BUFFER);
         if (plain && channel instanceof DuplexChannel duplex) {
-            duplex.shutdownOutput().addListener(done -> {
-                if (!done.isSuccess()) {
-                    channel.close();
-                }
-            });
-            channel.read();
+            sent.addListener(done -> shutDownOutput(duplex));
+            connection.readNext();
         } else {
-            connection.context()
-                    .writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(ChannelFutureListener.CLOSE);
+            sent.addListener(ChannelFutureListener.CLOSE);
         }
+    }
+
+    private static void shutDownOutput(DuplexChannel channel) {
+        channel.shutdownOutput().addListener(done -> {
+            if (!done.isSuccess()) {
+                channel.close();
+            }
+        });
     }
 
     private static String describe(ReasonCode reason, @Nullable String text) {

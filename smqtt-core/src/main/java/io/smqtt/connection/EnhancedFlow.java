@@ -93,9 +93,7 @@ public final class EnhancedFlow {
         Step unavailable = new Step.Failure(ReasonCode.SERVER_UNAVAILABLE);
         Answers.await(connection, exchange.next(data), unavailable, step -> {
             if (step instanceof Step.Challenge challenge) { // [MQTT-4.12.0-2]
-                connection.auth(
-                        new AuthPacket(ReasonCode.CONTINUE_AUTHENTICATION, state.method(), challenge.data()));
-                connection.proceed();
+                connection.auth(new AuthPacket(ReasonCode.CONTINUE_AUTHENTICATION, state.method(), challenge.data()));
             } else if (step instanceof Step.Success success) {
                 succeeded(connection, state, success, connect);
             } else if (step instanceof Step.Failure failure) { // [MQTT-4.12.0-4] [MQTT-4.12.1-2]
@@ -108,8 +106,7 @@ public final class EnhancedFlow {
         connection.authenticating(new Authenticating(state.method(), null, null, state.clientId()));
         ConnectPacket packet = state.connect();
         if (packet != null) {
-            connect.accepted(
-                    connection, packet, state.clientId(), success.userName(), success.roles(), success.data());
+            connect.accepted(connection, packet, state.clientId(), success.userName(), success.roles(), success.data());
             return;
         }
         ClientIdentity old = connection.client();
@@ -118,10 +115,14 @@ public final class EnhancedFlow {
             return;
         }
         ClientIdentity again = new ClientIdentity(
-                old.clientId(), success.userName(), old.remoteAddress(), old.listener(), old.version(), success.roles());
+                old.clientId(),
+                success.userName(),
+                old.remoteAddress(),
+                old.listener(),
+                old.version(),
+                success.roles());
         connection.client(again);
         connection.session().reauthenticated(again);
         connection.auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));
-        connection.proceed();
     }
 }

@@ -28,11 +28,24 @@ final class OutboundBuffer {
         this.context = context;
     }
 
-    /** The buffer to encode the next packet into; call {@link #written()} afterwards. */
+    /** The buffer to encode the next packet, a small one, into; call {@link #written()} afterwards. */
     ByteBuf begin() {
+        return begin(0);
+    }
+
+    /**
+     * The buffer to encode the next packet into; call {@link #written()} afterwards.
+     *
+     * @param expectedBytes about how long the packet is: what does not fit any more goes out before it
+     */
+    ByteBuf begin(int expectedBytes) {
         ByteBuf buffer = pending;
+        if (buffer != null && buffer.readableBytes() + expectedBytes > FLUSH_BYTES) {
+            flush();
+            buffer = pending;
+        }
         if (buffer == null) {
-            buffer = context.alloc().directBuffer(usualBytes);
+            buffer = context.alloc().directBuffer(Math.max(usualBytes, expectedBytes));
             pending = buffer;
         }
         return buffer;

@@ -13,6 +13,7 @@ import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.session.InboundFlow;
+import io.smqtt.session.Session;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
@@ -104,10 +105,11 @@ public final class PublishFlow {
         if (decision != null) {
             authorized(connection, packetId, message, decision, generation);
         } else {
-            Answers.await(connection, answer, AccessDecision.DENY, late -> {
-                authorized(connection, packetId, message, late, generation);
-                connection.proceed();
-            });
+            Answers.await(
+                    connection,
+                    answer,
+                    AccessDecision.DENY,
+                    late -> authorized(connection, packetId, message, late, generation));
         }
     }
 
@@ -126,7 +128,7 @@ public final class PublishFlow {
     }
 
     private void checkQuota(Connection connection) {
-        int open = connection.pendingAcknowledgements()
+        int open = connection.pendingAcknowledgements() // those of QoS 2 are counted until PUBREL
                 + connection.session().inbound().awaitingRelease();
         int allowed = connection.isV5()
                 ? Math.min(limits.receiveMaximum(), limits.maxAwaitingRelease())
@@ -157,10 +159,7 @@ public final class PublishFlow {
             intercepted(connection, packetId, message, interception, next);
         } else {
             Interception stop = new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
-            Answers.await(connection, answer, stop, late -> {
-                intercepted(connection, packetId, message, late, next);
-                connection.proceed();
-            });
+            Answers.await(connection, answer, stop, late -> intercepted(connection, packetId, message, late, next));
         }
     }
 
@@ -191,8 +190,7 @@ public final class PublishFlow {
 
     private boolean isRetained(ApplicationMessage message) {
         RetainedMessages.Outcome outcome = router.retain(message);
-        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED
-                && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
+        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
     }
 
     private void routeAndAwait(Connection connection, int packetId, ApplicationMessage message) {
@@ -206,15 +204,21 @@ public final class PublishFlow {
         ticket.routed(outcome(router.route(connection.loop().routing(), message, ticket)));
     }
 
+    /** The message could not be kept: the client's next attempt is a new one. The session may have moved meanwhile. */
     private static void forget(Connection connection, int packetId) {
-        connection.session().inbound().released(packetId);
+        Session session = connection.session();
+        if (session.owner() == connection.loop().routing()) {
+            session.inbound().released(packetId);
+        } else {
+            session.execute(() -> session.inbound().released(packetId));
+        }
     }
 
     private static ReasonCode outcome(int matches) {
         return matches == 0 ? ReasonCode.NO_MATCHING_SUBSCRIBERS : ReasonCode.SUCCESS;
     }
 
-    /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT-3.3.5-2]. */
+    /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT311-3.3.5-2]. */
     private void acknowledge(Connection connection, int packetId, QoS qos, ReasonCode code) {
         if (qos == QoS.AT_LEAST_ONCE) { // [MQTT-4.3.2-4]
             connection.pubAck(packetId, code);
@@ -232,8 +236,8 @@ public final class PublishFlow {
         connection.pubComp(packetId, known ? ReasonCode.SUCCESS : ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
     }
 
-    void onPubAck(Connection connection, int packetId) {
-        connection.session().onPubAck(packetId); // an unknown identifier changes nothing
+    void onPubAck(Connection connection, int packetId, ReasonCode reason) {
+        connection.session().onPubAck(packetId, reason); // an unknown identifier changes nothing
     }
 
     void onPubRec(Connection connection, int packetId, ReasonCode reason) {

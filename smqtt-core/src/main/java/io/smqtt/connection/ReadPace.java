@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
-import io.netty.channel.ChannelHandlerContext;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
 
@@ -14,14 +13,14 @@ final class ReadPace extends Deadline {
     private static final int TICKS_PER_SECOND = 1000 / DeadlineWheel.TICK_MILLIS;
 
     private final int maximumRate;
-    private final ChannelHandlerContext context;
+    private final Connection connection;
     private long secondBegan = Long.MIN_VALUE;
     private long publishedInSecond;
     private boolean published;
 
-    ReadPace(int maximumRate, ChannelHandlerContext context) {
+    ReadPace(int maximumRate, Connection connection) {
         this.maximumRate = maximumRate;
-        this.context = context;
+        this.connection = connection;
     }
 
     /** A PUBLISH was read. */
@@ -30,21 +29,16 @@ final class ReadPace extends Deadline {
         publishedInSecond++;
     }
 
-    /** Tells whether the next read has to wait; then this reads when its time has come. */
+    /** Tells whether the next read has to wait; then the connection is asked to read again when its time has come. */
     boolean postpones(ConnectionLoop loop) {
         if (isArmed()) {
             return true;
         }
-        long now = loop.wheel().tick();
-        if (now - secondBegan >= TICKS_PER_SECOND || secondBegan == Long.MIN_VALUE) {
-            long allowed = secondBegan == Long.MIN_VALUE ? 0 : (now - secondBegan) * maximumRate / TICKS_PER_SECOND;
-            publishedInSecond = Math.max(0, publishedInSecond - allowed);
-            secondBegan = now;
-        }
         long delayMillis = 0;
-        if (maximumRate > 0 && publishedInSecond >= maximumRate) {
-            delayMillis = (publishedInSecond - maximumRate + 1) * 1000L / maximumRate;
-        } else if (published && loop.isOverloaded()) {
+        if (maximumRate > 0) {
+            delayMillis = overRateMillis(loop.wheel().tick());
+        }
+        if (delayMillis == 0 && published && loop.isOverloaded()) {
             delayMillis = DeadlineWheel.TICK_MILLIS;
         }
         published = false;
@@ -55,8 +49,20 @@ final class ReadPace extends Deadline {
         return true;
     }
 
+    private long overRateMillis(long now) {
+        if (secondBegan == Long.MIN_VALUE) {
+            secondBegan = now;
+        } else if (now - secondBegan >= TICKS_PER_SECOND) {
+            long allowed = (now - secondBegan) * maximumRate / TICKS_PER_SECOND;
+            publishedInSecond = Math.max(0, publishedInSecond - allowed);
+            secondBegan = now;
+        }
+        return publishedInSecond < maximumRate ? 0 : (publishedInSecond - maximumRate + 1) * 1000L / maximumRate + 1;
+    }
+
     @Override
     protected void expired() {
-        context.read();
+        connection.touch(); // what it sent meanwhile is read only now
+        connection.readNext(); // which may find another reason to wait
     }
 }

@@ -66,10 +66,7 @@ public final class SubscribeFlow {
         Mono<List<AccessDecision>> later = Flux.fromIterable(wishes)
                 .concatMap(wish -> decide(connection, wish).defaultIfEmpty(AccessDecision.DENY))
                 .collectList();
-        Answers.await(connection, later, List.of(), late -> {
-            subscribe(connection, packet, wishes, late);
-            connection.proceed();
-        });
+        Answers.await(connection, later, List.of(), late -> subscribe(connection, packet, wishes, late));
     }
 
     private Wish parse(SubscribePacket.Request request, int identifier) {
@@ -149,12 +146,18 @@ public final class SubscribeFlow {
         SubscribePacket.Request request = wish.request;
         QoS granted = request.maximumQos().atMost(QoS.of(mqtt.maxQos()));
         session.subscribe(new Subscription(
-                session, wish.filter, wish.shareName, granted, request.noLocal(), request.retainAsPublished(),
+                session,
+                wish.filter,
+                wish.shareName,
+                granted,
+                request.noLocal(),
+                request.retainAsPublished(),
                 identifier));
         boolean retained = request.retainHandling() == 0 || (request.retainHandling() == 1 && !exists);
         if (retained && wish.shareName == null && mqtt.retainAvailable()) { // [MQTT-3.3.1-9] [MQTT-3.3.1-10]
-            wantRetained.add(new Subscription( // retained messages come with the retain flag [MQTT-3.3.1-8]
-                    session, wish.filter, null, granted, request.noLocal(), true, identifier));
+            wantRetained.add(
+                    new Subscription( // retained messages come with the retain flag [MQTT-3.3.1-8]
+                            session, wish.filter, null, granted, request.noLocal(), true, identifier));
         }
         return ReasonCode.granted(granted);
     }

@@ -42,7 +42,7 @@ public final class Router {
         executors.forEach(all::add);
         List<RoutingLoop> created = new ArrayList<>();
         for (EventExecutor executor : all) {
-            created.add(new RoutingLoop(executor, created.size(), all.size()));
+            created.add(new RoutingLoop(executor, created.size(), all.size(), observer));
         }
         this.loops = List.copyOf(created);
     }
@@ -111,8 +111,9 @@ public final class Router {
                 count++;
             }
         }
+        int deliveries = matches.size() + matches.sharedSize();
         loop.returnMatches(matches);
-        observer.messageReceived(message.qos(), message.payload().size(), count);
+        observer.messageReceived(message.qos(), message.payload().size(), deliveries);
         return count;
     }
 
@@ -137,7 +138,8 @@ public final class Router {
      */
     public void redispatch(RoutingLoop loop, ApplicationMessage message, Subscription subscription) {
         SharedGroup group = index.group(subscription);
-        boolean handed = group != null && handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE);
+        boolean handed =
+                group != null && handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE);
         if (!handed) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
         }
@@ -168,11 +170,15 @@ public final class Router {
         return true;
     }
 
-    private static void hand(RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    private static void hand(
+            RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         Subscriber subscriber = subscription.subscriber();
         RoutingLoop owner = subscriber.owner();
         if (owner == loop || owner == null) {
-            subscriber.deliver(message, subscription, ticket);
+            if (!loop.deliver(message, subscription, ticket, false)) {
+                ticket.hold();
+                ticket.release(false);
+            }
         } else {
             ticket.hold();
             loop.send(owner, message, subscription, ticket, false);

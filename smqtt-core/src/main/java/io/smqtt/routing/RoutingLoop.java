@@ -3,8 +3,13 @@ package io.smqtt.routing;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.LogText;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DropReason;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What routing keeps for one event loop: the scratch result of matching, and the deliveries that are on their way to
@@ -13,15 +18,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RoutingLoop {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RoutingLoop.class);
+
     private final EventExecutor executor;
     private final int index;
+    private final BrokerObserver observer;
     private final @Nullable DeliveryBatch[] outbound;
     private final Runnable flushTask = this::flush;
     private boolean flushScheduled;
-    private @Nullable Matches spare = new Matches();
+    private @Nullable Matches matches = new Matches();
 
-    RoutingLoop(EventExecutor executor, int index, int loops) {
+    RoutingLoop(EventExecutor executor, int index, int loops, BrokerObserver observer) {
         this.executor = executor;
+        this.observer = observer;
         this.index = index;
         this.outbound = new @Nullable DeliveryBatch[loops];
     }
@@ -46,15 +55,15 @@ public final class RoutingLoop {
 
     /** Takes the scratch result; a nested route gets another. On this loop. */
     Matches borrowMatches() {
-        Matches borrowed = spare;
-        spare = null;
+        Matches borrowed = matches;
+        matches = null;
         return borrowed == null ? new Matches() : borrowed;
     }
 
     /** Puts the scratch result back. On this loop. */
     void returnMatches(Matches borrowed) {
         borrowed.clear();
-        spare = borrowed;
+        matches = borrowed;
     }
 
     /** Adds a delivery for a subscriber of another loop. On this loop. */
@@ -74,6 +83,23 @@ public final class RoutingLoop {
         if (!flushScheduled) {
             flushScheduled = true;
             executor.execute(flushTask);
+        }
+    }
+
+    /** Lets a subscriber take a message; one that fails keeps the message from nobody else. On the subscriber's loop. */
+    boolean deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket, boolean forwarded) {
+        Subscriber subscriber = subscription.subscriber();
+        try {
+            if (forwarded) {
+                subscriber.deliverForwarded(message, subscription, ticket);
+            } else {
+                subscriber.deliver(message, subscription, ticket);
+            }
+            return true;
+        } catch (RuntimeException e) {
+            LOG.error("a message could not be delivered to {}", LogText.escape(subscriber.id()), e);
+            observer.messageDropped(DropReason.FAILED, 1);
+            return false;
         }
     }
 
@@ -131,12 +157,7 @@ public final class RoutingLoop {
                     target.send(owner, messages[i], subscription, tickets[i], true);
                     continue;
                 }
-                if (forwarded) {
-                    subscriber.deliverForwarded(messages[i], subscription, tickets[i]);
-                } else {
-                    subscriber.deliver(messages[i], subscription, tickets[i]);
-                }
-                tickets[i].release(true);
+                tickets[i].release(target.deliver(messages[i], subscription, tickets[i], forwarded));
             }
         }
     }

@@ -23,6 +23,7 @@ public final class SharedGroup {
     private final TopicFilter filter;
     private final SharedStrategy strategy;
     private final MemberList members = new MemberList();
+
     @SuppressWarnings("UnusedVariable") // by TURN
     private volatile int turn;
 
@@ -102,15 +103,14 @@ public final class SharedGroup {
         if (size == 0) {
             return null;
         }
-        int index =
-                switch (strategy) {
-                    case ROUND_ROBIN -> nextInTurn(all, size, refused, false);
-                    case LOCAL_FIRST -> localFirst(all, size, refused);
-                    case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
-                    case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
-                    case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
-                    case LEAST_IN_FLIGHT -> leastInFlight(all, size, refused);
-                };
+        int index = switch (strategy) {
+            case ROUND_ROBIN -> nextInTurn(all, size, refused, false);
+            case LOCAL_FIRST -> localFirst(all, size, refused);
+            case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
+            case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
+            case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
+            case LEAST_IN_FLIGHT -> leastInFlight(all, size, refused);
+        };
         return index >= 0 ? MemberList.get(all, index) : offline(all, size, message, refused);
     }
 
@@ -187,7 +187,8 @@ public final class SharedGroup {
             Subscription member = MemberList.get(all, (start + passed) % size);
             boolean queued = message.qos().atMost(member.maximumQos()) != QoS.AT_MOST_ONCE;
             if (queued && (refused == null || !refused.test(member))) {
-                if (strategy != SharedStrategy.LOCAL_FIRST || member.subscriber().isLocal()) {
+                if (strategy != SharedStrategy.LOCAL_FIRST
+                        || member.subscriber().isLocal()) {
                     return member;
                 }
                 other = other == null ? member : other;
@@ -197,13 +198,12 @@ public final class SharedGroup {
     }
 
     private int startOffline(int size, ApplicationMessage message) {
-        int number =
-                switch (strategy) {
-                    case HASH_CLIENT -> spread(publisherHash(message));
-                    case HASH_TOPIC -> spread(message.topic().hashCode());
-                    case RANDOM -> ThreadLocalRandom.current().nextInt();
-                    case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> TURN.getAndIncrement(this);
-                };
+        int number = switch (strategy) {
+            case HASH_CLIENT -> spread(publisherHash(message));
+            case HASH_TOPIC -> spread(message.topic().hashCode());
+            case RANDOM -> ThreadLocalRandom.current().nextInt();
+            case ROUND_ROBIN, LOCAL_FIRST, LEAST_IN_FLIGHT -> TURN.getAndIncrement(this);
+        };
         return Integer.remainderUnsigned(number, size);
     }
 

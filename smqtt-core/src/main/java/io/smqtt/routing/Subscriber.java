@@ -19,7 +19,8 @@ public interface Subscriber {
      *
      * @return null if {@link #deliver} may be called on any event loop
      */
-    @Nullable RoutingLoop owner();
+    @Nullable
+    RoutingLoop owner();
 
     /**
      * Takes a message. Called on the owner's event loop, or on the publisher's if there is no owner.

@@ -9,9 +9,15 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class Deadline {
 
-    @Nullable Deadline previous;
-    @Nullable Deadline next;
-    @Nullable DeadlineWheel wheel;
+    @Nullable
+    Deadline previous;
+
+    @Nullable
+    Deadline next;
+
+    @Nullable
+    DeadlineWheel wheel;
+
     long dueTick;
     int slot;
 

@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 /**
  * All deadlines of one event loop: keep alive, connect timeouts, will delays, session expiry. One recurring task turns
  * the wheel, whatever the number of deadlines; an idle client costs one link in a list. Times are the broker's monotonic
- * clock, so that steps of the wall clock change nothing. A deadline expires at most {@link #TICK_MILLIS} late.
+ * clock, so that steps of the wall clock change nothing. A deadline expires never early, and little more
+ * than {@link #TICK_MILLIS} late.
  */
 public final class DeadlineWheel {
 
@@ -21,12 +22,15 @@ public final class DeadlineWheel {
     private static final Logger LOG = LoggerFactory.getLogger(DeadlineWheel.class);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(TICK_MILLIS);
     private static final int SLOTS = 1024;
-    private static final long MAXIMUM_TICKS = Long.MAX_VALUE / 4;
+    private static final long MAXIMUM_MILLIS = Long.MAX_VALUE / 4;
 
     private final Ticker ticker;
     private final long startNanos;
     private final @Nullable Deadline[] slots = new @Nullable Deadline[SLOTS];
     private long tick;
+
+    /** The entry that is looked at next while a slot is walked; {@link #remove} keeps it valid. */
+    private @Nullable Deadline upcoming;
 
     /**
      * Creates a wheel.
@@ -63,9 +67,19 @@ public final class DeadlineWheel {
      * @param delayMillis when, in milliseconds from now
      */
     public void arm(Deadline deadline, long delayMillis) {
+        long nowMillis = TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime() - startNanos) + 1; // rounded up: never early
+        armAt(deadline, (nowMillis + Math.min(MAXIMUM_MILLIS, delayMillis)) / TICK_MILLIS + 1);
+    }
+
+    /**
+     * Arms a deadline, or arms it anew, for a tick of {@link #tick()}'s clock.
+     *
+     * @param deadline what is to happen
+     * @param dueTick when; the next tick if that has passed
+     */
+    public void armAt(Deadline deadline, long dueTick) {
         deadline.cancel();
-        long ticks = Math.min(MAXIMUM_TICKS, delayMillis / TICK_MILLIS + 1);
-        deadline.dueTick = Math.max(tick + 1, nowTick() + ticks);
+        deadline.dueTick = Math.max(tick + 1, dueTick);
         deadline.slot = (int) (deadline.dueTick & (SLOTS - 1));
         deadline.wheel = this;
         Deadline first = slots[deadline.slot];
@@ -79,6 +93,9 @@ public final class DeadlineWheel {
     void remove(Deadline deadline) {
         Deadline previous = deadline.previous;
         Deadline next = deadline.next;
+        if (deadline == upcoming) {
+            upcoming = next;
+        }
         if (previous == null) {
             slots[deadline.slot] = next;
         } else {
@@ -105,14 +122,13 @@ public final class DeadlineWheel {
     }
 
     private void expire(int slot, long now) {
-        Deadline deadline = slots[slot];
-        while (deadline != null) {
+        upcoming = slots[slot];
+        while (upcoming != null) {
+            Deadline deadline = upcoming;
+            upcoming = deadline.next;
             if (deadline.dueTick <= now) {
                 remove(deadline);
-                run(deadline);
-                deadline = slots[slot]; // what ran may have changed the list
-            } else {
-                deadline = deadline.next;
+                run(deadline); // may arm and cancel others, of this slot too
             }
         }
     }
@@ -125,7 +141,12 @@ public final class DeadlineWheel {
         }
     }
 
-    private long nowTick() {
+    /**
+     * The tick of this moment, which is ahead of {@link #tick()} if the loop, or the whole process, could not run.
+     *
+     * @return ticks of {@link #TICK_MILLIS} since the wheel was made
+     */
+    public long nowTick() {
         return (ticker.nanoTime() - startNanos) / TICK_NANOS;
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.DropReason;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,15 @@ final class DeliveryQueue {
 
     long bytes() {
         return bytes;
+    }
+
+    /** Why one more message does not fit, or null if it does. */
+    @Nullable
+    DropReason refusal(int footprintBytes, LimitsConfig limits) {
+        if (size >= limits.maxQueuedMessages()) {
+            return DropReason.QUEUE_COUNT;
+        }
+        return bytes + footprintBytes > limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
     }
 
     void add(ApplicationMessage message, Subscription subscription) {

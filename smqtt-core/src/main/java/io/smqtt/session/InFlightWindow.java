@@ -4,7 +4,6 @@ package io.smqtt.session;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.Subscription;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +29,7 @@ final class InFlightWindow {
     private long head;
     private long tail;
     private int size;
+    private long bytes;
 
     /** Tells whether one more message finds an unused packet identifier. */
     boolean hasIdentifier() {
@@ -38,6 +38,11 @@ final class InFlightWindow {
 
     int size() {
         return size;
+    }
+
+    /** What the messages take that a client has not said to have. */
+    long bytes() {
+        return bytes;
     }
 
     /** The first sequence number that may be in use. */
@@ -64,6 +69,7 @@ final class InFlightWindow {
         subscriptions[slot] = subscription;
         states[slot] = qos == QoS.AT_LEAST_ONCE ? AWAITING_PUBACK : AWAITING_PUBREC;
         size++;
+        bytes += message.footprintBytes();
         return tail++;
     }
 
@@ -86,31 +92,62 @@ final class InFlightWindow {
         return states[slot(sequence)];
     }
 
-    @Nullable ApplicationMessage message(long sequence) {
+    @Nullable
+    ApplicationMessage message(long sequence) {
         return messages[slot(sequence)];
     }
 
-    @Nullable Subscription subscription(long sequence) {
+    @Nullable
+    Subscription subscription(long sequence) {
         return subscriptions[slot(sequence)];
     }
 
     /** The client has the message: only the handshake is left. */
     void received(long sequence) {
         int slot = slot(sequence);
-        messages[slot] = null;
-        subscriptions[slot] = null;
+        forget(slot);
         states[slot] = AWAITING_PUBCOMP;
+    }
+
+    /** How many messages the client has not said to have. */
+    int undelivered() {
+        int count = 0;
+        for (long sequence = head; sequence < tail; sequence++) {
+            if (messages[slot(sequence)] != null) {
+                count++;
+            }
+        }
+        return count;
     }
 
     /** Ends the message; its packet identifier may be used again. */
     void remove(long sequence) {
         int slot = slot(sequence);
-        messages[slot] = null;
-        subscriptions[slot] = null;
+        forget(slot);
         states[slot] = FREE;
         size--;
         while (head < tail && states[slot(head)] == FREE) {
             head++;
+        }
+    }
+
+    private void forget(int slot) {
+        ApplicationMessage message = messages[slot];
+        if (message != null) {
+            bytes -= message.footprintBytes();
+            messages[slot] = null;
+        }
+        subscriptions[slot] = null;
+    }
+
+    /** Gives back what a burst took, while the client is away. */
+    void trim() {
+        int capacity = states.length;
+        while (capacity > FIRST_CAPACITY && capacity / 2 >= tail - head) {
+            capacity /= 2;
+        }
+        if (capacity < states.length) {
+            resize(capacity);
         }
     }
 
@@ -119,24 +156,22 @@ final class InFlightWindow {
     }
 
     private void grow() {
-        int capacity = states.length;
+        resize(states.length * 2);
+    }
+
+    private void resize(int capacity) {
+        int mask = states.length - 1;
         @Nullable ApplicationMessage[] oldMessages = messages;
         @Nullable Subscription[] oldSubscriptions = subscriptions;
         byte[] oldStates = states;
-        messages = Arrays.copyOf(oldMessages, capacity * 2);
-        subscriptions = Arrays.copyOf(oldSubscriptions, capacity * 2);
-        states = new byte[capacity * 2];
+        messages = new @Nullable ApplicationMessage[capacity];
+        subscriptions = new @Nullable Subscription[capacity];
+        states = new byte[capacity];
         for (long sequence = head; sequence < tail; sequence++) {
-            int from = (int) (sequence & (capacity - 1));
+            int from = (int) (sequence & mask);
             int to = slot(sequence);
-            ApplicationMessage message = oldMessages[from];
-            Subscription subscription = oldSubscriptions[from];
-            if (to != from) {
-                messages[from] = null;
-                subscriptions[from] = null;
-            }
-            messages[to] = message;
-            subscriptions[to] = subscription;
+            messages[to] = oldMessages[from];
+            subscriptions[to] = oldSubscriptions[from];
             states[to] = oldStates[from];
         }
     }

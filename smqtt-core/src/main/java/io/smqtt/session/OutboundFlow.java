@@ -9,7 +9,7 @@ import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
-import java.util.ArrayDeque;
+import io.smqtt.topic.TopicFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutboundFlow {
 
-    /** How far one pass looks for a retained message. */
-    private static final int RETAINED_STEPS = 1_000;
-
     private final SessionResources resources;
     private final BrokerObserver observer;
     private final Runnable later;
@@ -29,6 +26,8 @@ final class OutboundFlow {
     // valid for the session
     private final InFlightWindow inFlight = new InFlightWindow();
     private final DeliveryQueue queue;
+    private @Nullable RetainedDeliveries retained;
+    private boolean pumpedLater;
 
     // valid for the connection
     private @Nullable PacketSink sink;
@@ -36,12 +35,11 @@ final class OutboundFlow {
     private int outstanding;
     private long resendNext;
     private long resendEnd;
-    private @Nullable ArrayDeque<RetainedDelivery> retained;
 
     /**
      * Creates a flow.
      *
-     * @param later lets {@link #pump()} be called again in a later pass
+     * @param later lets {@link #pumpLater()} be called in a later pass
      */
     OutboundFlow(SessionResources resources, Runnable later) {
         this.later = later;
@@ -49,9 +47,6 @@ final class OutboundFlow {
         this.observer = resources.observer();
         this.queue = new DeliveryQueue(resources.budget());
     }
-
-    /** Retained messages that a new subscription asked for. */
-    private record RetainedDelivery(RetainedCursor cursor, Subscription subscription) {}
 
     void attach(PacketSink newSink, @Nullable DeliveryCheck newCheck) {
         sink = newSink;
@@ -63,7 +58,7 @@ final class OutboundFlow {
 
     void detach() {
         sink = null;
-        retained = null;
+        inFlight.trim();
     }
 
     /** The client has other rights from now on. */
@@ -91,13 +86,18 @@ final class OutboundFlow {
             deliverOffline(message, subscription, qos);
         } else if (check != null && !check.mayReceive(message.topic())) {
             observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
-        } else if (qos == QoS.AT_MOST_ONCE) {
+        } else if (qos == QoS.AT_MOST_ONCE && mayPassQueue()) {
             sendAtMostOnce(current, message, subscription);
-        } else if (queue.isEmpty() && resendNext == resendEnd && mayAdd(current)) {
+        } else if (qos != QoS.AT_MOST_ONCE && queue.isEmpty() && resendNext == resendEnd && mayAdd(current)) {
             sendNew(current, message, subscription, qos);
         } else {
             enqueue(message, subscription, qos);
         }
+    }
+
+    /** QoS 0 messages wait for nobody, unless older ones of their kind may be in the queue [MQTT-4.6.0-6]. */
+    private boolean mayPassQueue() {
+        return queue.isEmpty() || !resources.config().queueQos0();
     }
 
     private void deliverOffline(ApplicationMessage message, Subscription subscription, QoS qos) {
@@ -121,6 +121,7 @@ final class OutboundFlow {
     private boolean mayAdd(PacketSink current) {
         return outstanding < current.sendMaximum() // [MQTT-3.3.4-9]
                 && inFlight.hasIdentifier()
+                && inFlight.bytes() < resources.limits().maxQueuedBytes()
                 && current.isWritable();
     }
 
@@ -130,13 +131,13 @@ final class OutboundFlow {
             return;
         }
         long sequence = inFlight.add(message, subscription, qos);
-        if (write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
-            outstanding++;
-        } else {
-            inFlight.remove(sequence);
-        }
         resendNext = inFlight.tail();
         resendEnd = resendNext;
+        outstanding++; // before writing, which may empty the socket and call back
+        if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
+            outstanding--;
+            inFlight.remove(sequence);
+        }
     }
 
     private boolean write(
@@ -148,7 +149,11 @@ final class OutboundFlow {
             boolean duplicate) {
         boolean retain = message.retain() && subscription.retainAsPublished(); // [MQTT-3.3.1-12] [MQTT-3.3.1-13]
         boolean written = current.publish(message, subscription, qos, retain, packetId, duplicate);
-        if (written) {
+        if (duplicate) { // it was delivered once
+            if (!written) {
+                observer.messageAbandoned(DropReason.PACKET_TOO_LARGE, 1);
+            }
+        } else if (written) {
             observer.messageDelivered(qos, message.payload().size());
         } else {
             observer.messageDropped(DropReason.PACKET_TOO_LARGE, 1);
@@ -158,17 +163,18 @@ final class OutboundFlow {
 
     private void enqueue(ApplicationMessage message, Subscription subscription, QoS qos) {
         int footprint = message.footprintBytes();
-        DropReason full = full(footprint);
+        DropReason full = queue.refusal(footprint, resources.limits());
         while (full != null && !queue.isEmpty() && isExpired(queue.message())) {
             queue.remove();
             observer.messageDropped(DropReason.EXPIRED, 1);
-            full = full(footprint);
+            full = queue.refusal(footprint, resources.limits());
         }
-        if (full != null && resources.config().dropPolicy() == DropPolicy.OLDEST) {
+        boolean fitsAlone = footprint <= resources.limits().maxQueuedBytes();
+        if (full != null && fitsAlone && resources.config().dropPolicy() == DropPolicy.OLDEST) {
             while (full != null && !queue.isEmpty()) {
                 queue.remove();
                 observer.messageDropped(full, 1);
-                full = full(footprint);
+                full = queue.refusal(footprint, resources.limits());
             }
         }
         if (full != null) {
@@ -179,19 +185,25 @@ final class OutboundFlow {
         observer.messageQueued(qos, footprint);
     }
 
-    private @Nullable DropReason full(int footprintBytes) {
-        if (queue.size() >= resources.limits().maxQueuedMessages()) {
-            return DropReason.QUEUE_COUNT;
-        }
-        return queue.bytes() + footprintBytes > resources.limits().maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
-    }
-
     /** Queues the retained messages that a new subscription asked for; {@link #pump()} sends them as the window allows. */
     void deliverRetained(RetainedCursor cursor, Subscription subscription) {
         if (retained == null) {
-            retained = new ArrayDeque<>();
+            retained = new RetainedDeliveries();
         }
-        retained.add(new RetainedDelivery(cursor, subscription));
+        retained.add(cursor, subscription);
+    }
+
+    /** A subscription has ended: retained messages that it still waits for are not sent any more. */
+    void unsubscribed(TopicFilter filter) {
+        if (retained != null) {
+            retained.remove(filter);
+        }
+    }
+
+    /** Goes on with what {@link #pump()} put off. */
+    void pumpLater() {
+        pumpedLater = false;
+        pump();
     }
 
     /** Sends what waits, as far as the window and the socket allow. */
@@ -205,7 +217,7 @@ final class OutboundFlow {
             sendQueued(current);
         }
         boolean goesOn = true;
-        while (goesOn && retained != null && queue.isEmpty() && mayAdd(current)) {
+        while (goesOn && retained != null && queue.isEmpty() && resendNext == resendEnd && mayAdd(current)) {
             goesOn = sendRetained(current, retained);
         }
     }
@@ -236,13 +248,14 @@ final class OutboundFlow {
         if (message == null || subscription == null) {
             throw new IllegalStateException("a message in flight has no content");
         }
-        boolean allowed = check == null || check.mayReceive(message.topic());
-        if (!allowed) {
-            observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
+        if (check != null && !check.mayReceive(message.topic())) {
+            observer.messageAbandoned(DropReason.NOT_AUTHORIZED, 1);
             inFlight.remove(sequence);
-        } else if (write(current, message, subscription, qos, InFlightWindow.packetId(sequence), true)) {
-            outstanding++;
-        } else {
+            return;
+        }
+        outstanding++;
+        if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), true)) {
+            outstanding--;
             inFlight.remove(sequence);
         }
     }
@@ -262,25 +275,25 @@ final class OutboundFlow {
     }
 
     /** Sends one retained message; returns false if the search for it goes on in a later pass. */
-    private boolean sendRetained(PacketSink current, ArrayDeque<RetainedDelivery> waiting) {
-        RetainedDelivery delivery = waiting.element();
-        ApplicationMessage message = delivery.cursor().next(resources.ticker().nanoTime(), RETAINED_STEPS);
-        if (message == null && !delivery.cursor().isDone()) {
-            later.run();
+    private boolean sendRetained(PacketSink current, RetainedDeliveries waiting) {
+        if (waiting.isEmpty()) {
+            retained = null;
             return false;
         }
+        Subscription subscription = waiting.subscription();
+        ApplicationMessage message = waiting.next(resources.ticker().nanoTime());
         if (message == null) {
-            waiting.remove();
-            if (waiting.isEmpty()) {
-                retained = null;
+            if (waiting.wasInterrupted() && !pumpedLater) {
+                pumpedLater = true;
+                later.run();
             }
-            return true;
+            return !waiting.wasInterrupted();
         }
-        Subscription subscription = delivery.subscription();
         QoS qos = message.qos().atMost(subscription.maximumQos());
         if (check != null && !check.mayReceive(message.topic())) {
             return true; // not routed to this client, so nothing is dropped
         }
+        observer.retainedMatched(1);
         if (qos == QoS.AT_MOST_ONCE) {
             sendAtMostOnce(current, message, subscription);
         } else {
@@ -295,10 +308,13 @@ final class OutboundFlow {
     }
 
     /** A PUBACK. Returns false if no message waits for it. */
-    boolean acknowledged(int packetId) {
+    boolean acknowledged(int packetId, ReasonCode reason) {
         long sequence = inFlight.find(packetId);
         if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBACK) {
             return false;
+        }
+        if (reason.isError()) {
+            observer.messageAbandoned(DropReason.REFUSED_BY_CLIENT, 1);
         }
         finish(sequence);
         return true;
@@ -311,7 +327,9 @@ final class OutboundFlow {
             return false;
         }
         if (reason.isError()) { // [MQTT-4.3.3-4]: no PUBREL after an error
-            observer.messageDropped(DropReason.REFUSED_BY_CLIENT, 1);
+            if (inFlight.message(sequence) != null) {
+                observer.messageAbandoned(DropReason.REFUSED_BY_CLIENT, 1);
+            }
             finish(sequence);
             return true;
         }
@@ -350,10 +368,13 @@ final class OutboundFlow {
         for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence++) {
             Subscription subscription = inFlight.subscription(sequence);
             ApplicationMessage message = inFlight.message(sequence);
-            if (message != null && subscription != null && subscription.shareName() != null
+            if (message != null
+                    && subscription != null
+                    && subscription.shareName() != null
                     && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
                     && target.offer(message, subscription)) {
                 inFlight.remove(sequence);
+                observer.messageRedispatched(1);
             }
         }
         for (int i = queue.size(); i > 0; i--) {
@@ -372,10 +393,14 @@ final class OutboundFlow {
         while (!queue.isEmpty()) {
             queue.remove();
         }
-        dropped += inFlight.size();
         if (dropped > 0) {
             observer.messageDropped(DropReason.SESSION_ENDED, dropped);
         }
+        int abandoned = inFlight.undelivered();
+        if (abandoned > 0) {
+            observer.messageAbandoned(DropReason.SESSION_ENDED, abandoned);
+        }
+        retained = null;
     }
 
     /** Takes a message of a shared subscription for another member. */

@@ -32,7 +32,7 @@ public final class Session implements Subscriber {
     private @Nullable OutboundFlow outbound;
     private @Nullable InboundFlow inbound;
     private @Nullable SessionMove move;
-    private boolean begun;
+    private volatile boolean begun;
     private volatile boolean ended;
 
     // valid for the connection; the client and its expiry stay until the next one
@@ -89,6 +89,24 @@ public final class Session implements Subscriber {
         return ended;
     }
 
+    /**
+     * Runs a task on the session's event loop, also if the session moves to another one meanwhile. Any thread.
+     *
+     * @param task what is to be done
+     */
+    public void execute(Runnable task) {
+        RoutingLoop current = owner;
+        current.executor().execute(() -> {
+            if (owner != current) {
+                execute(task);
+            } else if (move != null) {
+                move.afterwards(() -> execute(task));
+            } else {
+                task.run();
+            }
+        });
+    }
+
     // --- messages to the client
 
     @Override
@@ -116,7 +134,7 @@ public final class Session implements Subscriber {
     private OutboundFlow outbound() {
         OutboundFlow flow = outbound;
         if (flow == null) {
-            flow = new OutboundFlow(resources, () -> owner.executor().execute(this::start));
+            flow = new OutboundFlow(resources, () -> execute(() -> outbound().pumpLater()));
             PacketSink current = sink;
             if (current != null) {
                 flow.attach(current, check);
@@ -148,10 +166,11 @@ public final class Session implements Subscriber {
      * A PUBACK.
      *
      * @param packetId the packet identifier
+     * @param reason the reason code
      * @return false if no message waits for it
      */
-    public boolean onPubAck(int packetId) {
-        return outbound != null && outbound.acknowledged(packetId);
+    public boolean onPubAck(int packetId, ReasonCode reason) {
+        return outbound != null && outbound.acknowledged(packetId, reason);
     }
 
     /**
@@ -220,6 +239,9 @@ public final class Session implements Subscriber {
             return false;
         }
         resources.router().index().remove(this, filter, shareName);
+        if (outbound != null && shareName == null) {
+            outbound.unsubscribed(filter);
+        }
         resources.observer().unsubscribed(clientId, removed.clientFilter());
         return true;
     }
@@ -274,7 +296,9 @@ public final class Session implements Subscriber {
     }
 
     private void attach(SessionRequest request) {
+        ClientIdentity previous = client;
         client = request.client();
+        registry.clientChanged(this, previous);
         expirySeconds = request.expirySeconds();
         will = request.will();
         check = registry.deliveryCheck(client);
@@ -296,8 +320,10 @@ public final class Session implements Subscriber {
         } else if (!registry.mayClaim(request.client(), client)) {
             request.loop().executor().execute(() -> request.reply().refused(ReasonCode.NOT_AUTHORIZED));
         } else {
-            endConnection(request.cleanStart());
-            if (request.cleanStart()) { // [MQTT-3.1.2-4]
+            // a session without expiry ends with its connection, whatever the next one asks for
+            boolean ends = request.cleanStart() || expirySeconds == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
+            endConnection(ends);
+            if (ends) {
                 registry.replace(this, request);
             } else {
                 resume(request, here);
@@ -329,7 +355,7 @@ public final class Session implements Subscriber {
             attachResumed(request);
             return;
         }
-        SessionMove moving = new SessionMove(this);
+        SessionMove moving = new SessionMove(this, resources);
         move = moving;
         owner = target; // from now on routed there; what was routed here is passed on
         target.executor().execute(() -> attachResumed(request));
@@ -340,6 +366,10 @@ public final class Session implements Subscriber {
     }
 
     private void attachResumed(SessionRequest request) {
+        if (ended) { // on its way here
+            registry.open(request);
+            return;
+        }
         attach(request);
         registry.recheck(this);
         request.reply().opened(this, true);
@@ -397,6 +427,19 @@ public final class Session implements Subscriber {
     void expire() {
         willDue(); // [MQTT-3.1.2-10]
         end(true);
+    }
+
+    /** Whether the session could be ended to make room for another one of its user. Any thread; a hint. */
+    boolean isDispensable() {
+        return begun && !ended && sink == null;
+    }
+
+    /** Ends the session to make room, unless its client is connected or about to be. Returns whether it has ended. */
+    boolean expireIfOffline() {
+        if (!ended && sink == null && move == null) {
+            expire();
+        }
+        return ended;
     }
 
     /**

@@ -3,28 +3,36 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.DropReason;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * A session on its way from one event loop to another. Messages that were routed to the old loop are passed on from there
  * and taken at once; what is routed straight to the new loop waits until the last of those has arrived, so that the order
- * of each publisher's messages survives the move [MQTT-4.6.0-6]. On the new loop only.
+ * of each publisher's messages survives the move [MQTT-4.6.0-6]. What waits is bounded like the session's queue. On the
+ * new loop only.
  */
 final class SessionMove {
 
-    private record Held(ApplicationMessage message, Subscription subscription) {}
-
     private final Session session;
-    private final List<Held> held = new ArrayList<>();
+    private final SessionResources resources;
+    private final DeliveryQueue held;
     private final List<Runnable> afterwards = new ArrayList<>();
 
-    SessionMove(Session session) {
+    SessionMove(Session session, SessionResources resources) {
         this.session = session;
+        this.resources = resources;
+        this.held = new DeliveryQueue(resources.budget());
     }
 
     void hold(ApplicationMessage message, Subscription subscription) {
-        held.add(new Held(message, subscription));
+        DropReason full = held.refusal(message.footprintBytes(), resources.limits());
+        if (full == null) {
+            held.add(message, subscription);
+        } else {
+            resources.observer().messageDropped(full, 1);
+        }
     }
 
     /** Lets something wait for the end of the move. */
@@ -34,8 +42,11 @@ final class SessionMove {
 
     /** All that was passed on has arrived. */
     void finish() {
-        for (Held delivery : held) {
-            session.take(delivery.message(), delivery.subscription());
+        while (!held.isEmpty()) {
+            ApplicationMessage message = held.message();
+            Subscription subscription = held.subscription();
+            held.remove();
+            session.take(message, subscription);
         }
         afterwards.forEach(Runnable::run);
     }

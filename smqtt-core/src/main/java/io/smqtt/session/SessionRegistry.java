@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
@@ -62,8 +61,8 @@ public final class SessionRegistry {
             LimitsConfig limits,
             SessionConfig config,
             QueueBudget budget) {
-        resources = new SessionResources(
-                router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget);
+        resources =
+                new SessionResources(router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
     }
 
@@ -100,57 +99,67 @@ public final class SessionRegistry {
                 existing.takeover(request, request.loop());
                 return;
             }
-            ReasonCode refusal = admit(request.client());
-            if (refusal != null) {
-                request.reply().refused(refusal);
-                return;
-            }
             Session fresh = new Session(resources, this, request);
-            if (sessions.putIfAbsent(clientId, fresh) == null) {
-                begin(fresh, request);
+            if (!admit(fresh)) {
+                request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
                 return;
             }
-        }
-    }
-
-    private void begin(Session fresh, SessionRequest request) {
-        if (users != null) {
-            users.add(fresh);
-        }
-        fresh.begin(request);
-    }
-
-    private @Nullable ReasonCode admit(ClientIdentity client) {
-        if (sessions.size() >= resources.limits().maxSessions()) {
-            return ReasonCode.QUOTA_EXCEEDED;
-        }
-        if (users == null || users.hasRoom(client)) {
-            return null;
-        }
-        Session oldest = users.oldestOffline(client);
-        if (oldest == null) {
-            return ReasonCode.QUOTA_EXCEEDED;
-        }
-        oldest.owner().executor().execute(() -> {
-            if (!oldest.isOnline()) {
-                oldest.expire();
+            if (sessions.putIfAbsent(clientId, fresh) == null) {
+                fresh.begin(request);
+                return;
             }
-        });
-        return null;
+            if (users != null) { // another connection with the same client identifier was faster
+                users.remove(fresh, fresh.client());
+            }
+        }
+    }
+
+    /** Counts a new session against the limits; a user's oldest session without a connection gives way. */
+    private boolean admit(Session fresh) {
+        if (sessions.size() >= resources.limits().maxSessions()) {
+            return false;
+        }
+        if (users == null) {
+            return true;
+        }
+        while (!users.addIfRoom(fresh)) {
+            Session oldest = users.removeOldestOffline(fresh.client());
+            if (oldest == null) {
+                return false;
+            }
+            oldest.execute(() -> {
+                if (!oldest.expireIfOffline()) { // its client has come back meanwhile
+                    users.add(oldest);
+                }
+            });
+        }
+        return true;
     }
 
     /** Puts a new session in the place of one that a clean start discards. On the old session's loop. */
     void replace(Session old, SessionRequest request) {
         Session fresh = new Session(resources, this, request);
+        if (users != null) {
+            users.add(fresh);
+        }
         sessions.replace(old.id(), old, fresh);
         old.end(false);
-        request.loop().executor().execute(() -> begin(fresh, request));
+        request.loop().executor().execute(() -> fresh.begin(request));
     }
 
     void remove(Session session) {
         sessions.remove(session.id(), session);
         if (users != null) {
-            users.remove(session);
+            users.remove(session, session.client());
+        }
+    }
+
+    /** A session has another client from now on. */
+    void clientChanged(Session session, ClientIdentity previous) {
+        if (users != null
+                && !Objects.equals(previous.userName(), session.client().userName())) {
+            users.remove(session, previous);
+            users.add(session);
         }
     }
 
@@ -159,7 +168,8 @@ public final class SessionRegistry {
         return !resources.config().bindToUser() || Objects.equals(newcomer.userName(), previous.userName());
     }
 
-    @Nullable DeliveryCheck deliveryCheck(ClientIdentity client) {
+    @Nullable
+    DeliveryCheck deliveryCheck(ClientIdentity client) {
         Authorizer authorizer = resources.authorizer();
         return authorizer.checksDeliveries() ? new DeliveryCheck(authorizer, client) : null;
     }
@@ -168,26 +178,36 @@ public final class SessionRegistry {
     void recheck(Session session) {
         List<Subscription> subscriptions = new ArrayList<>(session.subscriptionCount());
         session.forEachSubscription(subscriptions::add);
-        EventExecutor loop = session.owner().executor();
         for (Subscription subscription : subscriptions) {
-            TopicFilter filter = subscription.filter();
-            decide(session.client(), AccessAction.SUBSCRIBE, filter.value()).subscribe(decision -> {
-                if (decision != AccessDecision.ALLOW) {
-                    loop.execute(() -> session.unsubscribe(filter, subscription.shareName()));
-                }
-            });
+            decide(
+                            session.client(),
+                            AccessAction.SUBSCRIBE,
+                            subscription.filter().value())
+                    .subscribe(decision -> {
+                        if (decision != AccessDecision.ALLOW) {
+                            session.execute(() -> revoke(session, subscription));
+                        }
+                    });
+        }
+    }
+
+    private static void revoke(Session session, Subscription subscription) {
+        TopicFilter filter = subscription.filter();
+        if (session.subscription(filter, subscription.shareName()) == subscription) { // not one made since
+            session.unsubscribe(filter, subscription.shareName());
         }
     }
 
     /** Looks at the subscriptions of all sessions again, after the access rules have changed. Any thread. */
     public void recheckAll() {
         for (Session session : sessions.values()) {
-            session.owner().executor().execute(() -> recheck(session));
+            session.execute(() -> recheck(session));
         }
     }
 
     private Mono<AccessDecision> decide(ClientIdentity client, AccessAction action, String topic) {
-        return resources.authorizer()
+        return resources
+                .authorizer()
                 .authorize(client, action, topic)
                 .onErrorReturn(AccessDecision.DENY)
                 .defaultIfEmpty(AccessDecision.DENY);

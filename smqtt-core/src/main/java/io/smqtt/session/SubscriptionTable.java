@@ -23,7 +23,8 @@ final class SubscriptionTable {
         return size;
     }
 
-    @Nullable Subscription get(TopicFilter filter, @Nullable String shareName) {
+    @Nullable
+    Subscription get(TopicFilter filter, @Nullable String shareName) {
         return slots.length == 0 ? null : slots[find(slots, filter, shareName)];
     }
 
@@ -39,7 +40,8 @@ final class SubscriptionTable {
         slots[at] = subscription;
     }
 
-    @Nullable Subscription remove(TopicFilter filter, @Nullable String shareName) {
+    @Nullable
+    Subscription remove(TopicFilter filter, @Nullable String shareName) {
         if (slots.length == 0) {
             return null;
         }

@@ -3,12 +3,16 @@ package io.smqtt.session;
 
 import io.smqtt.spi.ClientIdentity;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The sessions of each user, oldest first, where a limit per user is set. Guarded by its own monitor; touched at connect only. */
+/**
+ * The sessions of each user, oldest first, where a limit per user is set. Guarded by its own monitor; touched when sessions
+ * begin and end only.
+ */
 final class UserSessions {
 
     private final int limit;
@@ -23,30 +27,46 @@ final class UserSessions {
         return name == null ? "" : name;
     }
 
-    synchronized boolean hasRoom(ClientIdentity client) {
-        Set<Session> sessions = byUser.get(userOf(client));
-        return sessions == null || sessions.size() < limit;
+    /** Counts a session, unless its user has as many as it may. */
+    synchronized boolean addIfRoom(Session session) {
+        Set<Session> sessions = byUser.get(userOf(session.client()));
+        if (sessions != null && sessions.size() >= limit) {
+            return false;
+        }
+        add(session);
+        return true;
     }
 
+    /** Counts a session that takes the place of another one, or that is there anyway. */
     synchronized void add(Session session) {
         byUser.computeIfAbsent(userOf(session.client()), user -> new LinkedHashSet<>())
                 .add(session);
     }
 
-    synchronized void remove(Session session) {
-        String user = userOf(session.client());
+    /** Forgets a session that was counted for a client's user. */
+    synchronized void remove(Session session, ClientIdentity client) {
+        String user = userOf(client);
         Set<Session> sessions = byUser.get(user);
         if (sessions != null && sessions.remove(session) && sessions.isEmpty()) {
             byUser.remove(user);
         }
     }
 
-    synchronized @Nullable Session oldestOffline(ClientIdentity client) {
-        for (Session session : byUser.getOrDefault(userOf(client), Set.of())) {
-            if (!session.isOnline() && !session.hasEnded()) {
+    /** Takes out the user's oldest session without a connection; null if all have one. */
+    synchronized @Nullable Session removeOldestOffline(ClientIdentity client) {
+        String user = userOf(client);
+        Iterator<Session> sessions = byUser.getOrDefault(user, Set.of()).iterator();
+        while (sessions.hasNext()) {
+            Session session = sessions.next();
+            if (session.isDispensable()) {
+                sessions.remove();
                 return session;
             }
         }
         return null;
+    }
+
+    synchronized int count(ClientIdentity client) {
+        return byUser.getOrDefault(userOf(client), Set.of()).size();
     }
 }

@@ -28,7 +28,8 @@ public interface Authorizer {
     }
 
     /**
-     * Tells whether deliveries are to be checked one by one ({@link AccessAction#RECEIVE}).
+     * Tells whether deliveries are to be checked one by one ({@link AccessAction#RECEIVE}). A delivery cannot wait: where it
+     * is checked, an answer that is not at hand denies it.
      *
      * @return false if a granted subscription is the only check a delivery needs
      */

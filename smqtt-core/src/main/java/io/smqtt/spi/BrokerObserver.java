@@ -9,6 +9,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sees what the broker does. Metrics are one implementation. Every method may be called on any event loop, often at the
  * same time, and must neither block nor throw; the per-message ones take primitives so that watching allocates nothing.
+ *
+ * <h2>How the account is read</h2>
+ *
+ * A <em>delivery</em> is one message bound for one subscriber. Each comes about once and ends once:
+ *
+ * <pre>
+ * came about: the matches of {@link #messageReceived} + {@link #retainedMatched} + {@link #messageRedispatched}
+ * ended:      {@link #messageDelivered} + {@link #messageDropped}
+ * </pre>
+ *
+ * What came about and has not ended waits in a queue or is on its way between event loops; when nothing is on its way,
+ * the two differ by exactly the messages that the sessions' queues hold. {@link #messageQueued} is a step on the way, not
+ * an end: a queued message is counted as delivered or dropped later. A message that is sent again with the DUP flag was
+ * delivered once. What becomes of it after that is no part of the account: if it is given up without an acknowledgement,
+ * {@link #messageAbandoned} tells.
  */
 public interface BrokerObserver {
 
@@ -121,12 +136,28 @@ public interface BrokerObserver {
      *
      * @param qos its quality of service
      * @param payloadBytes the length of its payload
-     * @param matches how many subscribers it was handed to
+     * @param matches how many deliveries it makes: one for each matching subscriber, whatever the number of its
+     *     overlapping subscriptions, and one for each matching group of a shared subscription
      */
     default void messageReceived(QoS qos, int payloadBytes, int matches) {}
 
     /**
-     * A message was written to a subscriber.
+     * Retained messages were selected for a new subscription: one delivery each.
+     *
+     * @param count how many messages
+     */
+    default void retainedMatched(int count) {}
+
+    /**
+     * Messages of a shared subscription that one member was sent and did not acknowledge go to other members: one more
+     * delivery each.
+     *
+     * @param count how many messages
+     */
+    default void messageRedispatched(int count) {}
+
+    /**
+     * A message was written to a subscriber for the first time, or handed to a consumer in this process.
      *
      * @param qos the delivery's quality of service
      * @param payloadBytes the length of its payload
@@ -134,7 +165,7 @@ public interface BrokerObserver {
     default void messageDelivered(QoS qos, int payloadBytes) {}
 
     /**
-     * A message was queued for a subscriber.
+     * A message was queued for a subscriber; the end of its delivery is told later.
      *
      * @param qos the delivery's quality of service
      * @param footprintBytes what it counts against the byte limit
@@ -142,12 +173,20 @@ public interface BrokerObserver {
     default void messageQueued(QoS qos, int footprintBytes) {}
 
     /**
-     * A message did not reach a subscriber.
+     * A message did not reach a subscriber: it was never written to it.
      *
      * @param reason why
      * @param count how many messages
      */
     default void messageDropped(DropReason reason, int count) {}
+
+    /**
+     * A QoS 1 or 2 message that was delivered is given up although the subscriber did not acknowledge it, or refused it.
+     *
+     * @param reason why
+     * @param count how many messages
+     */
+    default void messageAbandoned(DropReason reason, int count) {}
 
     /**
      * A will was published.

@@ -24,5 +24,7 @@ public enum DropReason {
     /** The client answered with an error code. */
     REFUSED_BY_CLIENT,
     /** An in-process subscriber without demand. */
-    NO_DEMAND
+    NO_DEMAND,
+    /** The subscriber failed; the log tells how. */
+    FAILED
 }

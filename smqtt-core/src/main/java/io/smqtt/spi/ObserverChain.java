@@ -85,6 +85,20 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void retainedMatched(int count) {
+        for (BrokerObserver member : members) {
+            member.retainedMatched(count);
+        }
+    }
+
+    @Override
+    public void messageRedispatched(int count) {
+        for (BrokerObserver member : members) {
+            member.messageRedispatched(count);
+        }
+    }
+
+    @Override
     public void messageDelivered(QoS qos, int payloadBytes) {
         for (BrokerObserver member : members) {
             member.messageDelivered(qos, payloadBytes);
@@ -102,6 +116,13 @@ final class ObserverChain implements BrokerObserver {
     public void messageDropped(DropReason reason, int count) {
         for (BrokerObserver member : members) {
             member.messageDropped(reason, count);
+        }
+    }
+
+    @Override
+    public void messageAbandoned(DropReason reason, int count) {
+        for (BrokerObserver member : members) {
+            member.messageAbandoned(reason, count);
         }
     }
 

@@ -34,8 +34,7 @@ final class TopicMatching {
         if (first == '+') {
             return !narrowIsHash;
         }
-        return wide.end() - wide.start() == length
-                && filter.regionMatches(wide.start(), other, narrow.start(), length);
+        return wide.end() - wide.start() == length && filter.regionMatches(wide.start(), other, narrow.start(), length);
     }
 
     private static boolean isHashAfter(String filter, TopicLevels wide) {

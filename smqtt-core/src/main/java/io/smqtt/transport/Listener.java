@@ -4,6 +4,7 @@ package io.smqtt.transport;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.util.NetUtil;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
@@ -138,7 +139,7 @@ final class Listener {
         return Mono.defer(() -> server().bind())
                 .doOnNext(bound -> {
                     server = bound;
-                    LOG.info("listener {} bound to {}", name, bound.channel().localAddress());
+                    LOG.info("listener {} bound to {}", name, NetUtil.toSocketAddressString(at(bound)));
                 })
                 .onErrorMap(cause -> new BindFailedException(name, config.host() + ":" + config.port(), root(cause)))
                 .then();
@@ -147,15 +148,21 @@ final class Listener {
     @Nullable
     InetSocketAddress address() {
         DisposableServer bound = server;
-        return bound == null ? null : (InetSocketAddress) bound.address();
+        return bound == null ? null : at(bound);
+    }
+
+    /** With the host as configured: a socket for both address families calls 0.0.0.0 otherwise. */
+    private InetSocketAddress at(DisposableServer bound) {
+        return new InetSocketAddress(config.host(), bound.port());
     }
 
     Mono<Void> stopAccepting() {
         return Mono.defer(() -> {
             DisposableServer bound = server;
-            return bound == null || !bound.channel().isOpen()
-                    ? Mono.empty()
-                    : FutureMono.from(bound.channel().close());
+            if (bound == null || !bound.channel().isOpen()) {
+                return Mono.empty();
+            }
+            return FutureMono.from(bound.channel().close());
         });
     }
 

@@ -20,6 +20,7 @@ import reactor.core.publisher.Mono;
  */
 public final class Listeners {
 
+    private final ConnectionAdmission admission;
     private final List<Listener> listeners = new ArrayList<>(); // never changed after construction
 
     /**
@@ -34,7 +35,7 @@ public final class Listeners {
     public Listeners(
             BrokerConfig config, EventLoops eventLoops, BrokerObserver observer, ConnectionInitializer initializer) {
         ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
-        ConnectionAdmission admission = new ConnectionAdmission(config.limits(), rates);
+        admission = new ConnectionAdmission(config.limits(), rates);
         config.listeners()
                 .forEach((name, listener) -> listeners.add(
                         new Listener(name, listener, config.limits(), eventLoops, admission, observer, initializer)));
@@ -93,6 +94,15 @@ public final class Listeners {
         if (failure != null) {
             throw failure;
         }
+    }
+
+    /**
+     * How many connections have completed their CONNECT and are not closed yet.
+     *
+     * @return connections of all listeners
+     */
+    public int connectedCount() {
+        return admission.openCount() - admission.pendingCount();
     }
 
     /**

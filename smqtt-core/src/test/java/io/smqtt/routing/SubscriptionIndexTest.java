@@ -20,7 +20,7 @@ class SubscriptionIndexTest {
     private final Matches matches = new Matches();
     private final TestSubscriber subscriber = new TestSubscriber("one");
 
-    /** [MQTT-4.7.1-2] [MQTT-4.7.1-3] [MQTT-4.7.2-1] [MQTT-4.7.3-4]. */
+    /** [MQTT-4.7.1-2] [MQTT311-4.7.1-3] [MQTT-4.7.2-1] [MQTT-4.7.3-4]. */
     @ParameterizedTest
     @CsvSource({
         "a/#, a, true",

@@ -40,6 +40,20 @@ final class ListenersTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "127.0.0.1", "::", "::1"})
+    void theAddressIsTheConfiguredHostWithThePortInUse(String host) throws IOException {
+        Map<String, ListenerConfig> one = Map.of("one", Configs.tcp().host(host).build());
+        try (TestListeners broker = new TestListeners(one, LimitsConfig.defaults(), true)) {
+            broker.listeners.bind().block(TestListeners.PATIENCE);
+            assertThat(broker.address().getAddress()).isEqualTo(InetAddress.getByName(host));
+            try (Socket client =
+                    new Socket(broker.address().getAddress(), broker.address().getPort())) {
+                assertThat(client.isConnected()).isTrue();
+            }
+        }
+    }
+
     @Test
     void nothingStaysBoundIfOneListenerFails() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {

@@ -3,6 +3,7 @@ package io.smqtt.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
@@ -160,6 +161,7 @@ final class ProxyProtocolTest {
                 client.sendRaw(WebSocketClient.frame(0x82, "x"));
                 byte[] response = client.receive(12);
                 assertThat(response).asString().isEqualTo("HTTP/1.1 101");
+                await().until(() -> !broker.accepted.isEmpty()); // the answer goes out first
                 assertThat(broker.accepted.get(0).remoteAddress()).isEqualTo(new InetSocketAddress("192.0.2.7", 50000));
             }
         }

@@ -35,7 +35,7 @@ final class WebSocketViolationsTest {
 
     @ParameterizedTest(name = "{0}")
     @CsvSource({
-        "text frame, 1003, 8185000000006162636465", // [MQTT-6.0.0-1]
+        "text frame, 1003, 8185000000006162636465",
         "unmasked frame, 1002, 82026162",
         "first reserved bit, 1002, c28100000000aa",
         "second reserved bit, 1002, a28100000000aa",
@@ -60,6 +60,7 @@ final class WebSocketViolationsTest {
     void aBrokenFrameEndsTheConnectionWithItsCode(String what, int code, String hex) throws IOException {
         try (WebSocketClient client = WebSocketClient.connected(broker.address(), null)) {
             assertThat(client.status()).isEqualTo(101);
+            // [MQTT-6.0.0-1] [MQTT311-6.0.0-1]
             client.sendRaw(HexFormat.of().parseHex(hex.replace(" ", "")));
             WebSocketClient.Frame frame = client.readFrame();
             if (frame.first() == 0x82) {
@@ -82,7 +83,7 @@ final class WebSocketViolationsTest {
 
             StringBuilder echoed = new StringBuilder();
             boolean ponged = false;
-            while (echoed.length() < 6 || !ponged) { // [MQTT-6.0.0-2]
+            while (echoed.length() < 6 || !ponged) { // [MQTT-6.0.0-2] [MQTT311-6.0.0-2]
                 WebSocketClient.Frame frame = client.readFrame();
                 if (frame.first() == 0x8A) {
                     assertThat(frame.payload()).asString().isEqualTo("ping");
@@ -156,7 +157,8 @@ final class WebSocketViolationsTest {
                 "short key | 400 | GET /mqtt HTTP/1.1 | Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ== | Sec-WebSocket-Key: YQ==",
                 "two keys | 400 | GET /mqtt HTTP/1.1 | - | Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
                 "no host | 400 | GET /mqtt HTTP/1.1 | Host: localhost | -",
-                "no subprotocol | 400 | GET /mqtt HTTP/1.1 | Sec-WebSocket-Protocol: mqtt | -", // [MQTT-6.0.0-3]
+                "no subprotocol | 400 | GET /mqtt HTTP/1.1 | Sec-WebSocket-Protocol: mqtt | -",
+                // [MQTT311-6.0.0-3]
                 "other subprotocol | 400 | GET /mqtt HTTP/1.1 | Sec-WebSocket-Protocol: mqtt | Sec-WebSocket-Protocol: chat",
                 "wrong origin | 403 | GET /mqtt HTTP/1.1 | - | Origin: https://evil.example",
                 "origin that begins right | 403 | GET /mqtt HTTP/1.1 | - | Origin: https://good.example.evil",
@@ -165,6 +167,7 @@ final class WebSocketViolationsTest {
                 "bad header | 400 | GET /mqtt HTTP/1.1 | - | no colon",
             })
     void aBadHandshakeIsRefused(String what, int status, String line, String without, String with) throws IOException {
+        // [MQTT-6.0.0-3] [MQTT311-6.0.0-3]
         try (WebSocketClient client = WebSocketClient.raw(broker.address(), null)) {
             String headers = without.equals("-") ? WebSocketClient.HEADERS : removed(without);
             String more = with.equals("-") ? "" : with.replace("\\r\\n", "\r\n") + "\r\n";
@@ -210,7 +213,7 @@ final class WebSocketViolationsTest {
             assertThat(response)
                     .startsWith("http/1.1 101 ")
                     .contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=\r\n") // RFC 6455, section 1.3
-                    .contains("sec-websocket-protocol: mqtt\r\n") // [MQTT-6.0.0-4]
+                    .contains("sec-websocket-protocol: mqtt\r\n") // [MQTT-6.0.0-4] [MQTT311-6.0.0-4]
                     .doesNotContain("extensions");
         }
     }

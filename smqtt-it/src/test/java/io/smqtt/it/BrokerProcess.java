@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,13 +43,33 @@ final class BrokerProcess implements AutoCloseable {
      * @param settings further settings, {@code key=value}, given as {@code --set} flags
      */
     static BrokerProcess start(Path directory, TestCertificates certificates, String... settings) {
-        List<String> command = new ArrayList<>(program());
-        command.addAll(List.of("start", "--config", writeConfiguration(directory, certificates).toString()));
+        return start(directory, List.of(), writeConfiguration(directory, certificates), settings);
+    }
+
+    /**
+     * Starts the broker with a configuration file of the caller's.
+     *
+     * @param directory working directory, where data is kept too
+     * @param wrapper a command that runs the broker and becomes it, such as {@code prlimit}; or empty
+     * @param configuration the file
+     * @param settings further settings, {@code key=value}
+     */
+    static BrokerProcess start(Path directory, List<String> wrapper, Path configuration, String... settings) {
+        // a shell's nohup, handed down, would make Java leave SIGHUP alone
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=HUP"));
+        command.addAll(wrapper);
+        command.addAll(program());
+        command.addAll(List.of("start", "--config", configuration.toString()));
         command.addAll(List.of("--data", directory.resolve("data").toString()));
         for (String setting : settings) {
             command.addAll(List.of("--set", setting));
         }
-        BrokerProcess broker = new BrokerProcess(new ProcessBuilder(command).directory(directory.toFile()));
+        return start(new ProcessBuilder(command).directory(directory.toFile()));
+    }
+
+    /** Starts a command that becomes a broker and waits until that says that it has started. */
+    static BrokerProcess start(ProcessBuilder command) {
+        BrokerProcess broker = new BrokerProcess(command);
         try {
             broker.process.awaitLine("saying that it started", line -> line.contains("smqtt started in"), START);
             return broker;
@@ -58,14 +79,34 @@ final class BrokerProcess implements AutoCloseable {
         }
     }
 
+    /** Runs any of the program's commands, without waiting for anything. */
+    static CapturedProcess run(Path directory, String... arguments) {
+        List<String> command = new ArrayList<>(program());
+        command.addAll(List.of(arguments));
+        return CapturedProcess.start(
+                "smqtt " + arguments[0], new ProcessBuilder(command).directory(directory.toFile()));
+    }
+
+    /** The script that users start, of the repository that is tested. */
+    static Path script() {
+        return Path.of(System.getProperty("smqtt.home", ".."))
+                .resolve("bin/smqtt")
+                .toAbsolutePath()
+                .normalize();
+    }
+
     private static List<String> program() {
         String jar = System.getProperty("smqtt.jar", "");
         if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {
-            return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", Path.of(jar).toAbsolutePath().toString());
+            return List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-jar",
+                    Path.of(jar).toAbsolutePath().toString());
         }
-        Path script = Path.of(System.getProperty("smqtt.home", "..")).resolve("bin/smqtt").toAbsolutePath().normalize();
+        Path script = script();
         if (!Files.isExecutable(script)) {
-            throw new IllegalStateException("no broker to test: set smqtt.jar, or smqtt.home to a folder with bin/smqtt");
+            throw new IllegalStateException(
+                    "no broker to test: set smqtt.jar, or smqtt.home to a folder with bin/smqtt");
         }
         return List.of(script.toString());
     }
@@ -76,7 +117,9 @@ final class BrokerProcess implements AutoCloseable {
         StringBuilder yaml = new StringBuilder("management:\n  port: 0\nlisteners:\n");
         for (Transport transport : Transport.values()) {
             yaml.append("  ").append(transport.listener()).append(":\n");
-            yaml.append("    type: ").append(transport.webSocket() ? "ws" : "tcp").append('\n');
+            yaml.append("    type: ")
+                    .append(transport.webSocket() ? "ws" : "tcp")
+                    .append('\n');
             yaml.append("    host: ").append(Endpoint.HOST).append("\n    port: 0\n");
             if (transport.secure()) {
                 yaml.append(tls);
@@ -98,12 +141,38 @@ final class BrokerProcess implements AutoCloseable {
 
     /** The port that a listener is bound to. */
     int port(String listener) {
-        return requireNonNull(ports.get(listener), () -> "no listener " + listener + " among " + ports + process.report());
+        return requireNonNull(
+                ports.get(listener), () -> "no listener " + listener + " among " + ports + process.report());
     }
 
-    /** Process id. */
-    long pid() {
-        return process.process().pid();
+    /** Where to reach a listener from this machine. */
+    InetSocketAddress address(String listener) {
+        return Endpoint.loopback(port(listener));
+    }
+
+    /** The broker's process. */
+    ProcessHandle handle() {
+        return process.process().toHandle();
+    }
+
+    /** Sends a signal, such as {@code HUP}. */
+    void signal(String name) {
+        String pid = String.valueOf(handle().pid());
+        try (CapturedProcess kill = CapturedProcess.start("kill", new ProcessBuilder("kill", "-" + name, pid))) {
+            if (kill.awaitExit(STOP) != 0) {
+                throw new IllegalStateException("kill failed" + kill.report());
+            }
+        }
+    }
+
+    /** Waits for a line of output and returns it; one that is already there counts. */
+    String awaitLine(String part) {
+        return process.awaitLine("\"" + part + "\"", line -> line.contains(part), STOP);
+    }
+
+    /** Waits for the end and returns the exit code. */
+    int awaitExit(Duration patience) {
+        return process.awaitExit(patience);
     }
 
     /** What the broker has printed so far, for messages of failed tests. */
@@ -111,10 +180,9 @@ final class BrokerProcess implements AutoCloseable {
         return process.report();
     }
 
-    /** Stops the broker gracefully (SIGTERM) and returns its exit code. */
-    int stop() {
+    /** Asks the broker to stop gracefully (SIGTERM). */
+    void terminate() {
         process.process().destroy();
-        return process.awaitExit(STOP);
     }
 
     /** Ends the broker at once (SIGKILL). */

@@ -42,7 +42,8 @@ final class CapturedProcess implements AutoCloseable {
         try {
             return new CapturedProcess(name, command.redirectErrorStream(true).start(), listener);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot start " + name + " (" + command.command().get(0) + ")", e);
+            throw new UncheckedIOException(
+                    "cannot start " + name + " (" + command.command().get(0) + ")", e);
         }
     }
 
@@ -87,7 +88,8 @@ final class CapturedProcess implements AutoCloseable {
             }
             long leftMillis = (deadlineNanos - System.nanoTime()) / 1_000_000;
             if (ended || leftMillis <= 0) {
-                throw new IllegalStateException(name + (ended ? " ended" : " ran for " + patience) + " without " + what + report());
+                throw new IllegalStateException(
+                        name + (ended ? " ended" : " ran for " + patience) + " without " + what + report());
             }
             waitFor(leftMillis);
         }

@@ -11,7 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param sessionExpiry seconds, MQTT 5 only
  * @param will sent by the broker when the connection breaks
  */
-record ConnectRequest(Endpoint endpoint, int version, String clientId, boolean cleanStart, long sessionExpiry, @Nullable Message will) {
+record ConnectRequest(
+        Endpoint endpoint,
+        int version,
+        String clientId,
+        boolean cleanStart,
+        long sessionExpiry,
+        @Nullable Message will) {
 
     ConnectRequest expiringAfter(long seconds) {
         return new ConnectRequest(endpoint, version, clientId, cleanStart, seconds, will);

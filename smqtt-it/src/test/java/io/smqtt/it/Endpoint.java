@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 
 /**
@@ -14,6 +15,11 @@ record Endpoint(Transport transport, int port, Path authority) {
 
     static final String HOST = "127.0.0.1";
     static final String PATH = "/mqtt";
+
+    /** A port of this machine. */
+    static InetSocketAddress loopback(int port) {
+        return new InetSocketAddress(HOST, port);
+    }
 
     /** The same listener reached through another port of this machine. */
     Endpoint through(int otherPort) {

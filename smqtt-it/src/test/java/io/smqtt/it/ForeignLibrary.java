@@ -44,12 +44,17 @@ final class ForeignLibrary implements ClientLibrary {
 
     /** paho-mqtt on Python. */
     static ForeignLibrary python() {
-        return start("paho-mqtt (Python)", Set.of(3, 4, 5), installed("python/bin/python").toString(), source("python/agent.py").toString());
+        return start(
+                "paho-mqtt (Python)",
+                Set.of(3, 4, 5),
+                installed("python/bin/python").toString(),
+                source("python/agent.py").toString());
     }
 
     /** MQTT.js on Node.js. */
     static ForeignLibrary node() {
-        return start("MQTT.js", Set.of(3, 4, 5), "node", installed("node/agent.js").toString());
+        return start(
+                "MQTT.js", Set.of(3, 4, 5), "node", installed("node/agent.js").toString());
     }
 
     /** paho.golang, which speaks MQTT 5 only. */
@@ -67,14 +72,16 @@ final class ForeignLibrary implements ClientLibrary {
         String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", System.getProperty("user.home") + "/.cache");
         Path path = Path.of(cache, "smqtt-it").resolve(file);
         if (!Files.exists(path)) {
-            throw new AssertionError("client library missing: no " + path + "; `.ci/clients`, which `.ci/run` calls, installs it");
+            throw new AssertionError(
+                    "client library missing: no " + path + "; `.ci/clients`, which `.ci/run` calls, installs it");
         }
         return path;
     }
 
     private static Path source(String file) {
         try {
-            return Path.of(java.util.Objects.requireNonNull(ForeignLibrary.class.getResource("/interop/" + file)).toURI());
+            return Path.of(java.util.Objects.requireNonNull(ForeignLibrary.class.getResource("/interop/" + file))
+                    .toURI());
         } catch (java.net.URISyntaxException e) {
             throw new IllegalStateException(e);
         }
@@ -89,7 +96,8 @@ final class ForeignLibrary implements ClientLibrary {
             if (node.has("message")) {
                 inbox(node.get("link").asInt()).add(JSON.treeToValue(node.get("message"), Message.class));
             } else if (node.has("id")) {
-                CompletableFuture<JsonNode> answer = answers.remove(node.get("id").asInt());
+                CompletableFuture<JsonNode> answer =
+                        answers.remove(node.get("id").asInt());
                 if (answer != null) {
                     answer.complete(node);
                 }
@@ -115,7 +123,8 @@ final class ForeignLibrary implements ClientLibrary {
             throw new AssertionError(name + " did not answer " + request + process.report(), e);
         }
         if (node.has("error")) {
-            throw new AssertionError(name + ": " + operation + " failed: " + node.get("error").asText());
+            throw new AssertionError(
+                    name + ": " + operation + " failed: " + node.get("error").asText());
         }
         return node;
     }
@@ -144,10 +153,15 @@ final class ForeignLibrary implements ClientLibrary {
     @Override
     public ClientLink connect(ConnectRequest request) throws Exception {
         int link = ids.incrementAndGet();
-        ObjectNode call = JSON.createObjectNode().put("transport", request.endpoint().transport().listener())
-                .put("host", Endpoint.HOST).put("port", request.endpoint().port()).put("path", Endpoint.PATH)
-                .put("ca", request.endpoint().authority().toString()).put("version", request.version())
-                .put("clientId", request.clientId()).put("cleanStart", request.cleanStart())
+        ObjectNode call = JSON.createObjectNode()
+                .put("transport", request.endpoint().transport().listener())
+                .put("host", Endpoint.HOST)
+                .put("port", request.endpoint().port())
+                .put("path", Endpoint.PATH)
+                .put("ca", request.endpoint().authority().toString())
+                .put("version", request.version())
+                .put("clientId", request.clientId())
+                .put("cleanStart", request.cleanStart())
                 .put("sessionExpiry", request.sessionExpiry());
         call.set("will", JSON.valueToTree(request.will()));
         return new Link(link, call("connect", link, call).get("sessionPresent").asBoolean());
@@ -187,7 +201,8 @@ final class ForeignLibrary implements ClientLibrary {
         }
 
         private static List<Integer> codes(JsonNode answer) {
-            return JSON.convertValue(answer.get("codes"), JSON.getTypeFactory().constructCollectionType(List.class, Integer.class));
+            return JSON.convertValue(
+                    answer.get("codes"), JSON.getTypeFactory().constructCollectionType(List.class, Integer.class));
         }
 
         @Override

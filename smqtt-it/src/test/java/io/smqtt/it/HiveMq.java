@@ -12,13 +12,17 @@ final class HiveMq {
 
     static <B extends MqttClientBuilderBase<B>> B configure(B builder, ConnectRequest request, int port) {
         Endpoint endpoint = request.endpoint();
-        B configured = builder.identifier(request.clientId()).serverHost(Endpoint.HOST).serverPort(port);
+        B configured =
+                builder.identifier(request.clientId()).serverHost(Endpoint.HOST).serverPort(port);
         if (endpoint.transport().secure()) {
-            configured = configured.sslConfig(
-                    MqttClientSslConfig.builder().trustManagerFactory(TestCertificates.trust(endpoint.authority())).build());
+            configured = configured.sslConfig(MqttClientSslConfig.builder()
+                    .trustManagerFactory(TestCertificates.trust(endpoint.authority()))
+                    .build());
         }
         if (endpoint.transport().webSocket()) {
-            configured = configured.webSocketConfig(MqttWebSocketConfig.builder().serverPath(Endpoint.PATH.substring(1)).build());
+            configured = configured.webSocketConfig(MqttWebSocketConfig.builder()
+                    .serverPath(Endpoint.PATH.substring(1))
+                    .build());
         }
         return configured;
     }

@@ -31,10 +31,12 @@ final class HiveMq3 implements ClientLibrary {
     @Override
     public ClientLink connect(ConnectRequest request) throws Exception {
         Relay relay = new Relay(request.endpoint().port());
-        Mqtt3AsyncClient client = HiveMq.configure(Mqtt3Client.builder(), request, relay.port()).buildAsync();
+        Mqtt3AsyncClient client =
+                HiveMq.configure(Mqtt3Client.builder(), request, relay.port()).buildAsync();
         Inbox inbox = new Inbox();
         client.publishes(MqttGlobalPublishFilter.ALL, publish -> inbox.add(received(publish)));
-        Mqtt3Connect connect = Mqtt3Connect.builder().cleanSession(request.cleanStart()).build();
+        Mqtt3Connect connect =
+                Mqtt3Connect.builder().cleanSession(request.cleanStart()).build();
         Message will = request.will();
         if (will != null) {
             connect = connect.extend().willPublish(publish(will)).build();
@@ -44,8 +46,12 @@ final class HiveMq3 implements ClientLibrary {
     }
 
     private static Mqtt3Publish publish(Message message) {
-        return Mqtt3Publish.builder().topic(message.topic()).qos(qos(message.qos())).retain(message.retain())
-                .payload(message.payload().getBytes(StandardCharsets.UTF_8)).build();
+        return Mqtt3Publish.builder()
+                .topic(message.topic())
+                .qos(qos(message.qos()))
+                .retain(message.retain())
+                .payload(message.payload().getBytes(StandardCharsets.UTF_8))
+                .build();
     }
 
     private static MqttQos qos(int code) {
@@ -53,21 +59,34 @@ final class HiveMq3 implements ClientLibrary {
     }
 
     private static Message received(Mqtt3Publish publish) {
-        Message message = Message.of(publish.getTopic().toString(), new String(publish.getPayloadAsBytes(), StandardCharsets.UTF_8),
+        Message message = Message.of(
+                publish.getTopic().toString(),
+                new String(publish.getPayloadAsBytes(), StandardCharsets.UTF_8),
                 publish.getQos().getCode());
         return publish.isRetain() ? message.retained() : message;
     }
 
-    private record Link(Mqtt3AsyncClient client, Relay relay, Inbox inbox, boolean sessionPresent) implements ClientLink {
+    private record Link(Mqtt3AsyncClient client, Relay relay, Inbox inbox, boolean sessionPresent)
+            implements ClientLink {
 
         @Override
         public List<Integer> subscribe(List<String> filters, List<Integer> qos) throws Exception {
             List<Mqtt3Subscription> subscriptions = new ArrayList<>();
             for (int i = 0; i < filters.size(); i++) {
-                subscriptions.add(Mqtt3Subscription.builder().topicFilter(filters.get(i)).qos(HiveMq3.qos(qos.get(i))).build());
+                subscriptions.add(Mqtt3Subscription.builder()
+                        .topicFilter(filters.get(i))
+                        .qos(HiveMq3.qos(qos.get(i)))
+                        .build());
             }
-            return client.subscribe(Mqtt3Subscribe.builder().addSubscriptions(subscriptions).build()).get(20, TimeUnit.SECONDS)
-                    .getReturnCodes().stream().map(code -> code.getCode()).toList();
+            return client
+                    .subscribe(Mqtt3Subscribe.builder()
+                            .addSubscriptions(subscriptions)
+                            .build())
+                    .get(20, TimeUnit.SECONDS)
+                    .getReturnCodes()
+                    .stream()
+                    .map(code -> code.getCode())
+                    .toList();
         }
 
         @Override

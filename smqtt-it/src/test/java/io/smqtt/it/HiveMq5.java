@@ -38,10 +38,13 @@ final class HiveMq5 implements ClientLibrary {
     @Override
     public ClientLink connect(ConnectRequest request) throws Exception {
         Relay relay = new Relay(request.endpoint().port());
-        Mqtt5AsyncClient client = HiveMq.configure(Mqtt5Client.builder(), request, relay.port()).buildAsync();
+        Mqtt5AsyncClient client =
+                HiveMq.configure(Mqtt5Client.builder(), request, relay.port()).buildAsync();
         Inbox inbox = new Inbox();
         client.publishes(MqttGlobalPublishFilter.ALL, publish -> inbox.add(received(publish)));
-        Mqtt5Connect connect = Mqtt5Connect.builder().cleanStart(request.cleanStart()).sessionExpiryInterval(request.sessionExpiry())
+        Mqtt5Connect connect = Mqtt5Connect.builder()
+                .cleanStart(request.cleanStart())
+                .sessionExpiryInterval(request.sessionExpiry())
                 .build();
         Message will = request.will();
         if (will != null) {
@@ -52,9 +55,14 @@ final class HiveMq5 implements ClientLibrary {
     }
 
     private static Mqtt5Publish publish(Message message) {
-        var builder = Mqtt5Publish.builder().topic(message.topic()).qos(MqttQos.values()[message.qos()]).retain(message.retain())
-                .payload(message.payload().getBytes(StandardCharsets.UTF_8)).contentType(message.contentType())
-                .responseTopic(message.responseTopic()).userProperties(userProperties(message.userProperties()));
+        var builder = Mqtt5Publish.builder()
+                .topic(message.topic())
+                .qos(MqttQos.values()[message.qos()])
+                .retain(message.retain())
+                .payload(message.payload().getBytes(StandardCharsets.UTF_8))
+                .contentType(message.contentType())
+                .responseTopic(message.responseTopic())
+                .userProperties(userProperties(message.userProperties()));
         if (message.correlation() != null) {
             builder.correlationData(HexFormat.of().parseHex(message.correlation()));
         }
@@ -81,12 +89,22 @@ final class HiveMq5 implements ClientLibrary {
         for (Mqtt5UserProperty property : publish.getUserProperties().asList()) {
             pairs.add(property.getName() + "=" + property.getValue());
         }
-        Long expiry = publish.getMessageExpiryInterval().isPresent() ? publish.getMessageExpiryInterval().getAsLong() : null;
-        return new Message(publish.getTopic().toString(), new String(publish.getPayloadAsBytes(), StandardCharsets.UTF_8),
-                publish.getQos().getCode(), publish.isRetain(), pairs, publish.getResponseTopic().map(Object::toString).orElse(null),
-                publish.getCorrelationData().map(HiveMq5::hex).orElse(null), expiry,
+        Long expiry = publish.getMessageExpiryInterval().isPresent()
+                ? publish.getMessageExpiryInterval().getAsLong()
+                : null;
+        return new Message(
+                publish.getTopic().toString(),
+                new String(publish.getPayloadAsBytes(), StandardCharsets.UTF_8),
+                publish.getQos().getCode(),
+                publish.isRetain(),
+                pairs,
+                publish.getResponseTopic().map(Object::toString).orElse(null),
+                publish.getCorrelationData().map(HiveMq5::hex).orElse(null),
+                expiry,
                 publish.getContentType().map(Object::toString).orElse(null),
-                publish.getPayloadFormatIndicator().map(Mqtt5PayloadFormatIndicator::getCode).orElse(null));
+                publish.getPayloadFormatIndicator()
+                        .map(Mqtt5PayloadFormatIndicator::getCode)
+                        .orElse(null));
     }
 
     private static @Nullable String hex(ByteBuffer buffer) {
@@ -95,22 +113,40 @@ final class HiveMq5 implements ClientLibrary {
         return HexFormat.of().formatHex(bytes);
     }
 
-    private record Link(Mqtt5AsyncClient client, Relay relay, Inbox inbox, boolean sessionPresent) implements ClientLink {
+    private record Link(Mqtt5AsyncClient client, Relay relay, Inbox inbox, boolean sessionPresent)
+            implements ClientLink {
 
         @Override
         public List<Integer> subscribe(List<String> filters, List<Integer> qos) throws Exception {
             List<Mqtt5Subscription> subscriptions = new ArrayList<>();
             for (int i = 0; i < filters.size(); i++) {
-                subscriptions.add(Mqtt5Subscription.builder().topicFilter(filters.get(i)).qos(MqttQos.values()[qos.get(i)]).build());
+                subscriptions.add(Mqtt5Subscription.builder()
+                        .topicFilter(filters.get(i))
+                        .qos(MqttQos.values()[qos.get(i)])
+                        .build());
             }
-            return client.subscribe(Mqtt5Subscribe.builder().addSubscriptions(subscriptions).build()).get(20, TimeUnit.SECONDS)
-                    .getReasonCodes().stream().map(code -> code.getCode()).toList();
+            return client
+                    .subscribe(Mqtt5Subscribe.builder()
+                            .addSubscriptions(subscriptions)
+                            .build())
+                    .get(20, TimeUnit.SECONDS)
+                    .getReasonCodes()
+                    .stream()
+                    .map(code -> code.getCode())
+                    .toList();
         }
 
         @Override
         public List<Integer> unsubscribe(String filter) throws Exception {
-            return client.unsubscribeWith().topicFilter(filter).send().get(20, TimeUnit.SECONDS).getReasonCodes().stream()
-                    .map(code -> code.getCode()).toList();
+            return client
+                    .unsubscribeWith()
+                    .topicFilter(filter)
+                    .send()
+                    .get(20, TimeUnit.SECONDS)
+                    .getReasonCodes()
+                    .stream()
+                    .map(code -> code.getCode())
+                    .toList();
         }
 
         @Override
@@ -120,7 +156,8 @@ final class HiveMq5 implements ClientLibrary {
                 return acknowledged.getPubAck().getReasonCode().getCode();
             }
             return result instanceof Mqtt5PublishResult.Mqtt5Qos2Result received
-                    ? received.getPubRec().getReasonCode().getCode() : 0;
+                    ? received.getPubRec().getReasonCode().getCode()
+                    : 0;
         }
 
         @Override

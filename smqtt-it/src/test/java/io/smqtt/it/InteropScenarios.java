@@ -41,7 +41,8 @@ final class InteropScenarios {
         return nodes.stream();
     }
 
-    private static Stream<DynamicTest> tests(ClientLibrary library, int version, Transport transport, TestedBroker broker) {
+    private static Stream<DynamicTest> tests(
+            ClientLibrary library, int version, Transport transport, TestedBroker broker) {
         Map<String, Scenario> scenarios = new LinkedHashMap<>();
         scenarios.put("every QoS reaches a wildcard subscriber", InteropScenarios::everyQos);
         scenarios.put("a subscription lowers the QoS", InteropScenarios::loweredQos);
@@ -56,14 +57,16 @@ final class InteropScenarios {
             scenarios.put("session expiry decides what is kept", InteropScenarios::sessionExpiry);
             scenarios.put("reason codes are exact", InteropScenarios::reasonCodes);
         }
-        return scenarios.entrySet().stream().map(scenario -> DynamicTest.dynamicTest(scenario.getKey(), () -> {
-            try {
-                scenario.getValue().run(new InteropScenarios(library, version, broker.endpoint(transport)).fresh());
-            } catch (Throwable failure) {
-                failure.addSuppressed(new AssertionError("broker" + broker.report()));
-                throw failure;
-            }
-        }));
+        return scenarios.entrySet().stream()
+                .map(scenario -> DynamicTest.dynamicTest(scenario.getKey(), () -> {
+                    try {
+                        scenario.getValue()
+                                .run(new InteropScenarios(library, version, broker.endpoint(transport)).fresh());
+                    } catch (Throwable failure) {
+                        failure.addSuppressed(new AssertionError("broker" + broker.report()));
+                        throw failure;
+                    }
+                }));
     }
 
     private InteropScenarios fresh() {
@@ -111,7 +114,8 @@ final class InteropScenarios {
 
     private void loweredQos() throws Exception {
         ClientLink link = connect("both");
-        assertThat(link.subscribe(List.of(topic("low"), topic("mid")), List.of(0, 1))).containsExactly(0, 1);
+        assertThat(link.subscribe(List.of(topic("low"), topic("mid")), List.of(0, 1)))
+                .containsExactly(0, 1);
 
         link.publish(Message.of(topic("low"), "a", 2));
         expect(link, Message.of(topic("low"), "a", 0));
@@ -170,9 +174,13 @@ final class InteropScenarios {
         for (int i = 0; i < 6; i++) {
             received.add(second.next().brief());
         }
-        for (int qos = 1; qos <= 2; qos++) { // a client may hand out QoS 2 later than QoS 1: order is kept within each [MQTT-4.6.0-6]
+        for (int qos = 1;
+                qos <= 2;
+                qos++) { // a client may hand out QoS 2 later than QoS 1: order is kept within each [MQTT-4.6.0-6]
             String ending = "qos " + qos;
-            List<String> sent = Stream.of(qos - 1, qos + 1, qos + 3).map(i -> topic("queue/x") + " 'm" + i + "' " + ending).toList();
+            List<String> sent = Stream.of(qos - 1, qos + 1, qos + 3)
+                    .map(i -> topic("queue/x") + " 'm" + i + "' " + ending)
+                    .toList();
             assertThat(received).filteredOn(brief -> brief.endsWith(ending)).containsExactlyElementsOf(sent);
         }
         second.disconnect();
@@ -185,7 +193,9 @@ final class InteropScenarios {
     private void properties() throws Exception {
         ClientLink link = connect("both");
         link.subscribe(topic("#"), 1);
-        String[] pairs = library.ordersUserProperties() ? new String[] {"b=1", "a=2", "b=3", "="} : new String[] {"b=1", "b=3", "a=2"};
+        String[] pairs = library.ordersUserProperties()
+                ? new String[] {"b=1", "a=2", "b=3", "="}
+                : new String[] {"b=1", "b=3", "a=2"};
         Message sent = Message.of(topic("p"), "ü", 1).with(pairs).text("text/plain");
 
         link.publish(sent);
@@ -270,7 +280,8 @@ final class InteropScenarios {
 
     private void reasonCodes() throws Exception {
         ClientLink link = connect("codes");
-        assertThat(link.subscribe(List.of(topic("a"), topic("b"), topic("c")), List.of(0, 1, 2))).containsExactly(0, 1, 2);
+        assertThat(link.subscribe(List.of(topic("a"), topic("b"), topic("c")), List.of(0, 1, 2)))
+                .containsExactly(0, 1, 2);
         assertThat(link.publish(Message.of(topic("nobody"), "x", 1))).isEqualTo(0x10); // no matching subscribers
         assertThat(link.publish(Message.of(topic("a"), "x", 1))).isZero();
         assertThat(link.unsubscribe(topic("never"))).containsExactly(0x11); // no subscription existed

@@ -14,8 +14,17 @@ import org.jspecify.annotations.Nullable;
  * @param payloadFormat payload format indicator
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-record Message(String topic, String payload, int qos, boolean retain, List<String> userProperties, @Nullable String responseTopic,
-        @Nullable String correlation, @Nullable Long expiry, @Nullable String contentType, @Nullable Integer payloadFormat) {
+record Message(
+        String topic,
+        String payload,
+        int qos,
+        boolean retain,
+        List<String> userProperties,
+        @Nullable String responseTopic,
+        @Nullable String correlation,
+        @Nullable Long expiry,
+        @Nullable String contentType,
+        @Nullable Integer payloadFormat) {
 
     Message {
         userProperties = userProperties == null ? List.of() : List.copyOf(userProperties); // null: absent in JSON
@@ -26,11 +35,30 @@ record Message(String topic, String payload, int qos, boolean retain, List<Strin
     }
 
     Message retained() {
-        return new Message(topic, payload, qos, true, userProperties, responseTopic, correlation, expiry, contentType, payloadFormat);
+        return new Message(
+                topic,
+                payload,
+                qos,
+                true,
+                userProperties,
+                responseTopic,
+                correlation,
+                expiry,
+                contentType,
+                payloadFormat);
     }
 
     Message with(String... properties) {
-        return new Message(topic, payload, qos, retain, List.of(properties), responseTopic, correlation, expiry, contentType,
+        return new Message(
+                topic,
+                payload,
+                qos,
+                retain,
+                List.of(properties),
+                responseTopic,
+                correlation,
+                expiry,
+                contentType,
                 payloadFormat);
     }
 
@@ -39,11 +67,30 @@ record Message(String topic, String payload, int qos, boolean retain, List<Strin
     }
 
     Message replyTo(@Nullable String topicName, String correlationHex) {
-        return new Message(topic, payload, qos, retain, userProperties, topicName, correlationHex, expiry, contentType, payloadFormat);
+        return new Message(
+                topic,
+                payload,
+                qos,
+                retain,
+                userProperties,
+                topicName,
+                correlationHex,
+                expiry,
+                contentType,
+                payloadFormat);
     }
 
     Message expiringAfter(long seconds) {
-        return new Message(topic, payload, qos, retain, userProperties, responseTopic, correlation, seconds, contentType,
+        return new Message(
+                topic,
+                payload,
+                qos,
+                retain,
+                userProperties,
+                responseTopic,
+                correlation,
+                seconds,
+                contentType,
                 payloadFormat);
     }
 

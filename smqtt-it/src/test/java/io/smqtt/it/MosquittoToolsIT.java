@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** mosquitto_pub and mosquitto_sub, which speak MQTT 3.1, 3.1.1 and 5 over TCP and TLS. */
 @ExtendWith(TestedBroker.Provider.class)
+@Execution(ExecutionMode.CONCURRENT)
 class MosquittoToolsIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -25,7 +28,8 @@ class MosquittoToolsIT {
 
     static Stream<Arguments> transportsAndVersions() {
         return Stream.of(Transport.TCP, Transport.TLS)
-                .flatMap(transport -> Stream.of("mqttv31", "mqttv311", "mqttv5").map(version -> Arguments.of(transport, version)));
+                .flatMap(transport ->
+                        Stream.of("mqttv31", "mqttv311", "mqttv5").map(version -> Arguments.of(transport, version)));
     }
 
     @ParameterizedTest(name = "{0} {1}")
@@ -64,8 +68,8 @@ class MosquittoToolsIT {
     void theWillIsSentWhenAClientIsKilled(Transport transport, String version, TestedBroker broker) {
         Tools tools = new Tools(broker.endpoint(transport), version);
         try (CapturedProcess watcher = tools.subscribe("-q", "1", "-t", prefix + "/will", "-F", FORMAT)) {
-            CapturedProcess victim = tools.subscribe("-t", prefix + "/x", "--will-topic", prefix + "/will", "--will-payload", "gone",
-                    "--will-qos", "1");
+            CapturedProcess victim = tools.subscribe(
+                    "-t", prefix + "/x", "--will-topic", prefix + "/will", "--will-payload", "gone", "--will-qos", "1");
             victim.close();
 
             assertThat(watcher.awaitLine("the will", line -> line.startsWith(prefix + "/will"), PATIENCE))
@@ -77,7 +81,8 @@ class MosquittoToolsIT {
     @MethodSource("transportsAndVersions")
     void aSessionResumesWithItsQueue(Transport transport, String version, TestedBroker broker) {
         Tools tools = new Tools(broker.endpoint(transport), version);
-        List<String> session = new ArrayList<>(List.of("-i", prefix, "-c", "-q", "2", "-t", prefix + "/queue", "-F", FORMAT));
+        List<String> session =
+                new ArrayList<>(List.of("-i", prefix, "-c", "-q", "2", "-t", prefix + "/queue", "-F", FORMAT));
         if (version.equals("mqttv5")) {
             session.addAll(List.of("-x", "300"));
         }
@@ -91,7 +96,8 @@ class MosquittoToolsIT {
 
         try (CapturedProcess second = tools.subscribe(session.toArray(String[]::new))) {
             second.awaitLine("the last message", (prefix + "/queue|m2|2|0")::equals, PATIENCE);
-            assertThat(second.output()).filteredOn(line -> line.startsWith(prefix))
+            assertThat(second.output())
+                    .filteredOn(line -> line.startsWith(prefix))
                     .containsExactly(prefix + "/queue|m0|2|0", prefix + "/queue|m1|2|0", prefix + "/queue|m2|2|0");
         }
     }
@@ -101,11 +107,36 @@ class MosquittoToolsIT {
     void propertiesArriveInOrder(Transport transport, TestedBroker broker) {
         Tools tools = new Tools(broker.endpoint(transport), "mqttv5");
         try (CapturedProcess subscriber = tools.subscribe("-t", prefix, "-F", "%P|%R|%D|%C|%p")) {
-            tools.publish("-t", prefix, "-m", "m", "-D", "publish", "user-property", "b", "1", "-D", "publish", "user-property", "a",
-                    "2", "-D", "publish", "response-topic", "reply", "-D", "publish", "correlation-data", "77", "-D", "publish",
-                    "content-type", "text/plain");
+            tools.publish(
+                    "-t",
+                    prefix,
+                    "-m",
+                    "m",
+                    "-D",
+                    "publish",
+                    "user-property",
+                    "b",
+                    "1",
+                    "-D",
+                    "publish",
+                    "user-property",
+                    "a",
+                    "2",
+                    "-D",
+                    "publish",
+                    "response-topic",
+                    "reply",
+                    "-D",
+                    "publish",
+                    "correlation-data",
+                    "77",
+                    "-D",
+                    "publish",
+                    "content-type",
+                    "text/plain");
             String expected = "b:1 a:2|reply|77|text/plain|m";
-            assertThat(subscriber.awaitLine("the message", line -> line.endsWith("|m"), PATIENCE)).isEqualTo(expected);
+            assertThat(subscriber.awaitLine("the message", line -> line.endsWith("|m"), PATIENCE))
+                    .isEqualTo(expected);
         }
     }
 
@@ -124,9 +155,11 @@ class MosquittoToolsIT {
 
         /** Runs mosquitto_pub to its end. */
         void publish(String... arguments) {
-            try (CapturedProcess process = CapturedProcess.start("mosquitto_pub",
-                    new ProcessBuilder(command("mosquitto_pub", arguments)))) {
-                assertThat(process.awaitExit(PATIENCE)).as("mosquitto_pub%s", process.report()).isZero();
+            try (CapturedProcess process =
+                    CapturedProcess.start("mosquitto_pub", new ProcessBuilder(command("mosquitto_pub", arguments)))) {
+                assertThat(process.awaitExit(PATIENCE))
+                        .as("mosquitto_pub%s", process.report())
+                        .isZero();
             }
         }
 
@@ -134,8 +167,8 @@ class MosquittoToolsIT {
             if (Stream.of(System.getenv("PATH").split(":")).noneMatch(p -> new java.io.File(p, program).canExecute())) {
                 throw new AssertionError(program + " is missing; `.ci/run` installs the package mosquitto-clients");
             }
-            List<String> command = new ArrayList<>(List.of(program, "-h", Endpoint.HOST, "-p", String.valueOf(endpoint.port()), "-V",
-                    version));
+            List<String> command = new ArrayList<>(
+                    List.of(program, "-h", Endpoint.HOST, "-p", String.valueOf(endpoint.port()), "-V", version));
             if (endpoint.transport().secure()) {
                 command.addAll(List.of("--cafile", endpoint.authority().toString()));
             }

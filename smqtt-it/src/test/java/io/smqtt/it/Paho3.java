@@ -45,7 +45,8 @@ final class Paho3 implements ClientLibrary {
         options.setMqttVersion(request.version());
         options.setCleanSession(request.cleanStart());
         if (request.endpoint().transport().secure()) {
-            options.setSocketFactory(TestCertificates.context(request.endpoint().authority()).getSocketFactory());
+            options.setSocketFactory(
+                    TestCertificates.context(request.endpoint().authority()).getSocketFactory());
         }
         Message will = request.will();
         if (will != null) {
@@ -58,7 +59,8 @@ final class Paho3 implements ClientLibrary {
 
         @Override
         public void messageArrived(String topic, MqttMessage received) {
-            Message message = Message.of(topic, new String(received.getPayload(), StandardCharsets.UTF_8), received.getQos());
+            Message message =
+                    Message.of(topic, new String(received.getPayload(), StandardCharsets.UTF_8), received.getQos());
             inbox.add(received.isRetained() ? message.retained() : message);
         }
 
@@ -69,7 +71,8 @@ final class Paho3 implements ClientLibrary {
         public void deliveryComplete(IMqttDeliveryToken token) {}
     }
 
-    private record Link(MqttAsyncClient client, Relay relay, Inbox inbox, boolean sessionPresent) implements ClientLink {
+    private record Link(MqttAsyncClient client, Relay relay, Inbox inbox, boolean sessionPresent)
+            implements ClientLink {
 
         @Override
         public List<Integer> subscribe(List<String> filters, List<Integer> qos) throws Exception {
@@ -87,7 +90,11 @@ final class Paho3 implements ClientLibrary {
 
         @Override
         public int publish(Message message) throws Exception {
-            client.publish(message.topic(), message.payload().getBytes(StandardCharsets.UTF_8), message.qos(), message.retain())
+            client.publish(
+                            message.topic(),
+                            message.payload().getBytes(StandardCharsets.UTF_8),
+                            message.qos(),
+                            message.retain())
                     .waitForCompletion(PATIENCE_MILLIS);
             return 0;
         }

@@ -52,7 +52,8 @@ final class Paho5 implements ClientLibrary {
         options.setCleanStart(request.cleanStart());
         options.setSessionExpiryInterval(request.sessionExpiry());
         if (request.endpoint().transport().secure()) {
-            options.setSocketFactory(TestCertificates.context(request.endpoint().authority()).getSocketFactory());
+            options.setSocketFactory(
+                    TestCertificates.context(request.endpoint().authority()).getSocketFactory());
         }
         Message will = request.will();
         if (will != null) {
@@ -75,7 +76,8 @@ final class Paho5 implements ClientLibrary {
         if (message.correlation() != null) {
             properties.setCorrelationData(HexFormat.of().parseHex(message.correlation()));
         }
-        return new MqttMessage(message.payload().getBytes(StandardCharsets.UTF_8), message.qos(), message.retain(), properties);
+        return new MqttMessage(
+                message.payload().getBytes(StandardCharsets.UTF_8), message.qos(), message.retain(), properties);
     }
 
     private static Message received(String topic, MqttMessage message) {
@@ -85,9 +87,17 @@ final class Paho5 implements ClientLibrary {
             pairs.add(property.getKey() + "=" + property.getValue());
         }
         byte[] correlation = properties.getCorrelationData();
-        return new Message(topic, new String(message.getPayload(), StandardCharsets.UTF_8), message.getQos(), message.isRetained(),
-                pairs, properties.getResponseTopic(), correlation == null ? null : HexFormat.of().formatHex(correlation),
-                properties.getMessageExpiryInterval(), properties.getContentType(), properties.getPayloadFormat() ? 1 : null);
+        return new Message(
+                topic,
+                new String(message.getPayload(), StandardCharsets.UTF_8),
+                message.getQos(),
+                message.isRetained(),
+                pairs,
+                properties.getResponseTopic(),
+                correlation == null ? null : HexFormat.of().formatHex(correlation),
+                properties.getMessageExpiryInterval(),
+                properties.getContentType(),
+                properties.getPayloadFormat() ? 1 : null);
     }
 
     private record Callback(Inbox inbox) implements MqttCallback {
@@ -113,7 +123,8 @@ final class Paho5 implements ClientLibrary {
         public void authPacketArrived(int reasonCode, MqttProperties properties) {}
     }
 
-    private record Link(MqttAsyncClient client, Relay relay, Inbox inbox, boolean sessionPresent) implements ClientLink {
+    private record Link(MqttAsyncClient client, Relay relay, Inbox inbox, boolean sessionPresent)
+            implements ClientLink {
 
         @Override
         public List<Integer> subscribe(List<String> filters, List<Integer> qos) throws Exception {

@@ -55,13 +55,15 @@ final class Relay implements AutoCloseable {
     }
 
     private static void start(Pump pump) {
-        Thread thread = new Thread(() -> {
-            try {
-                pump.run();
-            } catch (IOException e) {
-                // the end of either side ends the relay; what the client makes of it is the test's matter
-            }
-        }, "relay");
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        pump.run();
+                    } catch (IOException e) {
+                        // the end of either side ends the relay; what the client makes of it is the test's matter
+                    }
+                },
+                "relay");
         thread.setDaemon(true);
         thread.start();
     }

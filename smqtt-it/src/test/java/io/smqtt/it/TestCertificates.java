@@ -29,11 +29,28 @@ final class TestCertificates {
     /** Makes the files in the directory. Fails when there is no {@code openssl} command. */
     static TestCertificates in(Path directory) {
         TestCertificates certificates = new TestCertificates(directory);
-        certificates.openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=smqtt test authority",
-                "-keyout", "ca.key", "-out", "ca.crt");
-        certificates.sign("server", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\nextendedKeyUsage=serverAuth\n");
+        certificates.openssl(
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=smqtt test authority",
+                "-keyout",
+                "ca.key",
+                "-out",
+                "ca.crt");
+        certificates.renewServer();
         certificates.sign("client", "extendedKeyUsage=clientAuth\n");
         return certificates;
+    }
+
+    /** Replaces the server's key and certificate; the new one has another serial number. */
+    void renewServer() {
+        sign("server", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\nextendedKeyUsage=serverAuth\n");
     }
 
     /** PEM certificate of the authority. */
@@ -66,7 +83,8 @@ final class TestCertificates {
         try (InputStream pem = Files.newInputStream(authority)) {
             KeyStore store = KeyStore.getInstance("PKCS12");
             store.load(null, null);
-            store.setCertificateEntry("ca", CertificateFactory.getInstance("X.509").generateCertificate(pem));
+            store.setCertificateEntry(
+                    "ca", CertificateFactory.getInstance("X.509").generateCertificate(pem));
             TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trust.init(store);
             return trust;
@@ -92,9 +110,33 @@ final class TestCertificates {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=" + name, "-keyout", name + ".key", "-out", name + ".csr");
-        openssl("x509", "-req", "-in", name + ".csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-                "-extfile", name + ".ext", "-out", name + ".crt");
+        openssl(
+                "req",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-subj",
+                "/CN=" + name,
+                "-keyout",
+                name + ".key",
+                "-out",
+                name + ".csr");
+        openssl(
+                "x509",
+                "-req",
+                "-in",
+                name + ".csr",
+                "-CA",
+                "ca.crt",
+                "-CAkey",
+                "ca.key",
+                "-CAcreateserial",
+                "-days",
+                "2",
+                "-extfile",
+                name + ".ext",
+                "-out",
+                name + ".crt");
     }
 
     private void openssl(String... arguments) {
@@ -102,8 +144,11 @@ final class TestCertificates {
         command.addAll(List.of(arguments));
         Path log = directory.resolve("openssl.log");
         try {
-            Process process = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true)
-                    .redirectOutput(log.toFile()).start();
+            Process process = new ProcessBuilder(command)
+                    .directory(directory.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(log.toFile())
+                    .start();
             if (!process.waitFor(60, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
             }

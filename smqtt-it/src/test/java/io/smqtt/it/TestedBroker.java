@@ -35,7 +35,8 @@ final class TestedBroker implements AutoCloseable, ExtensionContext.Store.Closea
             process = BrokerProcess.start(directory, certificates);
         } else {
             for (String pair : external.split(",")) {
-                externalPorts.put(pair.substring(0, pair.indexOf('=')), Integer.valueOf(pair.substring(pair.indexOf('=') + 1)));
+                externalPorts.put(
+                        pair.substring(0, pair.indexOf('=')), Integer.valueOf(pair.substring(pair.indexOf('=') + 1)));
             }
             authority = Path.of(System.getProperty("smqtt.it.external.authority", "ca.pem"));
             process = null;
@@ -52,7 +53,9 @@ final class TestedBroker implements AutoCloseable, ExtensionContext.Store.Closea
 
     /** The transports to test: all of our broker's; of an external broker those whose port is given. */
     List<Transport> transports() {
-        return Stream.of(Transport.values()).filter(t -> process != null || externalPorts.containsKey(t.listener())).toList();
+        return Stream.of(Transport.values())
+                .filter(t -> process != null || externalPorts.containsKey(t.listener()))
+                .toList();
     }
 
     /** Where to reach the broker by a transport. */
@@ -87,7 +90,8 @@ final class TestedBroker implements AutoCloseable, ExtensionContext.Store.Closea
 
         @Override
         public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-            return context.getRoot().getStore(ExtensionContext.Namespace.create(TestedBroker.class))
+            return context.getRoot()
+                    .getStore(ExtensionContext.Namespace.create(TestedBroker.class))
                     .computeIfAbsent("broker", key -> new TestedBroker(), TestedBroker.class);
         }
     }

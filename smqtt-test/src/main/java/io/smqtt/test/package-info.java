@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What tests of MQTT software need. */
+/**
+ * What tests of MQTT software need: a broker inside the test's JVM whose clock the test moves, and a client that sends any
+ * bytes and shows the packets that come back.
+ */
 @NullMarked
 package io.smqtt.test;
 

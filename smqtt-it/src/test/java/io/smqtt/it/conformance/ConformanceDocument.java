@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it.conformance;
 
 import java.util.List;
@@ -7,8 +8,7 @@ import java.util.stream.Collectors;
 /** Renders the report as {@code docs/conformance.md}. */
 final class ConformanceDocument {
 
-    private static final String INTRODUCTION =
-            """
+    private static final String INTRODUCTION = """
             # Conformance to MQTT 3.1.1 and 5.0
 
             Every numbered normative statement of the two OASIS standards, what it asks (in our own words; the standards'
@@ -76,7 +76,9 @@ final class ConformanceDocument {
     }
 
     private List<Statement> of(Standard standard) {
-        return report.statements().stream().filter(s -> s.standard() == standard).toList();
+        return report.statements().stream()
+                .filter(s -> s.standard() == standard)
+                .toList();
     }
 
     private void version(Standard standard) {

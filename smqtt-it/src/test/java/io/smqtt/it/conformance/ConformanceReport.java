@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it.conformance;
 
 import java.util.ArrayList;
@@ -78,7 +79,8 @@ final class ConformanceReport {
         return statements().stream()
                 .filter(s -> s.binding().asksTheServer() && !s.reason().isEmpty())
                 .filter(s -> !proofs(s).isEmpty())
-                .map(s -> "[" + s.standard().sourceTag(s.number()) + "] has a reason and the test " + proofs(s).first())
+                .map(s -> "[" + s.standard().sourceTag(s.number()) + "] has a reason and the test "
+                        + proofs(s).first())
                 .toList();
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,7 +39,9 @@ final class ConformanceReportTest {
 
     @Test
     void aTagInOrdinaryCodeProvesNothing() throws IOException {
-        assertThat(report(List.of(new SourceTag("MQTT-1.1.1-1", "T.java:1", ""))).open()).hasSize(2);
+        assertThat(report(List.of(new SourceTag("MQTT-1.1.1-1", "T.java:1", "")))
+                        .open())
+                .hasSize(2);
     }
 
     @Test

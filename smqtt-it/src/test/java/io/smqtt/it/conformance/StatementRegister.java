@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it.conformance;
 
 import java.io.IOException;
@@ -59,7 +60,8 @@ final class StatementRegister {
     private void add(Statement statement) {
         String key = statement.standard().sourceTag(statement.number());
         if (statements.putIfAbsent(key, statement) != null) {
-            throw new IllegalArgumentException(statement.tag() + " occurs twice in " + statement.standard().version());
+            throw new IllegalArgumentException(
+                    statement.tag() + " occurs twice in " + statement.standard().version());
         }
     }
 

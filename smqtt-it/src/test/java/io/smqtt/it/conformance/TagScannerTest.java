@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,8 +10,7 @@ final class TagScannerTest {
 
     @Test
     void findsTagsAboveInsideAndInTheNameOfATest() {
-        String source =
-                """
+        String source = """
                 package p;
                 /** Connecting. */
                 final class ConnectTest {
@@ -34,8 +34,7 @@ final class TagScannerTest {
 
     @Test
     void namesNestedClassesAndParameterizedTests() {
-        String source =
-                """
+        String source = """
                 class WillTest {
                     @Nested
                     class Delay {
@@ -52,8 +51,7 @@ final class TagScannerTest {
 
     @Test
     void countsNothingOutsideTests() {
-        String source =
-                """
+        String source = """
                 // [MQTT-1.1.1-1]
                 class HelperTest {
                     int quota = 1; // [MQTT-1.1.1-2]
@@ -80,8 +78,7 @@ final class TagScannerTest {
 
     @Test
     void isNotConfusedByBracesAndQuotesInLiterals() {
-        String source =
-                """
+        String source = """
                 class LiteralTest {
                     String open = "{ \\" // not a comment";
                     char quote = '"';

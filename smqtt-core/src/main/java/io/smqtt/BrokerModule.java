@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.routing.Router;
+import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.Ticker;
+import reactor.core.publisher.Mono;
+
+/**
+ * A part of the broker that lives outside of its core: peers of a cluster, a bridge, rules. It takes messages as a
+ * {@link io.smqtt.routing.Subscriber} of the router, so the message path has no branch for it.
+ */
+public interface BrokerModule {
+
+    /**
+     * Starts the module, after the event loops run and before the first listener is bound. Must not block.
+     *
+     * @param core what the module works with
+     * @return completes when clients may come; an error stops the start of the broker
+     */
+    Mono<Void> start(Core core);
+
+    /**
+     * Stops the module, after the last client is gone. Called once, also if {@link #start} failed. Must not block.
+     *
+     * @return completes when nothing of the module runs any more
+     */
+    Mono<Void> stop();
+
+    /**
+     * Tells whether subscribers of this module keep acknowledgements waiting by
+     * {@link io.smqtt.routing.RouteTicket#hold()}. Asked once, at start. Without such a module acknowledgements leave as
+     * soon as a message is routed, and nobody pays for tickets.
+     *
+     * @return true if publishers are to wait
+     */
+    default boolean holdsAcknowledgements() {
+        return false;
+    }
+
+    /**
+     * What a module works with.
+     *
+     * @param config the broker's configuration
+     * @param router routes messages; its index takes the module's subscriptions
+     * @param sessions the sessions of this node
+     * @param ticker the broker's monotonic clock
+     */
+    record Core(BrokerConfig config, Router router, SessionRegistry sessions, Ticker ticker) {}
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ObserverChainTest {
+
+    private final List<String> calls = new ArrayList<>();
+
+    static Stream<Method> methods() {
+        return Arrays.stream(BrokerObserver.class.getDeclaredMethods())
+                .filter(method -> !Modifier.isStatic(method.getModifiers()) && !method.isSynthetic());
+    }
+
+    private BrokerObserver recording(String name) {
+        return (BrokerObserver) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {BrokerObserver.class}, (proxy, method, arguments) -> {
+                    calls.add(name + " " + method.getName() + Arrays.toString(arguments));
+                    return null;
+                });
+    }
+
+    private static Object argument(Class<?> type, int position) {
+        if (type == String.class) {
+            return "text" + position;
+        }
+        if (type == boolean.class) {
+            return true;
+        }
+        if (type == int.class) {
+            return 100 + position;
+        }
+        if (type == long.class) {
+            return 1_000L + position;
+        }
+        if (type == QoS.class) {
+            return QoS.EXACTLY_ONCE;
+        }
+        if (type == ReasonCode.class) {
+            return ReasonCode.BANNED;
+        }
+        if (type == DropReason.class) {
+            return DropReason.EXPIRED;
+        }
+        if (type == ClientIdentity.class) {
+            return new ClientIdentity(
+                    "c", null, InetSocketAddress.createUnresolved("h", 1), "tcp", ProtocolVersion.MQTT_5, Set.of());
+        }
+        throw new AssertionError("no value for " + type);
+    }
+
+    @ParameterizedTest
+    @MethodSource("methods")
+    void forwardsEveryMethodToEveryMemberInOrder(Method method) throws Exception {
+        BrokerObserver chain = BrokerObserver.of(List.of(recording("first"), recording("second")));
+        assertThat(chain).isInstanceOf(ObserverChain.class);
+        Object[] arguments = new Object[method.getParameterCount()];
+        for (int i = 0; i < arguments.length; i++) {
+            arguments[i] = argument(method.getParameterTypes()[i], i);
+        }
+
+        method.invoke(chain, arguments);
+        method.invoke(BrokerObserver.NONE, arguments);
+
+        String expected = method.getName() + Arrays.toString(arguments);
+        assertThat(calls).containsExactly("first " + expected, "second " + expected);
+    }
+
+    @Test
+    void oneObserverIsNotWrapped() {
+        BrokerObserver only = recording("only");
+        assertThat(BrokerObserver.of(List.of(only)) == only).isTrue();
+        assertThat(BrokerObserver.of(List.of())).isSameAs(BrokerObserver.NONE);
+    }
+}

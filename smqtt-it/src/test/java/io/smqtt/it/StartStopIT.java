@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** How the program starts and ends: exit codes, flags, signals. */
+@Execution(ExecutionMode.CONCURRENT)
+class StartStopIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir
+    Path directory;
+
+    private Path configuration(String yaml) throws IOException {
+        return Files.writeString(directory.resolve("test.yaml"), yaml);
+    }
+
+    private static String oneListener(int port) {
+        return "management:\n  port: 0\nlisteners:\n  tcp:\n    host: 127.0.0.1\n    port: " + port
+                + "\n  ws:\n    enabled: false\n";
+    }
+
+    private static int[] freePorts(int count) throws IOException {
+        ServerSocket[] sockets = new ServerSocket[count];
+        int[] ports = new int[count];
+        for (int i = 0; i < count; i++) {
+            sockets[i] = new ServerSocket(0, 1, InetAddress.getByName(Endpoint.HOST));
+            ports[i] = sockets[i].getLocalPort();
+        }
+        for (ServerSocket socket : sockets) {
+            socket.close();
+        }
+        return ports;
+    }
+
+    @Test
+    void aWrongKeyEndsTheStartWithCode3AndItsLine() throws IOException {
+        Path file = configuration("listeners:\n  tcp:\n    prot: 1883\n");
+        try (CapturedProcess start = BrokerProcess.run(directory, "start", "--config", file.toString())) {
+            assertThat(start.awaitExit(PATIENCE))
+                    .as("exit code%s", start.report())
+                    .isEqualTo(3);
+            assertThat(start.report())
+                    .contains("listeners.tcp.prot")
+                    .contains("test.yaml:3")
+                    .contains("listeners.tcp.port");
+        }
+    }
+
+    @Test
+    void aMissingPasswordFileEndsTheStartWithCode3() throws IOException {
+        Path file = configuration(oneListener(0) + "access:\n  password-file: nowhere\n");
+        try (CapturedProcess start = BrokerProcess.run(directory, "start", "--config", file.toString())) {
+            assertThat(start.awaitExit(PATIENCE))
+                    .as("exit code%s", start.report())
+                    .isEqualTo(3);
+            assertThat(start.report()).contains("nowhere");
+        }
+    }
+
+    @Test
+    void aPortInUseEndsTheStartWithCode4() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName(Endpoint.HOST))) {
+            Path file = configuration(oneListener(taken.getLocalPort()));
+            try (CapturedProcess start = BrokerProcess.run(directory, "start", "--config", file.toString())) {
+                assertThat(start.awaitExit(PATIENCE))
+                        .as("exit code%s", start.report())
+                        .isEqualTo(4);
+                assertThat(start.report())
+                        .contains("127.0.0.1:" + taken.getLocalPort())
+                        .contains("in use");
+            }
+        }
+    }
+
+    @Test
+    void theScriptObeysTheFlagsOfTheManual() throws IOException {
+        int[] ports = freePorts(3);
+        Path file = configuration("listeners:\n  tcp:\n    host: 127.0.0.1\n  ws:\n    host: 127.0.0.1\n");
+        ProcessBuilder command = new ProcessBuilder(
+                BrokerProcess.script().toString(),
+                "start",
+                "--config",
+                file.toString(),
+                "--set",
+                "listeners.tcp.port=" + ports[0],
+                "--set",
+                "listeners.ws.port=" + ports[1],
+                "--set",
+                "management.port=" + ports[2],
+                "--data",
+                directory.resolve("data").toString());
+        try (BrokerProcess broker = BrokerProcess.start(command.directory(directory.toFile()));
+                RawClient client = RawClient.to(Endpoint.loopback(ports[0]), ProtocolVersion.MQTT_3_1_1)) {
+            assertThat(broker.awaitLine("listener tcp bound")).contains("127.0.0.1:" + ports[0]);
+            assertThat(broker.awaitLine("listener ws bound")).contains("127.0.0.1:" + ports[1]);
+            client.connect("flags");
+        }
+    }
+
+    @Test
+    void aListenerOnAllAddressesIsShownAsConfigured() throws IOException {
+        Path file = configuration(oneListener(0));
+        try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), file, "listeners.tcp.host=0.0.0.0")) {
+            assertThat(broker.awaitLine("listener tcp bound")).endsWith("0.0.0.0:" + broker.port("tcp"));
+        }
+    }
+
+    @Test
+    void sigtermSaysGoodbyeAndEnds() throws IOException {
+        try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), configuration(oneListener(0)));
+                RawClient five = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient four = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_3_1_1);
+                RawClient silent = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            five.connect("five");
+            four.connect("four");
+
+            broker.terminate();
+
+            five.expectDisconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+            four.expectClosed();
+            silent.expectClosed();
+            assertThat(broker.awaitExit(Duration.ofSeconds(10)))
+                    .as("exit code%s", broker.report())
+                    .isZero();
+            assertThatThrownBy(() -> RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5))
+                    .hasCauseInstanceOf(ConnectException.class);
+        }
+    }
+
+    @Test
+    void aKilledBrokerStartsAtOnceOnTheSamePort() throws IOException {
+        Path file = configuration(oneListener(0));
+        try (BrokerProcess first = BrokerProcess.start(directory, List.of(), file);
+                RawClient client = RawClient.to(first.address("tcp"), ProtocolVersion.MQTT_5)) {
+            int port = first.port("tcp");
+            client.connect("left");
+            first.kill9();
+
+            try (BrokerProcess second = BrokerProcess.start(directory, List.of(), file, "listeners.tcp.port=" + port);
+                    RawClient again = RawClient.to(second.address("tcp"), ProtocolVersion.MQTT_5)) {
+                assertThat(second.port("tcp")).isEqualTo(port);
+                again.connect("left");
+            }
+        }
+    }
+
+    @Test
+    void aFrozenBrokerGoesOnWhereItStopped() throws IOException {
+        try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), configuration(oneListener(0)));
+                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            client.connect(ConnectBytes.of("patient").keepAlive(2));
+            client.subscribe("a", 0);
+
+            broker.signal("STOP");
+            client.send(PublishBytes.to("a").payload("sent to the frozen broker"));
+            await().pollDelay(Duration.ofMillis(3_500)).until(() -> true); // longer than 1.5 times the keep alive
+            broker.signal("CONT");
+
+            client.expectPublish("a", "sent to the frozen broker");
+            client.ping(); // it did its part in time: when it sent counts, not when that was read
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.smqtt.architecture.Edges;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Edges between modules go downward only: each knows the core, and only the composition root knows the others. */
+class ModuleEdgesTest {
+
+    /** Each module with all others that it may use. */
+    private static final Map<String, Set<String>> ALLOWED = Map.of(
+            "core", Set.of(),
+            "metric", Set.of("core"),
+            "cluster", Set.of("core"),
+            "bootstrap", Set.of("core", "metric", "cluster"),
+            "test", Set.of("core"),
+            "benchmark", Set.of("core"));
+
+    private static final Edges EDGES = new Edges(ALLOWED, ModuleEdgesTest::module);
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+
+    @Test
+    void everyModuleHoldsOnlyItsOwnPackages() {
+        ALLOWED.keySet().forEach(module -> {
+            JavaClasses classes = classesOf(module);
+            assertThat(classes).as("classes of smqtt-%s", module).isNotEmpty();
+            assertThat(classes)
+                    .allSatisfy(
+                            type -> assertThat(module(type.getPackageName())).isEqualTo(module));
+        });
+    }
+
+    @Test
+    void modulesUseOnlyWhatTheTableAllows() {
+        ALLOWED.keySet()
+                .forEach(module -> assertThat(EDGES.violations(classesOf(module)))
+                        .as("edges of smqtt-%s", module)
+                        .isEmpty());
+    }
+
+    @Test
+    void aWrongEdgeIsFound() {
+        Edges closed =
+                new Edges(Map.of("it", Set.of()), name -> name.equals("io.smqtt.architecture") ? "core" : module(name));
+        JavaClasses here = new ClassFileImporter().importClasses(ModuleEdgesTest.class);
+
+        assertThat(closed.violations(here)).isNotEmpty();
+    }
+
+    private static JavaClasses classesOf(String module) {
+        return new ClassFileImporter()
+                .importPath(ROOT.resolve("smqtt-" + module).resolve("target/classes"));
+    }
+
+    private static String module(String packageName) {
+        if (!packageName.equals("io.smqtt") && !packageName.startsWith("io.smqtt.")) {
+            return Edges.ELSEWHERE;
+        }
+        String[] names = packageName.split("\\.");
+        String below = names.length < 3 ? "core" : names[2];
+        return ALLOWED.containsKey(below) || below.equals("it") ? below : "core";
+    }
+}
