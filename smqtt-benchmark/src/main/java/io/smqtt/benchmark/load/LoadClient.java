@@ -44,7 +44,6 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
     private boolean settled;
     private boolean ready;
     private boolean closing;
-    private boolean sessionPresent;
 
     LoadClient(ClientSpec spec, LoadLoop loop, Target target, SetUp setUp) {
         this.spec = spec;
@@ -61,10 +60,6 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
     /** The clock of its connection starts. */
     void connecting() {
         startNanos = System.nanoTime();
-    }
-
-    boolean sessionPresent() {
-        return sessionPresent;
     }
 
     // --- output
@@ -240,7 +235,6 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
             fail("the server refused the connection: " + Failures.connectReason(target.version(), reasonCode));
             return;
         }
-        sessionPresent = present;
         loop.figures.connect.recordValue(readNanos - startNanos);
         if (publisher != null) {
             publisher.receiveMaximum(receiveMaximum);

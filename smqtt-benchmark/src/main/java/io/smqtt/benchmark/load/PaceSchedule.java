@@ -16,19 +16,4 @@ record PaceSchedule(long startNanos, double perSecond, int publishers) {
     long dueNanos(int publisher, long sequence) {
         return startNanos + (long) ((sequence * publishers + publisher) * (1e9 / perSecond));
     }
-
-    /** How many messages of a publisher are due before a time. */
-    long dueBefore(int publisher, long nanos) {
-        if (nanos <= dueNanos(publisher, 0)) {
-            return 0;
-        }
-        long count = (long) ((nanos - startNanos) * perSecond / 1e9 - publisher) / publishers;
-        while (count > 0 && dueNanos(publisher, count - 1) >= nanos) {
-            count--;
-        }
-        while (dueNanos(publisher, count) < nanos) {
-            count++;
-        }
-        return count;
-    }
 }
