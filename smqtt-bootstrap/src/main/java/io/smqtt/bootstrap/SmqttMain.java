@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.benchmark.load.BenchCommand;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.transport.BindFailedException;
 import java.io.PrintStream;
@@ -9,9 +10,10 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command line. Exit codes: 0 all well, 1 unexpected, 2 wrong usage, 3 the configuration cannot be used, 4 a port is
@@ -35,13 +37,6 @@ public final class SmqttMain implements Runnable {
     @Nullable
     CommandSpec spec;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            scope = CommandLine.ScopeType.INHERIT,
-            description = "Shows this help.")
-    boolean help;
-
     private SmqttMain() {}
 
     /**
@@ -57,16 +52,38 @@ public final class SmqttMain implements Runnable {
         CommandLine config = new CommandLine(new ConfigCommand())
                 .addSubcommand(new ConfigCommand.Check(surroundings))
                 .addSubcommand(new ConfigCommand.Print(surroundings));
-        return new CommandLine(new SmqttMain())
+        CommandLine line = new CommandLine(new SmqttMain())
                 .addSubcommand(new StartCommand(surroundings))
                 .addSubcommand(config)
                 .addSubcommand(new PasswdCommand(surroundings))
                 .addSubcommand(new VersionCommand(surroundings))
-                .addSubcommand(new WarmUpCommand(surroundings))
+                .addSubcommand(new WarmUpCommand(surroundings));
+        addHelp(line);
+        // With a help of its own: -h is the host there.
+        return line.addSubcommand(BenchCommand.commandLine(surroundings.out(), surroundings.err()))
                 .setOut(new PrintWriter(surroundings.out(), true))
                 .setErr(new PrintWriter(surroundings.err(), true))
-                .setExecutionExceptionHandler((failure, line, parsed) -> exitCode(failure, surroundings.err()))
+                .setParameterExceptionHandler((wrong, arguments) -> wrongUsage(wrong, surroundings.err()))
+                .setExecutionExceptionHandler((failure, failed, parsed) -> exitCode(failure, surroundings.err()))
                 .execute(args);
+    }
+
+    private static void addHelp(CommandLine line) {
+        line.getCommandSpec()
+                .addOption(OptionSpec.builder("-h", "--help")
+                        .usageHelp(true)
+                        .description("Shows this help.")
+                        .build());
+        line.getSubcommands().values().forEach(SmqttMain::addHelp);
+    }
+
+    /** The reason and where help is, not the whole help: the reason would scroll away. */
+    private static int wrongUsage(ParameterException wrong, PrintStream err) {
+        CommandLine command = wrong.getCommandLine();
+        err.println("smqtt: " + wrong.getMessage());
+        UnmatchedArgumentException.printSuggestions(wrong, err);
+        err.println("See " + command.getCommandSpec().qualifiedName() + " --help");
+        return ExitCode.USAGE;
     }
 
     private static int exitCode(Throwable failure, PrintStream err) {

@@ -19,7 +19,7 @@ class ModuleEdgesTest {
             "core", Set.of(),
             "metric", Set.of("core"),
             "cluster", Set.of("core"),
-            "bootstrap", Set.of("core", "metric", "cluster"),
+            "bootstrap", Set.of("core", "metric", "cluster", "benchmark"),
             "test", Set.of("core"),
             "benchmark", Set.of("core"));
 
