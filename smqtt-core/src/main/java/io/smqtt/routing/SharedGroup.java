@@ -7,6 +7,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.topic.TopicFilter;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +64,18 @@ public final class SharedGroup {
     /** The members, changed under the lock of the index only. */
     MemberList members() {
         return members;
+    }
+
+    /**
+     * Visits the members. Weakly consistent; any thread.
+     *
+     * @param action what to do with each
+     */
+    public void forEachMember(Consumer<? super Subscriber> action) {
+        Object[] all = members.snapshot();
+        for (int i = 0; i < MemberList.size(all); i++) {
+            action.accept(MemberList.get(all, i).subscriber());
+        }
     }
 
     /**

@@ -223,6 +223,7 @@ public final class Session implements Subscriber {
         subscriptions.put(subscription);
         resources.router().index().add(subscription); // replaces without a gap [MQTT-3.8.4-3]
         resources.observer().subscribed(clientId, subscription.clientFilter(), isNew);
+        gatherShared(subscription);
         return isNew;
     }
 
@@ -372,6 +373,7 @@ public final class Session implements Subscriber {
         }
         attach(request);
         registry.recheck(this);
+        subscriptions.forEach(this::gatherShared);
         request.reply().opened(this, true);
     }
 
@@ -410,6 +412,19 @@ public final class Session implements Subscriber {
     private void detachFlow() {
         if (outbound != null) {
             outbound.detach();
+            outbound.drainShared((message, subscription) -> registry.returnShared(this, message, subscription));
+        }
+    }
+
+    private void gatherShared(Subscription subscription) {
+        if (subscription.shareName() != null) {
+            registry.gatherShared(this, subscription);
+        }
+    }
+
+    /** Another member of a shared group is there: what waits here for nobody goes to it. */
+    void handOver() {
+        if (sink == null && !ended && outbound != null) {
             outbound.drainShared((message, subscription) -> registry.returnShared(this, message, subscription));
         }
     }

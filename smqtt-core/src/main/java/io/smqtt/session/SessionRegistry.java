@@ -244,6 +244,19 @@ public final class SessionRegistry {
         return true;
     }
 
+    /** A member of a shared group is there: what was queued for absent members goes to it, or to others like it. */
+    void gatherShared(Session present, Subscription subscription) {
+        SharedGroup group = resources.router().index().group(subscription);
+        if (group == null) {
+            return;
+        }
+        group.forEachMember(member -> {
+            if (member != present && member instanceof Session absent && !absent.isOnline() && absent.queuedCount() > 0) {
+                absent.execute(absent::handOver);
+            }
+        });
+    }
+
     /** A message that arrived after its session had ended. */
     void returnAfterEnd(Session ended, ApplicationMessage message, Subscription subscription) {
         if (subscription.shareName() == null || !returnShared(ended, message, subscription)) {

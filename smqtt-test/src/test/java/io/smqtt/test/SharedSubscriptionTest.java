@@ -204,6 +204,44 @@ class SharedSubscriptionTest {
     }
 
     @Test
+    void theFirstMemberThatComesBackGetsWhatWaitedForTheOthersToo() {
+        RawClient first = member("back-1", "$share/g/back", 1);
+        RawClient second = member("back-2", "$share/g/back", 1);
+        first.disconnect();
+        second.disconnect();
+        publish("back", 1, 6);
+
+        RawClient back = returning("back-1");
+
+        assertThat(acknowledged(back, 6)).containsExactly("1", "2", "3", "4", "5", "6");
+        assertThat(received(returning("back-2"))).isEmpty();
+    }
+
+    @Test
+    void aNewMemberGetsWhatWaitedForAbsentOnes() {
+        RawClient away = member("absent", "$share/g/new", 1);
+        away.disconnect();
+        publish("new", 1, 3);
+
+        RawClient here = member("newcomer", "$share/g/new", 1);
+
+        assertThat(acknowledged(here, 3)).containsExactly("1", "2", "3");
+        assertThat(received(returning("absent"))).isEmpty();
+    }
+
+    /** The texts of the next messages, sorted, each acknowledged. */
+    private static List<String> acknowledged(RawClient client, int count) {
+        List<String> texts = new ArrayList<>();
+        while (texts.size() < count) {
+            ReceivedPacket next = client.expect(PUBLISH);
+            texts.add(next.text());
+            client.acknowledge(0x40, next.packetId());
+        }
+        Collections.sort(texts);
+        return texts;
+    }
+
+    @Test
     void aLeavingMemberHandsOverWhatItDidNotAcknowledge() {
         RawClient leaving = BROKER.open(MQTT_5);
         ConnectBytes connect = ConnectBytes.of("leaving").persistent(1_000);
@@ -215,14 +253,7 @@ class SharedSubscriptionTest {
         assertThat(leaving.expect(PUBLISH).text()).isEqualTo("1");
         leaving.abort();
 
-        List<String> handedOver = new ArrayList<>();
-        while (handedOver.size() < 10) {
-            ReceivedPacket next = staying.expect(PUBLISH);
-            handedOver.add(next.text());
-            staying.acknowledge(0x40, next.packetId());
-        }
-        Collections.sort(handedOver);
-        assertThat(handedOver).containsExactly("1", "10", "2", "3", "4", "5", "6", "7", "8", "9");
+        assertThat(acknowledged(staying, 10)).containsExactly("1", "10", "2", "3", "4", "5", "6", "7", "8", "9");
         assertThat(received(returning("leaving"))).isEmpty();
     }
 
