@@ -251,7 +251,10 @@ public final class SessionRegistry {
             return;
         }
         group.forEachMember(member -> {
-            if (member != present && member instanceof Session absent && !absent.isOnline() && absent.queuedCount() > 0) {
+            if (member != present
+                    && member instanceof Session absent
+                    && !absent.isOnline()
+                    && absent.queuedCount() > 0) {
                 absent.execute(absent::handOver);
             }
         });
