@@ -97,11 +97,8 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             return;
         }
         remainder = null;
-        if (complete(begun, bytes)) { // then the rest needs no copy
-            decode(begun);
-        } else {
-            remainder = begun;
-        }
+        complete(begun, bytes); // then the rest needs no copy
+        decode(begun); // also while bytes are missing: what is announced too large must not be gathered
         if (remainder == null && !connection().isClosing()) {
             decode(bytes);
         } else {
@@ -109,16 +106,13 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         }
     }
 
-    /** Completes the first packet of the remainder; returns false if all bytes went there and more are missing. */
-    private static boolean complete(ByteBuf begun, ByteBuf more) {
-        while (more.isReadable()) {
-            int missing = PacketDecoder.missingBytes(begun);
-            if (missing <= 0) {
-                return true;
-            }
+    /** Completes the first packet of the remainder, as far as its bytes are there. */
+    private static void complete(ByteBuf begun, ByteBuf more) {
+        int missing = PacketDecoder.missingBytes(begun);
+        while (missing > 0 && more.isReadable()) {
             begun.writeBytes(more, Math.min(missing, more.readableBytes()));
+            missing = PacketDecoder.missingBytes(begun);
         }
-        return PacketDecoder.missingBytes(begun) <= 0;
     }
 
     /** Keeps bytes behind those that wait already. Takes over the buffer. */
