@@ -70,6 +70,8 @@ final class Connection implements PacketSink {
     private @Nullable Authenticating authenticating;
     private @Nullable AcknowledgementOrder acknowledgements;
     private long touchedTick;
+    private boolean publishing;
+    private boolean sendsWaitingLater;
 
     private @Nullable TopicName allowedTopic;
     private long allowedGeneration;
@@ -256,12 +258,19 @@ final class Connection implements PacketSink {
         }
         boolean writable = context.channel().isWritable();
         deadlines().writable(writable);
-        if (writable && session != null && phase == Phase.CONNECTED) {
-            session.start();
-        }
         if (writable) {
+            sendWaiting();
             touch(); // what it sent meanwhile is read only now
             readNext();
+        }
+    }
+
+    /** Lets the session send what waits, but never in the middle of a PUBLISH, which must not be overtaken. */
+    private void sendWaiting() {
+        if (publishing) {
+            sendsWaitingLater = true;
+        } else if (session != null && phase == Phase.CONNECTED) {
+            session.start();
         }
     }
 
@@ -352,6 +361,25 @@ final class Connection implements PacketSink {
 
     @Override
     public boolean publish(
+            ApplicationMessage message,
+            Subscription subscription,
+            QoS qos,
+            boolean retain,
+            int packetId,
+            boolean duplicate) {
+        publishing = true;
+        try {
+            return write(message, subscription, qos, retain, packetId, duplicate);
+        } finally {
+            publishing = false;
+            if (sendsWaitingLater) {
+                sendsWaitingLater = false;
+                loop.routing().executor().execute(this::sendWaiting);
+            }
+        }
+    }
+
+    private boolean write(
             ApplicationMessage message,
             Subscription subscription,
             QoS qos,
