@@ -27,6 +27,10 @@ final class AcknowledgementOrder {
         return atLeastOnce;
     }
 
+    boolean isEmpty() {
+        return pending.isEmpty();
+    }
+
     /** The ticket for a message that is about to be routed; it is held until {@link Pending#routed}. */
     Pending expect(int packetId, QoS qos, @Nullable Runnable onFailure) {
         Pending next = new Pending(packetId, qos, onFailure);

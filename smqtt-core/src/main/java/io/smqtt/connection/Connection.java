@@ -208,6 +208,11 @@ final class Connection implements PacketSink {
         }
     }
 
+    /** The socket is gone and the end is decided: what is still awaited matters no more. */
+    void leave() {
+        resume.run();
+    }
+
     /** Asks the socket for more, unless there is a reason not to. */
     void readNext() {
         if (phase == Phase.CLOSED) {
@@ -345,6 +350,11 @@ final class Connection implements PacketSink {
 
     int pendingAcknowledgements() {
         return acknowledgements == null ? 0 : acknowledgements.atLeastOnce();
+    }
+
+    /** Whether acknowledgements wait, which no other may overtake. */
+    boolean hasPendingAcknowledgements() {
+        return acknowledgements != null && !acknowledgements.isEmpty();
     }
 
     // --- writing

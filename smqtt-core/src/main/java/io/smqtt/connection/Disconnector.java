@@ -188,7 +188,7 @@ public final class Disconnector {
         connection.phase(Connection.Phase.CLOSING);
         Channel channel = connection.context().channel();
         if (!channel.isActive()) { // it waited only for an answer to what its client had said
-            connection.proceed();
+            connection.leave();
             return;
         }
         connection.outbound().flush(); // who reads again within the time that is left still learns the reason

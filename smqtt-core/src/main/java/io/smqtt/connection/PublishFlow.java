@@ -97,7 +97,7 @@ public final class PublishFlow {
         }
         long generation = authorizer.generation();
         if (connection.isAllowed(topic, generation)) {
-            intercept(connection, packetId, message, 0);
+            intercept(connection, packetId, message.qos(), message, 0);
             return;
         }
         Mono<AccessDecision> answer = authorizer.authorize(connection.client(), AccessAction.PUBLISH, topic.value());
@@ -142,38 +142,44 @@ public final class PublishFlow {
             Connection connection, int packetId, ApplicationMessage message, AccessDecision decision, long generation) {
         if (decision == AccessDecision.ALLOW) {
             connection.allowed(message.topic(), generation);
-            intercept(connection, packetId, message, 0);
+            intercept(connection, packetId, message.qos(), message, 0);
         } else {
             acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED);
         }
     }
 
-    private void intercept(Connection connection, int packetId, ApplicationMessage message, int next) {
+    private void intercept(Connection connection, int packetId, QoS sent, ApplicationMessage message, int next) {
         if (next == interceptors.size()) {
-            route(connection, packetId, message);
+            route(connection, packetId, sent, message);
             return;
         }
         Mono<Interception> answer = interceptors.get(next).intercept(connection.client(), message);
         Interception interception = Answers.atHand(answer);
         if (interception != null) {
-            intercepted(connection, packetId, message, interception, next);
+            intercepted(connection, packetId, sent, message, interception, next);
         } else {
             Interception stop = new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
-            Answers.await(connection, answer, stop, late -> intercepted(connection, packetId, message, late, next));
+            Answers.await(
+                    connection, answer, stop, late -> intercepted(connection, packetId, sent, message, late, next));
         }
     }
 
     private void intercepted(
-            Connection connection, int packetId, ApplicationMessage message, Interception interception, int at) {
+            Connection connection,
+            int packetId,
+            QoS sent,
+            ApplicationMessage message,
+            Interception interception,
+            int at) {
         if (interception instanceof Interception.Forward forward) {
-            intercept(connection, packetId, forward.message(), at + 1);
+            intercept(connection, packetId, sent, forward.message(), at + 1);
         } else if (interception instanceof Interception.Stop stop) {
-            acknowledge(connection, packetId, message.qos(), stop.reason());
+            acknowledge(connection, packetId, sent, stop.reason());
         }
     }
 
-    private void route(Connection connection, int packetId, ApplicationMessage message) {
-        QoS qos = message.qos();
+    /** Routes a message, and acknowledges it as it was sent, whatever interceptors have made of it. */
+    private void route(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
         if (message.retain() && !isRetained(message) && qos != QoS.AT_MOST_ONCE && connection.isV5()) {
             acknowledge(connection, packetId, qos, ReasonCode.QUOTA_EXCEEDED);
             return;
@@ -181,7 +187,7 @@ public final class PublishFlow {
         if (qos == QoS.AT_MOST_ONCE) {
             router.route(connection.loop().routing(), message, RouteTicket.NONE);
         } else if (awaitsDelivery) {
-            routeAndAwait(connection, packetId, message);
+            routeAndAwait(connection, packetId, qos, message);
         } else {
             int matches = router.route(connection.loop().routing(), message, RouteTicket.NONE);
             acknowledge(connection, packetId, qos, outcome(matches));
@@ -193,14 +199,14 @@ public final class PublishFlow {
         return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
     }
 
-    private void routeAndAwait(Connection connection, int packetId, ApplicationMessage message) {
-        boolean exactlyOnce = message.qos() == QoS.EXACTLY_ONCE;
+    private void routeAndAwait(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
+        boolean exactlyOnce = qos == QoS.EXACTLY_ONCE;
         if (exactlyOnce) {
             connection.session().inbound().received(packetId);
         }
         AcknowledgementOrder.Pending ticket = connection
                 .acknowledgements()
-                .expect(packetId, message.qos(), exactlyOnce ? () -> forget(connection, packetId) : null);
+                .expect(packetId, qos, exactlyOnce ? () -> forget(connection, packetId) : null);
         ticket.routed(outcome(router.route(connection.loop().routing(), message, ticket)));
     }
 

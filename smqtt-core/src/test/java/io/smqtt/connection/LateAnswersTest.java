@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import static io.smqtt.connection.ConnectionBench.publish;
+import static io.smqtt.connection.ConnectionBench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.PublishInterceptor.Interception;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** Answers of plugged-in parts that come when the connection has changed, or that say what nobody expected. */
+class LateAnswersTest {
+
+    private final ConnectionBench bench = new ConnectionBench();
+
+    @AfterEach
+    void close() {
+        bench.close();
+    }
+
+    /** The client is gone while an answer is awaited, and is then ended from the broker's side: taken over, say. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aConnectionThatIsEndedAfterItIsGoneLeavesNothing(boolean answered) {
+        Sinks.One<AccessDecision> decision = Sinks.one();
+        bench.authorizer = (client, action, topic) ->
+                action == AccessAction.SUBSCRIBE ? decision.asMono() : AccessDecision.ALLOW.now();
+        bench.open().connected();
+        ByteBuf bytes = Unpooled.buffer(300);
+        bytes.writeBytes(bench.encode(subscribe("t", 0, 1), publish("t", "x".repeat(200), 0, 0)));
+        bench.channel.writeInbound(bytes); // the PUBLISH waits behind the SUBSCRIBE
+        assertThat(bytes.refCnt()).isEqualTo(1);
+        bench.channel.close();
+        bench.registry.find("c").terminate(ReasonCode.ADMINISTRATIVE_ACTION);
+        if (answered) {
+            decision.tryEmitValue(AccessDecision.ALLOW);
+        }
+        bench.channel.runPendingTasks();
+        assertThat(bytes.refCnt()).isZero();
+        assertThat(bench.events).contains("disconnected ADMINISTRATIVE_ACTION", "closed ADMINISTRATIVE_ACTION");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void aMessageWhoseQosIsChangedOnItsWayIsAcknowledgedAsItWasSent(int changed) {
+        bench.interceptors.add((client, message) -> Mono.just(new Interception.Forward(ApplicationMessage.builder("t")
+                .payload("x")
+                .qos(io.smqtt.message.QoS.of(changed))
+                .build())));
+        bench.open().connected();
+        bench.send(publish("t", "a", 0, 0), publish("t", "b", 1, 1), publish("t", "c", 2, 2));
+        assertThat(bench.answers()).containsExactly("PUBACK 1 10", "PUBREC 2 10");
+        assertThat(bench.registry.find("c").inbound().awaitingRelease()).isEqualTo(1);
+    }
+}
