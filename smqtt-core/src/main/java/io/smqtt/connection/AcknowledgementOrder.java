@@ -4,9 +4,9 @@ package io.smqtt.connection;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.session.Session;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Acknowledgements to a publisher that wait for a store or a peer. They leave in the order in which the messages came,
@@ -32,8 +32,8 @@ final class AcknowledgementOrder {
     }
 
     /** The ticket for a message that is about to be routed; it is held until {@link Pending#routed}. */
-    Pending expect(int packetId, QoS qos, @Nullable Runnable onFailure) {
-        Pending next = new Pending(packetId, qos, onFailure);
+    Pending expect(int packetId, QoS qos) {
+        Pending next = new Pending(packetId, qos);
         pending.add(next);
         if (qos == QoS.AT_LEAST_ONCE) {
             atLeastOnce++;
@@ -58,16 +58,18 @@ final class AcknowledgementOrder {
 
         private final int packetId;
         private final QoS qos;
-        private final @Nullable Runnable onFailure;
         private final AtomicInteger holds = new AtomicInteger(1);
         private volatile boolean failed;
         private ReasonCode reason = ReasonCode.SUCCESS;
         private boolean finished;
 
-        private Pending(int packetId, QoS qos, @Nullable Runnable onFailure) {
+        private Pending(int packetId, QoS qos) {
             this.packetId = packetId;
             this.qos = qos;
-            this.onFailure = onFailure;
+        }
+
+        boolean isOf(Connection other) {
+            return connection == other;
         }
 
         @Override
@@ -97,10 +99,19 @@ final class AcknowledgementOrder {
 
         private void finish() {
             finished = true;
-            if (failed && onFailure != null) { // also if the connection is gone by now
-                onFailure.run();
+            if (qos == QoS.EXACTLY_ONCE) { // also if the connection is gone by now
+                settle(connection.session());
             }
             sendFinished();
+        }
+
+        /** Tells the session, which may have moved meanwhile. */
+        private void settle(Session session) {
+            if (session.owner() == connection.loop().routing()) {
+                session.inbound().settled(packetId, this, !failed);
+            } else {
+                session.execute(() -> session.inbound().settled(packetId, this, !failed));
+            }
         }
 
         private void send() {

@@ -13,7 +13,6 @@ import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.session.InboundFlow;
-import io.smqtt.session.Session;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
@@ -118,13 +117,19 @@ public final class PublishFlow {
                 || Payload.of(message.payload().asString()).equals(message.payload());
     }
 
-    /** A QoS 2 message that was routed already gets its PUBREC again [MQTT-4.3.3-10]. */
-    private static boolean isRepeated(Connection connection, int packetId) {
-        if (connection.session().inbound().isAwaitingRelease(packetId)) {
-            connection.pubRec(packetId, ReasonCode.SUCCESS);
-            return true;
+    /** A QoS 2 message that was routed already gets its PUBREC again, once it is safe [MQTT-4.3.3-10]. */
+    private boolean isRepeated(Connection connection, int packetId) {
+        InboundFlow inbound = connection.session().inbound();
+        if (!inbound.isAwaitingRelease(packetId)) {
+            return false;
         }
-        return false;
+        RouteTicket awaiting = inbound.awaiting(packetId);
+        if (awaiting == null) {
+            acknowledge(connection, packetId, QoS.EXACTLY_ONCE, ReasonCode.SUCCESS);
+        } else if (!(awaiting instanceof AcknowledgementOrder.Pending pending && pending.isOf(connection))) {
+            inbound.follow(packetId, connection.acknowledgements().expect(packetId, QoS.EXACTLY_ONCE));
+        }
+        return true;
     }
 
     private void checkQuota(Connection connection) {
@@ -200,24 +205,11 @@ public final class PublishFlow {
     }
 
     private void routeAndAwait(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
-        boolean exactlyOnce = qos == QoS.EXACTLY_ONCE;
-        if (exactlyOnce) {
-            connection.session().inbound().received(packetId);
+        AcknowledgementOrder.Pending ticket = connection.acknowledgements().expect(packetId, qos);
+        if (qos == QoS.EXACTLY_ONCE) {
+            connection.session().inbound().receivedUnsettled(packetId, ticket);
         }
-        AcknowledgementOrder.Pending ticket = connection
-                .acknowledgements()
-                .expect(packetId, qos, exactlyOnce ? () -> forget(connection, packetId) : null);
         ticket.routed(outcome(router.route(connection.loop().routing(), message, ticket)));
-    }
-
-    /** The message could not be kept: the client's next attempt is a new one. The session may have moved meanwhile. */
-    private static void forget(Connection connection, int packetId) {
-        Session session = connection.session();
-        if (session.owner() == connection.loop().routing()) {
-            session.inbound().released(packetId);
-        } else {
-            session.execute(() -> session.inbound().released(packetId));
-        }
     }
 
     private static ReasonCode outcome(int matches) {
@@ -226,12 +218,14 @@ public final class PublishFlow {
 
     /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT311-3.3.5-2]. */
     private void acknowledge(Connection connection, int packetId, QoS qos, ReasonCode code) {
-        if (qos == QoS.AT_LEAST_ONCE) { // [MQTT-4.3.2-4]
+        if (qos == QoS.EXACTLY_ONCE && (!code.isError() || !connection.isV5())) {
+            connection.session().inbound().received(packetId);
+        }
+        if (qos != QoS.AT_MOST_ONCE && connection.hasPendingAcknowledgements()) {
+            connection.acknowledgements().expect(packetId, qos).routed(code);
+        } else if (qos == QoS.AT_LEAST_ONCE) { // [MQTT-4.3.2-4]
             connection.pubAck(packetId, code);
         } else if (qos == QoS.EXACTLY_ONCE) { // [MQTT-4.3.3-8]
-            if (!code.isError() || !connection.isV5()) {
-                connection.session().inbound().received(packetId);
-            }
             connection.pubRec(packetId, code);
         }
     }

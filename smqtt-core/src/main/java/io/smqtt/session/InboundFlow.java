@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.netty.util.collection.IntObjectHashMap;
+import io.smqtt.routing.RouteTicket;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The receiver's half of QoS 2 (MQTT 5.0, section 4.3.3): packet identifiers of messages that were routed and wait for
- * PUBREL. As long as one waits, a PUBLISH with the same identifier is the same message again and is not routed.
+ * PUBREL. As long as one waits, a PUBLISH with the same identifier is the same message again and is not routed. Messages
+ * that a store or a peer has not yet made safe are unsettled: they must not be acknowledged, on whatever connection.
  */
 public final class InboundFlow {
 
     private @Nullable BitSet awaitingRelease;
     private int count;
+    private @Nullable IntObjectHashMap<Unsettled> unsettled;
 
     InboundFlow() {}
 
@@ -40,6 +44,87 @@ public final class InboundFlow {
         }
     }
 
+    /** Who first waits for a message to be safe, and who does last: a connection that came since. */
+    private static final class Unsettled {
+        private final RouteTicket origin;
+        private @Nullable RouteTicket follower;
+
+        private Unsettled(RouteTicket origin) {
+            this.origin = origin;
+        }
+    }
+
+    /**
+     * Remembers a message that is being routed and that nobody may acknowledge before {@link #settled}.
+     *
+     * @param packetId 1 to 65,535
+     * @param origin the ticket with which it is routed
+     */
+    public void receivedUnsettled(int packetId, RouteTicket origin) {
+        received(packetId);
+        if (unsettled == null) {
+            unsettled = new IntObjectHashMap<>();
+        }
+        unsettled.put(packetId, new Unsettled(origin));
+    }
+
+    /**
+     * Who will acknowledge a message when it is safe.
+     *
+     * @param packetId 1 to 65,535
+     * @return the ticket that came last, or null if the message can be acknowledged now
+     */
+    public @Nullable RouteTicket awaiting(int packetId) {
+        Unsettled entry = unsettled == null ? null : unsettled.get(packetId);
+        if (entry == null) {
+            return null;
+        }
+        return entry.follower == null ? entry.origin : entry.follower;
+    }
+
+    /**
+     * Lets a ticket of another connection wait for an unsettled message, in place of the one that did.
+     *
+     * @param packetId that of an unsettled message
+     * @param follower gives up one hold when the message is settled
+     */
+    public void follow(int packetId, RouteTicket follower) {
+        Unsettled entry = unsettled == null ? null : unsettled.get(packetId);
+        if (entry != null) {
+            entry.follower = follower;
+        }
+    }
+
+    /**
+     * A message is safe, or could not be kept: then the client's next attempt is a new one.
+     *
+     * @param packetId 1 to 65,535
+     * @param origin the ticket with which it was routed
+     * @param kept whether it is safe
+     */
+    public void settled(int packetId, RouteTicket origin, boolean kept) {
+        Unsettled entry = unsettled == null ? null : unsettled.get(packetId);
+        if (entry == null || entry.origin != origin) {
+            return; // released meanwhile
+        }
+        forget(packetId);
+        if (!kept) {
+            released(packetId);
+        }
+        if (entry.follower != null) {
+            entry.follower.release(kept);
+        }
+    }
+
+    private void forget(int packetId) {
+        if (unsettled != null) {
+            unsettled.remove(packetId);
+            if (unsettled.isEmpty()) {
+                unsettled = null;
+            }
+        }
+    }
+
     /**
      * Forgets a message at its PUBREL.
      *
@@ -51,6 +136,7 @@ public final class InboundFlow {
             return false;
         }
         awaitingRelease.clear(packetId);
+        forget(packetId);
         if (--count == 0) {
             awaitingRelease = null;
         }

@@ -4,6 +4,7 @@ package io.smqtt.connection;
 import static io.smqtt.connection.ConnectionBench.publish;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.handler.codec.mqtt.MqttProperties;
 import io.netty.handler.codec.mqtt.MqttVersion;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
@@ -13,12 +14,15 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.AccessDecision;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Acknowledgements that wait for a store or a peer, which finish in any order and on any thread. */
 class AcknowledgementOrderTest {
@@ -130,5 +134,49 @@ class AcknowledgementOrderTest {
         bench.channel.runPendingTasks();
         assertThat(session.inbound().isAwaitingRelease(1)).isFalse();
         assertThat(bench.answers()).isEmpty();
+    }
+
+    @Test
+    void aRefusalDoesNotOvertakeWhatWaits() { // [MQTT-4.6.0-2] [MQTT-4.6.0-3]
+        bench.authorizer =
+                (client, action, topic) -> (topic.equals("no") ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+        open(MqttVersion.MQTT_5);
+        bench.send(
+                publish("t", "a", 1, 1), publish("no", "b", 1, 2), publish("t", "c", 2, 3), publish("no", "d", 2, 4));
+        assertThat(bench.answers()).isEmpty();
+        tickets.get(0).release(true);
+        assertThat(bench.answers()).containsExactly("PUBACK 1 0", "PUBACK 2 87");
+        tickets.get(1).release(true);
+        assertThat(bench.answers()).containsExactly("PUBREC 3 0", "PUBREC 4 87");
+        assertThat(bench.registry.find("c").inbound().awaitingRelease()).isEqualTo(1);
+    }
+
+    @Test
+    void aRepeatedMessageIsNotAcknowledgedBeforeItIsSafe() { // [MQTT-4.3.3-10]
+        open(MqttVersion.MQTT_5);
+        bench.send(publish("t", "a", 2, 1), publish("t", "a", 2, 1), publish("t", "a", 2, 1));
+        assertThat(bench.answers()).isEmpty();
+        assertThat(tickets).hasSize(1);
+        tickets.get(0).release(true);
+        assertThat(bench.answers()).containsExactly("PUBREC 1 0");
+        bench.send(publish("t", "a", 2, 1));
+        assertThat(bench.answers()).containsExactly("PUBREC 1 0");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, PUBREC 1 0", "false, PUBREC 1 97"})
+    void aMessageThatIsRepeatedOnTheNextConnectionIsAcknowledgedWhenItIsSafe(boolean kept, String answer) {
+        open(MqttVersion.MQTT_5);
+        MqttProperties expiry = new MqttProperties();
+        expiry.add(new MqttProperties.IntegerProperty(MqttProperties.SESSION_EXPIRY_INTERVAL, 100));
+        bench.reconnect(expiry);
+        bench.send(publish("t", "a", 2, 1));
+        bench.reconnect(expiry);
+        bench.send(publish("t", "a", 2, 1));
+        assertThat(bench.answers()).isEmpty();
+        assertThat(tickets).hasSize(1);
+        tickets.get(0).release(kept);
+        assertThat(bench.answers()).containsExactly(answer);
+        assertThat(bench.registry.find("c").inbound().isAwaitingRelease(1)).isEqualTo(kept);
     }
 }

@@ -91,8 +91,10 @@ final class ConnectionBench implements AutoCloseable {
     boolean plain;
 
     final Wire wire = new Wire();
-    final EmbeddedChannel channel = new EmbeddedChannel(wire);
-    final EmbeddedChannel codec = new EmbeddedChannel(new MqttDecoder(1 << 24), MqttEncoder.INSTANCE);
+    EmbeddedChannel channel = new EmbeddedChannel(wire);
+    EmbeddedChannel codec = new EmbeddedChannel(new MqttDecoder(1 << 24), MqttEncoder.INSTANCE);
+    private final EmbeddedChannel eventLoop = channel;
+    private @Nullable ConnectionFlows flows;
     final QueueBudget budget = new QueueBudget(10_000);
     long nanos = 1;
     DeadlineWheel wheel;
@@ -165,7 +167,7 @@ final class ConnectionBench implements AutoCloseable {
                 registry,
                 observer,
                 disconnector);
-        ConnectionFlows flows = new ConnectionFlows(
+        flows = new ConnectionFlows(
                 connect,
                 new PublishFlow(config, router, authorizer, interceptors, () -> nanos, awaitsDelivery),
                 new SubscribeFlow(config, router, authorizer),
@@ -241,11 +243,13 @@ final class ConnectionBench implements AutoCloseable {
 
     void send(MqttMessage... messages) {
         channel.writeInbound(encode(messages));
+        eventLoop.runPendingTasks();
         channel.runPendingTasks();
     }
 
     /** What the broker has written since the last call. */
     List<MqttMessage> received() {
+        eventLoop.runPendingTasks();
         channel.runPendingTasks();
         for (Object out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
             codec.writeInbound(out);
@@ -344,8 +348,29 @@ final class ConnectionBench implements AutoCloseable {
         return this;
     }
 
+    /** Loses the connection and makes another one, on the same event loop, that resumes the session of MQTT 5.0. */
+    void reconnect(MqttProperties properties) {
+        channel.close();
+        eventLoop.runPendingTasks();
+        codec.finishAndReleaseAll();
+        codec = new EmbeddedChannel(new MqttDecoder(1 << 24), MqttEncoder.INSTANCE);
+        channel = new EmbeddedChannel(new Wire());
+        channel.config().setAutoRead(false);
+        channel.pipeline().addLast(new ConnectionHandler(loop, flows, new Link()));
+        send(MqttMessageBuilders.connect()
+                .protocolVersion(MqttVersion.MQTT_5)
+                .clientId("c")
+                .cleanSession(false)
+                .properties(properties)
+                .build());
+        if (!receivedTypes().equals(List.of(MqttMessageType.CONNACK))) {
+            throw new AssertionError("not accepted");
+        }
+    }
+
     @Override
     public void close() {
+        eventLoop.finishAndReleaseAll();
         channel.finishAndReleaseAll();
         channel.runPendingTasks();
         channel.releaseOutbound();
