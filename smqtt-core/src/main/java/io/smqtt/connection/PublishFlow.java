@@ -161,21 +161,14 @@ public final class PublishFlow {
         Mono<Interception> answer = interceptors.get(next).intercept(connection.client(), message);
         Interception interception = Answers.atHand(answer);
         if (interception != null) {
-            intercepted(connection, packetId, sent, message, interception, next);
+            intercepted(connection, packetId, sent, interception, next);
         } else {
             Interception stop = new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
-            Answers.await(
-                    connection, answer, stop, late -> intercepted(connection, packetId, sent, message, late, next));
+            Answers.await(connection, answer, stop, late -> intercepted(connection, packetId, sent, late, next));
         }
     }
 
-    private void intercepted(
-            Connection connection,
-            int packetId,
-            QoS sent,
-            ApplicationMessage message,
-            Interception interception,
-            int at) {
+    private void intercepted(Connection connection, int packetId, QoS sent, Interception interception, int at) {
         if (interception instanceof Interception.Forward forward) {
             intercept(connection, packetId, sent, forward.message(), at + 1);
         } else if (interception instanceof Interception.Stop stop) {
