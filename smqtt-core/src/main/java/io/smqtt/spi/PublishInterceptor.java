@@ -22,7 +22,8 @@ public interface PublishInterceptor {
     sealed interface Interception {
 
         /**
-         * The message goes on.
+         * The message goes on. Its publisher is acknowledged at the quality of service with which it sent the message,
+         * whatever the changed one has.
          *
          * @param message the message, changed or not
          */
