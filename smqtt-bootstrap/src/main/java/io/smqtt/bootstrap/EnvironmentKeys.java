@@ -28,7 +28,13 @@ final class EnvironmentKeys {
 
     /** What the start script and the program itself read. */
     private static final Set<String> RESERVED = Set.of(
-            "SMQTT_CONFIG", "SMQTT_HOME", "SMQTT_JAVA_OPTS", "SMQTT_CACHE_DIR", "SMQTT_LOG_FORMAT", "SMQTT_MEMORY");
+            "SMQTT_CONFIG",
+            "SMQTT_HOME",
+            "SMQTT_JAVA_OPTS",
+            "SMQTT_CACHE_DIR",
+            "SMQTT_LOG_FORMAT",
+            "SMQTT_MEMORY",
+            "SMQTT_PROFILE");
 
     private EnvironmentKeys() {}
 

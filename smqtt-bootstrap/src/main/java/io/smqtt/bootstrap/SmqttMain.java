@@ -33,6 +33,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
         })
 public final class SmqttMain implements Runnable {
 
+    private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
+
     @Spec
     @Nullable
     CommandSpec spec;
@@ -45,6 +47,9 @@ public final class SmqttMain implements Runnable {
      * @param args the command line
      */
     public static void main(String[] args) {
+        if (System.getProperty(LEAK_DETECTION) == null) { // Netty's own default samples buffers, for developers
+            System.setProperty(LEAK_DETECTION, "disabled");
+        }
         System.exit(run(Surroundings.ofProcess(), args));
     }
 

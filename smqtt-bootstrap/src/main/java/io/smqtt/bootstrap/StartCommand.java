@@ -10,10 +10,15 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Runs a broker until a signal ends it. Standard output carries one line per bound listener and then one that says that
@@ -34,8 +39,22 @@ final class StartCommand implements Callable<Integer> {
 
     private final Surroundings surroundings;
 
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
     @Mixin
     ConfigOptions options = new ConfigOptions();
+
+    @Nullable
+    @Option(
+            names = "--profile",
+            paramLabel = "PROFILE",
+            description = {
+                "How bin/smqtt shares out memory: small (one core, 1 GiB, other work beside it),",
+                "default, or large (a machine of the broker's own)."
+            })
+    String profile;
 
     StartCommand(Surroundings surroundings) {
         this.surroundings = surroundings;
@@ -43,6 +62,7 @@ final class StartCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        requireProfile();
         EffectiveConfig config = options.load(surroundings);
         config.requireUsable(surroundings.modules());
         LogbackSetup.apply(config.program().logging());
@@ -58,6 +78,14 @@ final class StartCommand implements Callable<Integer> {
         broker.close(deadline);
         log.info("stopped");
         return ExitCode.OK;
+    }
+
+    /** The profile is a matter of Java's own flags, which only the start script can choose. */
+    private void requireProfile() {
+        if (profile != null && spec != null && !profile.equals(System.getProperty("smqtt.profile"))) {
+            throw new ParameterException(
+                    spec.commandLine(), "--profile chooses flags of Java: start with bin/smqtt, or give them to java");
+        }
     }
 
     private void onStopSignal(CountDownLatch stop, Logger log) {

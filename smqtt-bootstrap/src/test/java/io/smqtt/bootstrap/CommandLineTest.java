@@ -191,6 +191,7 @@ class CommandLineTest {
         "3, start --set foo.bar=1",
         "3, start --set storage.kind=rocksdb",
         "3, start --set cluster.enabled=true",
+        "2, start --profile small",
     })
     void exitCodeTellsWhatHappened(int code, String line) {
         assertThat(run(line.isEmpty() ? new String[0] : line.split(" "))).isEqualTo(code);

@@ -95,6 +95,12 @@ final class BrokerProcess implements AutoCloseable {
                 .normalize();
     }
 
+    /** The words of the command that the broker's process runs. */
+    List<String> commandLine() throws IOException {
+        Path file = Path.of("/proc", Long.toString(process.process().pid()), "cmdline");
+        return List.of(Files.readString(file).split("\0"));
+    }
+
     private static List<String> program() {
         String jar = System.getProperty("smqtt.jar", "");
         if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {

@@ -120,6 +120,29 @@ class StartStopIT {
     }
 
     @Test
+    void theProfileChoosesJavasFlags() throws IOException {
+        Path file = configuration(oneListener(0));
+        ProcessBuilder command = new ProcessBuilder(
+                BrokerProcess.script().toString(), "start", "--profile", "large", "--config", file.toString());
+        try (BrokerProcess broker = BrokerProcess.start(command.directory(directory.toFile()));
+                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            client.connect("profile");
+            assertThat(broker.commandLine()).contains("-XX:+UseG1GC", "-Dsmqtt.profile=large");
+        }
+    }
+
+    @Test
+    void anUnknownProfileEndsTheStartWithCode2() throws IOException {
+        ProcessBuilder command = new ProcessBuilder(BrokerProcess.script().toString(), "start", "--profile=huge");
+        try (CapturedProcess start = CapturedProcess.start("smqtt start", command.directory(directory.toFile()))) {
+            assertThat(start.awaitExit(PATIENCE))
+                    .as("exit code%s", start.report())
+                    .isEqualTo(2);
+            assertThat(start.report()).contains("--profile: huge is none of small, default, large");
+        }
+    }
+
+    @Test
     void aListenerOnAllAddressesIsShownAsConfigured() throws IOException {
         Path file = configuration(oneListener(0));
         try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), file, "listeners.tcp.host=0.0.0.0")) {
