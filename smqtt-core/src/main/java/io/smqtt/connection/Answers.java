@@ -2,17 +2,21 @@
 package io.smqtt.connection;
 
 import io.smqtt.message.ReasonCode;
-import java.util.concurrent.Callable;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Fuseable;
 import reactor.core.publisher.Mono;
 
 /** Takes the answers of plugged-in parts: at once where they are at hand, else on the connection's event loop. */
 final class Answers {
 
     private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
+
+    /** A part that has not answered by then is taken for one that failed: nothing hangs for good. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private Answers() {}
 
@@ -23,7 +27,7 @@ final class Answers {
      */
     @SuppressWarnings("unchecked")
     static <T> @Nullable T atHand(Mono<T> mono) {
-        if (!(mono instanceof Callable<?> finished)) {
+        if (!(mono instanceof Fuseable.ScalarCallable<?> finished)) {
             return null;
         }
         try {
@@ -37,11 +41,12 @@ final class Answers {
     /**
      * Lets the connection decode nothing more until the answer is here and was dealt with.
      *
-     * @param fallback the answer if the Mono fails or is empty
+     * @param fallback the answer if the Mono fails, is empty, or takes longer than half a minute
      */
     static <T> void await(Connection connection, Mono<T> mono, T fallback, Consumer<T> then) {
         connection.await();
-        mono.onErrorResume(error -> {
+        mono.timeout(PATIENCE)
+                .onErrorResume(error -> {
                     LOG.warn("a plugged-in part failed for {}", connection.name(), error);
                     return Mono.just(fallback);
                 })

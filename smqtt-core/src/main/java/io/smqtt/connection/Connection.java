@@ -60,6 +60,7 @@ final class Connection implements PacketSink {
     private long clientMaximumPacketBytes = NO_LIMIT;
     private int sendMaximum = 65_535;
     private boolean problemInformation = true;
+    private boolean asksForNoExpiry;
 
     private @Nullable Session session;
     private @Nullable ClientIdentity client;
@@ -297,6 +298,7 @@ final class Connection implements PacketSink {
         maximumPacketBytes = packetLimit;
         clientMaximumPacketBytes = Math.min(NO_LIMIT, packet.maximumPacketSize());
         problemInformation = packet.requestProblemInformation();
+        asksForNoExpiry = packet.sessionExpirySeconds() == 0;
     }
 
     void version(ProtocolVersion known) {
@@ -310,6 +312,11 @@ final class Connection implements PacketSink {
         inboundAliases = inbound;
         outboundAliases = towardsClient;
         phase = Phase.CONNECTED;
+    }
+
+    /** Whether the CONNECT had a session expiry interval of 0, or none. */
+    boolean asksForNoExpiry() {
+        return asksForNoExpiry;
     }
 
     InboundAliases inboundAliases() {

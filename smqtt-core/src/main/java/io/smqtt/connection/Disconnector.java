@@ -145,7 +145,7 @@ public final class Disconnector {
             return;
         }
         long expiry = packet.sessionExpirySeconds();
-        if (expiry > 0 && connection.session().expirySeconds() == 0) { // section 3.14.2.2.2
+        if (expiry > 0 && connection.asksForNoExpiry()) { // section 3.14.2.2.2
             disconnect(connection, ReasonCode.PROTOCOL_ERROR, "the session expiry interval was 0 in the CONNECT");
             return;
         }

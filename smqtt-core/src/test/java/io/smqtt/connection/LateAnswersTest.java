@@ -12,11 +12,14 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.PublishInterceptor.Interception;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** Answers of plugged-in parts that come when the connection has changed, or that say what nobody expected. */
 class LateAnswersTest {
@@ -61,5 +64,24 @@ class LateAnswersTest {
         bench.send(publish("t", "a", 0, 0), publish("t", "b", 1, 1), publish("t", "c", 2, 2));
         assertThat(bench.answers()).containsExactly("PUBACK 1 10", "PUBREC 2 10");
         assertThat(bench.registry.find("c").inbound().awaitingRelease()).isEqualTo(1);
+    }
+
+    @Test
+    void aPartThatNeverAnswersIsTakenForOneThatFailed() {
+        VirtualTimeScheduler time = VirtualTimeScheduler.getOrSet();
+        try {
+            bench.authorizer = (client, action, topic) ->
+                    action == AccessAction.SUBSCRIBE ? Mono.never() : AccessDecision.ALLOW.now();
+            bench.open().connected();
+            bench.send(subscribe("t", 0, 1), publish("t", "behind it", 1, 7));
+            time.advanceTimeBy(Duration.ofSeconds(29));
+            bench.channel.runPendingTasks();
+            assertThat(bench.answers()).isEmpty();
+            time.advanceTimeBy(Duration.ofSeconds(1));
+            bench.channel.runPendingTasks();
+            assertThat(bench.answers()).containsExactly("SUBACK 1", "PUBACK 7 10");
+        } finally {
+            VirtualTimeScheduler.reset();
+        }
     }
 }

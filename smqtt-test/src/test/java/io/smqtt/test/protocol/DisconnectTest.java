@@ -4,6 +4,7 @@ package io.smqtt.test.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.BrokerExtension;
@@ -27,6 +28,10 @@ class DisconnectTest {
 
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension();
+
+    @RegisterExtension
+    private final BrokerExtension granting0 = new BrokerExtension(config ->
+            config.session(SessionConfig.builder().maxExpiry(Duration.ZERO).build()));
 
     @ParameterizedTest
     @EnumSource
@@ -105,6 +110,13 @@ class DisconnectTest {
         RawClient client = broker.client(V5, "c");
         client.send(disconnectWithExpiry(10));
         client.expectDisconnect(ReasonCode.PROTOCOL_ERROR);
+    }
+
+    @Test
+    void whoAskedForAnExpiryThatTheBrokerDoesNotGrantMayNameItAgain() {
+        RawClient client = granting0.open(V5);
+        client.connect(ConnectBytes.of("c").persistent(100));
+        client.send(disconnectWithExpiry(10)).expectClosed();
     }
 
     private static PacketBytes disconnectWithExpiry(long seconds) {
