@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
+import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.codec.SubscribePacket;
 import io.smqtt.codec.UnsubscribePacket;
 import io.smqtt.config.BrokerConfig;
@@ -56,7 +57,7 @@ public final class SubscribeFlow {
     void onSubscribe(Connection connection, SubscribePacket packet) {
         List<Wish> wishes = new ArrayList<>(packet.requests().size());
         for (SubscribePacket.Request request : packet.requests()) {
-            wishes.add(parse(request, packet.subscriptionIdentifier()));
+            wishes.add(parse(connection, request, packet.subscriptionIdentifier()));
         }
         List<AccessDecision> decisions = decideNow(connection, wishes);
         if (decisions != null) {
@@ -69,22 +70,25 @@ public final class SubscribeFlow {
         Answers.await(connection, later, List.of(), late -> subscribe(connection, packet, wishes, late));
     }
 
-    private Wish parse(SubscribePacket.Request request, int identifier) {
+    private Wish parse(Connection connection, SubscribePacket.Request request, int identifier) {
         String text = request.filter();
         try {
             SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
             TopicFilter filter = shared == null ? TopicFilter.of(text) : shared.filter();
-            ReasonCode refusal = refusal(filter, shared != null, identifier);
+            ReasonCode refusal = notOffered(filter, shared != null, identifier);
+            if (refusal != null && connection.isV5()) { // it was told: sections 3.2.2.3.11 to 3.2.2.3.13
+                throw new ProtocolViolation(refusal, "a subscription of a kind that is not offered");
+            }
+            if (TopicLevels.count(filter.value()) > limits.maxTopicLevels()) {
+                refusal = ReasonCode.TOPIC_FILTER_INVALID;
+            }
             return new Wish(request, filter, shared == null ? null : shared.shareName(), refusal);
         } catch (InvalidTopicException e) {
             return new Wish(request, null, null, ReasonCode.TOPIC_FILTER_INVALID);
         }
     }
 
-    private @Nullable ReasonCode refusal(TopicFilter filter, boolean shared, int identifier) {
-        if (TopicLevels.count(filter.value()) > limits.maxTopicLevels()) {
-            return ReasonCode.TOPIC_FILTER_INVALID;
-        }
+    private @Nullable ReasonCode notOffered(TopicFilter filter, boolean shared, int identifier) {
         if (shared && !mqtt.sharedAvailable()) {
             return ReasonCode.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED;
         }

@@ -4,7 +4,6 @@ package io.smqtt.test.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
-import io.smqtt.config.MqttConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
@@ -32,10 +31,6 @@ class SubscribeTest {
                                     ? AccessDecision.DENY
                                     : AccessDecision.ALLOW)
                             .now()));
-
-    @RegisterExtension
-    private final BrokerExtension withoutWildcards = new BrokerExtension(
-            config -> config.mqtt(MqttConfig.builder().wildcardAvailable(false).build()));
 
     @ParameterizedTest
     @EnumSource
@@ -176,19 +171,5 @@ class SubscribeTest {
         client.expectPublish("a", "other");
         client.send(PublishBytes.to("b").payload("own"));
         client.expectPublish("b", "own");
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void whereWildcardsAreNotSupportedTheyAreRefused(ProtocolVersion version) {
-        // [MQTT311-3.8.3-2] [MQTT-3.9.3-2]
-        RawClient client = withoutWildcards.client(version, "c");
-        int refused = version.isV5() ? 0xA2 : 0x80;
-        assertThat(client.subscribe(SubscribeBytes.of(1)
-                                .filter("a/+", 0)
-                                .filter("#", 0)
-                                .filter("a", 1))
-                        .reasonCodes())
-                .containsExactly(refused, refused, 1);
     }
 }
