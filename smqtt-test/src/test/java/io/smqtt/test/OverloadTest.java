@@ -4,7 +4,9 @@ package io.smqtt.test;
 import static io.netty.handler.codec.mqtt.MqttMessageType.CONNACK;
 import static io.netty.handler.codec.mqtt.MqttMessageType.DISCONNECT;
 import static io.netty.handler.codec.mqtt.MqttMessageType.PUBACK;
+import static io.netty.handler.codec.mqtt.MqttMessageType.PUBCOMP;
 import static io.netty.handler.codec.mqtt.MqttMessageType.PUBLISH;
+import static io.netty.handler.codec.mqtt.MqttMessageType.PUBREC;
 import static io.smqtt.message.ProtocolVersion.MQTT_3_1_1;
 import static io.smqtt.message.ProtocolVersion.MQTT_5;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,12 +20,17 @@ import io.smqtt.test.packet.PublishBytes;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the broker does at its limits; RELIABILITY rows 27, 32, 34, 35, 37 and 74. */
+/** What the broker does at its limits. */
 class OverloadTest {
 
     private static final Duration SLOW = Duration.ofSeconds(5);
@@ -49,6 +56,14 @@ class OverloadTest {
             config -> config.limits(LimitsConfig.builder()
                     .maxConnections(3)
                     .maxSessionsPerUser(2)
+                    .build()),
+            parts -> parts.observer(counters));
+
+    @RegisterExtension
+    final BrokerExtension forgetful = new BrokerExtension(
+            config -> config.limits(LimitsConfig.builder()
+                    .maxRetainedMessages(2)
+                    .maxRetainedBytes(4_000)
                     .build()),
             parts -> parts.observer(counters));
 
@@ -262,6 +277,37 @@ class OverloadTest {
                 next.connect("next");
             }
         });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    @DisplayName(
+            "row 33: past the limits of retained messages new ones are refused, old ones can be replaced and cleared")
+    void tooManyRetainedMessages(int qos) {
+        RawClient client = forgetful.client(MQTT_5, "c");
+        assertThat(retain(client, "a", "1", qos)).isEqualTo(ReasonCode.NO_MATCHING_SUBSCRIBERS);
+        assertThat(retain(client, "b", "1", qos)).isEqualTo(ReasonCode.NO_MATCHING_SUBSCRIBERS);
+        assertThat(retain(client, "c", "1", qos)).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        assertThat(retain(client, "b", "2", qos)).isEqualTo(ReasonCode.NO_MATCHING_SUBSCRIBERS);
+        assertThat(retain(client, "a", "", qos)).isEqualTo(ReasonCode.NO_MATCHING_SUBSCRIBERS);
+        assertThat(retain(client, "c", "x".repeat(5_000), qos)).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        assertThat(retain(client, "c", "3", qos)).isEqualTo(ReasonCode.NO_MATCHING_SUBSCRIBERS);
+
+        RawClient reader = forgetful.client(MQTT_5, "reader");
+        reader.subscribe("#", 0);
+        List<String> kept = new ArrayList<>();
+        reader.expectNothingBut(packet -> kept.add(packet.topic() + packet.text()));
+        assertThat(kept).containsExactlyInAnyOrder("b2", "c3");
+    }
+
+    private static @Nullable ReasonCode retain(RawClient client, String topic, String payload, int qos) {
+        int packetId = client.nextPacketId();
+        client.send(PublishBytes.to(topic).payload(payload).qos(qos, packetId).retained());
+        ReasonCode reason = client.expect(qos == 1 ? PUBACK : PUBREC).reason();
+        if (qos == 2 && reason != null && !reason.isError()) {
+            client.acknowledge(0x62, packetId).expect(PUBCOMP);
+        }
+        return reason;
     }
 
     @Test

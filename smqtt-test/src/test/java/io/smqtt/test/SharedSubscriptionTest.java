@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Shared subscriptions (MQTT 5.0, section 4.8.2); RELIABILITY row I16. */
+/** Shared subscriptions (MQTT 5.0, section 4.8.2). */
 class SharedSubscriptionTest {
 
     @RegisterExtension
