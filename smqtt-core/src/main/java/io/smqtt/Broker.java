@@ -8,7 +8,6 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RetainedCursor;
-import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
@@ -130,7 +129,7 @@ public final class Broker {
             RoutingLoop loop = loopOf(message.topic());
             loop.executor().execute(() -> {
                 ApplicationMessage accepted = message.accepted(ticker.nanoTime(), null);
-                boolean retained = accepted.retain() && isKept(router.retain(accepted));
+                boolean retained = accepted.retain() && !router.retain(accepted).isRefusal();
                 sink.success(new PublishResult(router.route(loop, accepted, RouteTicket.NONE), retained));
             });
         });
@@ -139,10 +138,6 @@ public final class Broker {
     private RoutingLoop loopOf(TopicName topic) {
         List<RoutingLoop> loops = router.loops();
         return loops.get(Math.floorMod(topic.hashCode(), loops.size()));
-    }
-
-    private static boolean isKept(RetainedMessages.Outcome outcome) {
-        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
     }
 
     /**

@@ -174,6 +174,7 @@ final class BrokerParts {
                 access.authorizer(),
                 builder.interceptors,
                 ticker,
+                observer,
                 builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
         return new ConnectionFlows(
                 connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);

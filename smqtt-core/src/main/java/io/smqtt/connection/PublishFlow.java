@@ -9,13 +9,13 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
-import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.session.InboundFlow;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.spi.PublishInterceptor.Interception;
 import io.smqtt.spi.Ticker;
@@ -30,6 +30,7 @@ public final class PublishFlow {
     private final Authorizer authorizer;
     private final List<PublishInterceptor> interceptors;
     private final Ticker ticker;
+    private final BrokerObserver observer;
     private final LimitsConfig limits;
     private final QoS maximumQos;
     private final boolean retainAvailable;
@@ -44,6 +45,7 @@ public final class PublishFlow {
      * @param authorizer who may publish what
      * @param interceptors what sees each message first, in order
      * @param ticker the broker's monotonic clock
+     * @param observer what is told of messages that are refused
      * @param awaitsDelivery whether acknowledgements wait for those who take the message: a durable store, a peer
      */
     public PublishFlow(
@@ -52,11 +54,13 @@ public final class PublishFlow {
             Authorizer authorizer,
             List<PublishInterceptor> interceptors,
             Ticker ticker,
+            BrokerObserver observer,
             boolean awaitsDelivery) {
         this.router = router;
         this.authorizer = authorizer;
         this.interceptors = List.copyOf(interceptors);
         this.ticker = ticker;
+        this.observer = observer;
         this.limits = config.limits();
         this.maximumQos = QoS.of(config.mqtt().maxQos());
         this.retainAvailable = config.mqtt().retainAvailable();
@@ -178,7 +182,7 @@ public final class PublishFlow {
 
     /** Routes a message, and acknowledges it as it was sent, whatever interceptors have made of it. */
     private void route(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
-        if (message.retain() && !isRetained(message) && qos != QoS.AT_MOST_ONCE && connection.isV5()) {
+        if (message.retain() && router.retain(message).isRefusal() && qos != QoS.AT_MOST_ONCE && connection.isV5()) {
             acknowledge(connection, packetId, qos, ReasonCode.QUOTA_EXCEEDED);
             return;
         }
@@ -190,11 +194,6 @@ public final class PublishFlow {
             int matches = router.route(connection.loop().routing(), message, RouteTicket.NONE);
             acknowledge(connection, packetId, qos, outcome(matches));
         }
-    }
-
-    private boolean isRetained(ApplicationMessage message) {
-        RetainedMessages.Outcome outcome = router.retain(message);
-        return outcome != RetainedMessages.Outcome.COUNT_EXCEEDED && outcome != RetainedMessages.Outcome.BYTES_EXCEEDED;
     }
 
     private void routeAndAwait(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
@@ -211,6 +210,9 @@ public final class PublishFlow {
 
     /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT311-3.3.5-2]. */
     private void acknowledge(Connection connection, int packetId, QoS qos, ReasonCode code) {
+        if (code.isError()) {
+            observer.messageRefused(qos, code);
+        }
         if (qos == QoS.EXACTLY_ONCE && (!code.isError() || !connection.isV5())) {
             connection.session().inbound().received(packetId);
         }

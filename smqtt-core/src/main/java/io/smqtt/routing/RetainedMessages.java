@@ -34,7 +34,16 @@ public final class RetainedMessages {
         /** Refused: there are as many topics as there may be. */
         COUNT_EXCEEDED,
         /** Refused: there are as many bytes as there may be. What the topic had stays. */
-        BYTES_EXCEEDED
+        BYTES_EXCEEDED;
+
+        /**
+         * Tells whether the message was not kept.
+         *
+         * @return true if a limit stood against it
+         */
+        public boolean isRefusal() {
+            return this == COUNT_EXCEEDED || this == BYTES_EXCEEDED;
+        }
     }
 
     private final ConcurrentNavigableMap<String, ApplicationMessage> messages = new ConcurrentSkipListMap<>();

@@ -125,7 +125,11 @@ public final class Router {
      */
     public RetainedMessages.Outcome retain(ApplicationMessage message) {
         RetainedMessages.Outcome outcome = retained.store(message);
-        observer.retainedChanged(retained.count(), retained.bytes());
+        if (outcome.isRefusal()) {
+            observer.retainedRefused(retained.count(), retained.bytes());
+        } else {
+            observer.retainedChanged(retained.count(), retained.bytes());
+        }
         return outcome;
     }
 

@@ -142,6 +142,15 @@ public interface BrokerObserver {
     default void messageReceived(QoS qos, int payloadBytes, int matches) {}
 
     /**
+     * A message of a publisher was not accepted and goes to nobody: not allowed, not in the declared format, stopped by an
+     * interceptor, or above a quota. It was not told by {@link #messageReceived}.
+     *
+     * @param qos its quality of service
+     * @param reason why; a publisher of MQTT 5.0 is told the same at QoS 1 and 2
+     */
+    default void messageRefused(QoS qos, ReasonCode reason) {}
+
+    /**
      * Retained messages were selected for a new subscription: one delivery each.
      *
      * @param count how many messages
@@ -202,4 +211,13 @@ public interface BrokerObserver {
      * @param bytes what they hold
      */
     default void retainedChanged(long count, long bytes) {}
+
+    /**
+     * A message was not retained because of the limits of the retained messages; what its topic had stays. The message
+     * itself still goes to its subscribers unless its publisher is told {@link ReasonCode#QUOTA_EXCEEDED}.
+     *
+     * @param count how many retained messages there are
+     * @param bytes what they hold
+     */
+    default void retainedRefused(long count, long bytes) {}
 }

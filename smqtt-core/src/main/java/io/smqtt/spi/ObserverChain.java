@@ -85,6 +85,20 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void messageRefused(QoS qos, ReasonCode reason) {
+        for (BrokerObserver member : members) {
+            member.messageRefused(qos, reason);
+        }
+    }
+
+    @Override
+    public void retainedRefused(long count, long bytes) {
+        for (BrokerObserver member : members) {
+            member.retainedRefused(count, bytes);
+        }
+    }
+
+    @Override
     public void retainedMatched(int count) {
         for (BrokerObserver member : members) {
             member.retainedMatched(count);

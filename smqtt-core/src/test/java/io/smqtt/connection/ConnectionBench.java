@@ -78,6 +78,16 @@ final class ConnectionBench implements AutoCloseable {
         public void willPublished(String clientId) {
             events.add("will " + clientId);
         }
+
+        @Override
+        public void messageRefused(io.smqtt.message.QoS qos, ReasonCode reason) {
+            events.add("message refused " + reason);
+        }
+
+        @Override
+        public void retainedRefused(long count, long bytes) {
+            events.add("not retained, there are " + count);
+        }
     };
 
     BrokerConfig config = BrokerConfig.defaults();
@@ -169,7 +179,7 @@ final class ConnectionBench implements AutoCloseable {
                 disconnector);
         flows = new ConnectionFlows(
                 connect,
-                new PublishFlow(config, router, authorizer, interceptors, () -> nanos, awaitsDelivery),
+                new PublishFlow(config, router, authorizer, interceptors, () -> nanos, observer, awaitsDelivery),
                 new SubscribeFlow(config, router, authorizer),
                 disconnector);
         handler = new ConnectionHandler(loop, flows, new Link());
