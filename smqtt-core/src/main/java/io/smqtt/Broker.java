@@ -37,6 +37,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * A running MQTT broker. Several in one JVM share nothing. All methods may be called on any thread.
@@ -152,7 +153,12 @@ public final class Broker {
      */
     public Flux<ApplicationMessage> subscribe(String filter) {
         TopicFilter parsed = TopicFilter.of(filter);
-        return Flux.defer(() -> Flux.mergeSequential(retained(parsed), live(parsed)));
+        return Flux.defer(() -> {
+            Sinks.Empty<Void> subscribed =
+                    Sinks.empty(); // the retained ones are looked up after that: nothing falls between
+            Flux<ApplicationMessage> retained = subscribed.asMono().thenMany(Flux.defer(() -> retained(parsed)));
+            return Flux.mergeSequential(retained, live(parsed, subscribed::tryEmitEmpty));
+        });
     }
 
     private Flux<ApplicationMessage> retained(TopicFilter filter) {
@@ -167,7 +173,7 @@ public final class Broker {
         });
     }
 
-    private Flux<ApplicationMessage> live(TopicFilter filter) {
+    private Flux<ApplicationMessage> live(TopicFilter filter, Runnable whenSubscribed) {
         AtomicLong taken = new AtomicLong();
         return Flux.<ApplicationMessage>create(
                         sink -> {
@@ -193,6 +199,7 @@ public final class Broker {
                             } else if (closing.get() != null) {
                                 sink.complete();
                             }
+                            whenSubscribed.run();
                         },
                         FluxSink.OverflowStrategy.BUFFER)
                 .doOnNext(message -> taken.incrementAndGet());

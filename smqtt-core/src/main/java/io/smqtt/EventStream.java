@@ -13,6 +13,7 @@ import reactor.core.publisher.FluxSink;
 final class EventStream implements BrokerObserver {
 
     private final List<FluxSink<BrokerEvent>> sinks = new CopyOnWriteArrayList<>();
+    private volatile boolean completed;
 
     /** Events from the time of subscription on; those that a listener has no demand for are dropped. */
     Flux<BrokerEvent> events() {
@@ -20,11 +21,15 @@ final class EventStream implements BrokerObserver {
                 sink -> {
                     sinks.add(sink);
                     sink.onDispose(() -> sinks.remove(sink));
+                    if (completed) { // before, or meanwhile by another thread
+                        sink.complete();
+                    }
                 },
                 FluxSink.OverflowStrategy.DROP);
     }
 
     void complete() {
+        completed = true;
         sinks.forEach(FluxSink::complete);
     }
 

@@ -132,6 +132,36 @@ class BrokerTest {
     }
 
     @Test
+    void missesNothingThatIsPublishedWhileTheRetainedMessagesCome() {
+        Broker broker = start();
+        for (int i = 0; i < 3; i++) {
+            broker.publish(ApplicationMessage.builder("r/" + i)
+                            .payload("old" + i)
+                            .retain(true)
+                            .build())
+                    .block();
+        }
+        AtomicInteger published = new AtomicInteger();
+        List<String> received = new CopyOnWriteArrayList<>();
+        broker.subscribe("r/#").subscribe(message -> {
+            received.add(text(message));
+            if (published.getAndIncrement() == 0) {
+                broker.publish(message("r/new", "new")).block();
+            }
+        });
+        await().untilAsserted(() -> assertThat(received).contains("old0", "old1", "old2", "new"));
+        assertThat(received).hasSize(4).last().isEqualTo("new");
+    }
+
+    @Test
+    void eventsOfAClosedBrokerEnd() {
+        Broker broker = start();
+        broker.close(DEADLINE).block();
+        StepVerifier.create(broker.events()).expectComplete().verify(DEADLINE);
+        StepVerifier.create(broker.subscribe("t")).expectComplete().verify(DEADLINE);
+    }
+
+    @Test
     void respectsDemand() {
         Broker broker = start();
         StepVerifier.create(broker.subscribe("t").map(BrokerTest::text), 0)

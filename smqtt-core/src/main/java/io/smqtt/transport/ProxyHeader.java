@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.transport;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.haproxy.HAProxyCommand;
@@ -8,9 +9,11 @@ import io.netty.handler.codec.haproxy.HAProxyMessage;
 import io.netty.handler.codec.haproxy.HAProxyMessageDecoder;
 import io.netty.handler.codec.haproxy.HAProxyProxiedProtocol.AddressFamily;
 import io.netty.util.NetUtil;
+import io.netty.util.ReferenceCountUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 
 /**
  * Takes the client's address from the PROXY protocol header, version 1 or 2, which is mandatory on the listeners that have
@@ -21,6 +24,9 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
     /** What the decoder allows beside the fixed part and the addresses of version 2, so that all is at most 536 bytes. */
     private static final int MAX_TLV_BYTES = 536 - 16 - 216;
 
+    private static final byte[] TEXT_SIGNATURE = "PROXY ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] BINARY_SIGNATURE = "\r\n\r\n\0\r\nQUIT\n".getBytes(StandardCharsets.US_ASCII);
+
     private final AcceptedConnection connection;
 
     ProxyHeader(AcceptedConnection connection) {
@@ -28,11 +34,15 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
     }
 
     static HAProxyMessageDecoder decoder() {
-        return new HAProxyMessageDecoder(MAX_TLV_BYTES);
+        return new SignedDecoder();
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws UnknownHostException {
+        if (!ctx.channel().isActive()) {
+            ReferenceCountUtil.release(message); // refused: what came with the header is not for anybody
+            return;
+        }
         if (!(message instanceof HAProxyMessage header)) {
             ctx.fireChannelRead(message);
             return;
@@ -57,5 +67,43 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
         }
         byte[] address = NetUtil.createByteArrayFromIpAddressString(header.sourceAddress());
         return new InetSocketAddress(InetAddress.getByAddress(address), header.sourcePort());
+    }
+
+    /**
+     * Ends the connection at the first byte that cannot belong to a header of either version. The decoder itself waits
+     * for more bytes, which a client that took the wrong port does not send.
+     */
+    private static final class SignedDecoder extends HAProxyMessageDecoder {
+
+        private byte[] signature = TEXT_SIGNATURE;
+        private int matched;
+
+        SignedDecoder() {
+            super(MAX_TLV_BYTES);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
+            if (message instanceof ByteBuf bytes && !canBegin(bytes)) {
+                bytes.release();
+                ctx.close();
+            } else {
+                super.channelRead(ctx, message);
+            }
+        }
+
+        private boolean canBegin(ByteBuf bytes) {
+            for (int i = bytes.readerIndex(); i < bytes.writerIndex() && matched < signature.length; i++) {
+                byte next = bytes.getByte(i);
+                if (matched == 0 && next == BINARY_SIGNATURE[0]) {
+                    signature = BINARY_SIGNATURE;
+                }
+                if (next != signature[matched]) {
+                    return false;
+                }
+                matched++;
+            }
+            return true;
+        }
     }
 }

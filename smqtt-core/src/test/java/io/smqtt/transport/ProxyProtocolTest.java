@@ -96,6 +96,62 @@ final class ProxyProtocolTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "10", // the first byte of CONNECT
+                "100c00044d5154540402003c0000",
+                "16030100",
+                "474554202f", // GET /
+                "50524f585921", // PROXY!
+                "50520d0a", // PR, then the other signature
+                "0d0a0d0a01", // the binary signature, but for the last byte
+                "0d0a0d0a000d0a515549540b",
+            })
+    void whatCannotBecomeAHeaderEndsTheConnectionAtOnce(String hex) throws IOException {
+        ListenerConfig config = Configs.tcp()
+                .trusting("127.0.0.1")
+                .connectTimeout(Duration.ofMinutes(2)) // the client gives up before
+                .build();
+        try (TestListeners broker = TestListeners.bound(config);
+                WireClient client = WireClient.tcp(broker.address())) {
+            client.sendBytewise(bytes(hex));
+            assertThat(client.ended()).isTrue();
+            assertThat(broker.accepted).isEmpty();
+        }
+    }
+
+    @Test
+    void whatFollowsTheHeaderOfARefusedClientIsNotRead() throws IOException {
+        TestListeners broker =
+                TestListeners.bound(Configs.ws().trusting("127.0.0.1").build(), Configs.limits(100, 100, 1, 0));
+        broker.connectAtOnce = false;
+        try (broker;
+                WireClient first = WireClient.tcp(broker.address());
+                WireClient second = WireClient.tcp(broker.address())) {
+            String start = "PROXY TCP4 192.0.2.7 198.51.100.1 1 1883\r\n" + WebSocketClient.REQUEST;
+            first.sendRaw(start);
+            assertThat(first.receive(12)).asString().isEqualTo("HTTP/1.1 101");
+            await().until(() -> broker.accepted.size() == 1);
+            second.sendRaw(start);
+            assertThat(second.ended()).isTrue();
+        }
+        assertThat(broker.refused).containsExactly("limits.max-pending-connections-per-address");
+        assertThat(broker.accepted).hasSize(1); // the event loops have ended: nobody comes any more
+    }
+
+    @Test
+    void aSecondHeaderDoesNotHealTheFirst() throws IOException {
+        TestListeners broker = bound();
+        try (broker;
+                WireClient client = WireClient.tcp(broker.address())) {
+            client.sendRaw("PROXY TCP4 999.0.2.7 198.51.100.1 1 1883\r\n"
+                    + "PROXY TCP4 192.0.2.7 198.51.100.1 1 1883\r\nhello");
+            assertThat(client.ended()).isTrue();
+        }
+        assertThat(broker.accepted).isEmpty();
+    }
+
     @Test
     void anEndlessTextHeaderIsCutShort() throws IOException {
         try (TestListeners broker = bound();
