@@ -24,6 +24,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -78,6 +79,7 @@ public final class Broker {
         events = parts.events();
         ticker = builder.ticker;
         modules = List.copyOf(builder.modules);
+        access.warnings().forEach(warning -> LOG.warn("{}", warning));
     }
 
     /**
@@ -271,19 +273,20 @@ public final class Broker {
      */
     public ReloadResult reload() {
         AccessReload reloaded = access.reload();
-        List<String> done = new ArrayList<>();
+        sessions.recheckAll();
+        reloaded.warnings().forEach(warning -> LOG.warn("{}", warning));
+        Set<String> done = new LinkedHashSet<>();
         reloaded.reloaded().forEach(file -> done.add(String.valueOf(file)));
         List<String> failed = new ArrayList<>(reloaded.problems());
         try {
-            listeners.reloadCertificates();
+            listeners.reloadCertificates(file -> done.add(String.valueOf(file)));
         } catch (ConfigurationException e) {
             failed.add(String.valueOf(e.getMessage()));
             for (Throwable other : e.getSuppressed()) {
                 failed.add(String.valueOf(other.getMessage()));
             }
         }
-        sessions.recheckAll();
-        return new ReloadResult(done, failed);
+        return new ReloadResult(List.copyOf(done), failed);
     }
 
     /**

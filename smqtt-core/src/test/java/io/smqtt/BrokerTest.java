@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
@@ -37,6 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.test.StepVerifier;
 
@@ -394,5 +398,26 @@ class BrokerTest {
         assertThat(broker.reload().failed()).isNotEmpty();
         client.publish("a", "still allowed", 1);
         await().untilAsserted(() -> assertThat(client.texts).containsExactly("still allowed"));
+    }
+
+    @Test
+    void warnsOfAccessFilesAtTheStartAndAfterAReload(@TempDir Path directory) throws Exception {
+        Path acl = Files.writeString(directory.resolve("acl"), "# nothing yet\n");
+        Logger logger = (Logger) LoggerFactory.getLogger(Broker.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try {
+            Broker broker = start(Broker.builder()
+                    .config(config().access(AccessConfig.builder().aclFile(acl).build())
+                            .build()));
+            assertThat(log.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .satisfiesExactly(warning -> assertThat(warning).startsWith(acl + ": holds no rule"));
+            broker.reload();
+            assertThat(log.list).hasSize(2);
+        } finally {
+            logger.detachAppender(log);
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.smqtt.transport;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
 import io.netty.handler.ssl.SslHandler;
 import java.util.List;
@@ -50,7 +51,18 @@ final class GuardedTls extends SslHandler {
             end(ctx, in, "renegotiation refused");
             return;
         }
-        super.decode(ctx, in, out);
+        try {
+            super.decode(ctx, in, out);
+        } catch (NotSslRecordException e) {
+            throw withoutContent(e);
+        }
+    }
+
+    /** The message holds all that was received, for instance a CONNECT with its password, and would go into logs. */
+    private static NotSslRecordException withoutContent(NotSslRecordException received) {
+        NotSslRecordException quiet = new NotSslRecordException("not a TLS record");
+        quiet.setStackTrace(received.getStackTrace());
+        return quiet;
     }
 
     private static void end(ChannelHandlerContext ctx, ByteBuf in, String reason) {

@@ -6,10 +6,12 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.BrokerObserver;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -73,15 +75,16 @@ public final class Listeners {
      * Reads the certificates, keys and client authorities of all listeners again. Connections that exist go on; new ones
      * use what was read. A listener whose files cannot be used keeps what it had. Blocks: not for event loops.
      *
+     * @param done is told each file that was read, as often as a listener names it
      * @throws ConfigurationException if the files of a listener cannot be used, with those of further ones suppressed
      */
-    public void reloadCertificates() {
+    public void reloadCertificates(Consumer<Path> done) {
         ConfigurationException failure = null;
         for (Listener listener : listeners) {
             TlsContexts tls = listener.tls();
             try {
                 if (tls != null) {
-                    tls.reload();
+                    tls.reload().forEach(done);
                 }
             } catch (ConfigurationException e) {
                 if (failure == null) {

@@ -19,6 +19,8 @@ import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.List;
 import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,10 +62,17 @@ final class TlsContexts {
     /**
      * Reads the files again, for connections to come.
      *
+     * @return the files
      * @throws ConfigurationException if a file cannot be used; all stays as it was
      */
-    void reload() {
+    List<Path> reload() {
         current = load();
+        List<Path> files = new ArrayList<>(List.of(config.certificate(), config.key()));
+        Path authorities = config.clientCa();
+        if (authorities != null && config.clientAuth() != TlsConfig.ClientAuth.NONE) {
+            files.add(authorities);
+        }
+        return files;
     }
 
     private SslContext load() {

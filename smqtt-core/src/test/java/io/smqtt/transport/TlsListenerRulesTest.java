@@ -5,16 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.IThrowableProxy;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import ch.qos.logback.core.read.ListAppender;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.TlsConfig;
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -24,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 final class TlsListenerRulesTest {
 
@@ -80,6 +90,29 @@ final class TlsListenerRulesTest {
     }
 
     @Test
+    void aPasswordSentWithoutTlsIsNotLogged() throws Exception {
+        Logger logger = (Logger) LoggerFactory.getLogger(Readiness.class);
+        Level level = logger.getLevel();
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        logger.setLevel(Level.DEBUG);
+        try (TestListeners broker = bound(TlsConfig.ClientAuth.NONE);
+                WireClient client = WireClient.tcp(broker.address())) {
+            client.sendRaw("\u0010\u001a\0\u0004MQTT\u0004\u00c2\0\u0005\0\u0001c\0\u0001u\0\u0006secret");
+            assertThat(client.ended()).isTrue();
+        } finally {
+            logger.detachAppender(log);
+            logger.setLevel(level);
+        }
+        assertThat(log.list).isNotEmpty().allSatisfy(event -> {
+            IThrowableProxy failure = event.getThrowableProxy();
+            assertThat(event.getFormattedMessage() + (failure == null ? "" : ThrowableProxyUtil.asString(failure)))
+                    .doesNotContain("secret", HexFormat.of().formatHex("secret".getBytes(StandardCharsets.US_ASCII)));
+        });
+    }
+
+    @Test
     void anOptionalClientCertificateMayBeMissing() throws Exception {
         try (TestListeners broker = bound(TlsConfig.ClientAuth.OPTIONAL);
                 WireClient client = WireClient.tls(broker.address(), certificates.client(null))) {
@@ -96,7 +129,9 @@ final class TlsListenerRulesTest {
             assertThat(subject(before)).isEqualTo("CN=localhost");
 
             certificates.writeServer(certificates.issue("CN=renewed"));
-            broker.listeners.reloadCertificates();
+            List<Path> read = new ArrayList<>();
+            broker.listeners.reloadCertificates(read::add);
+            assertThat(read).containsExactly(directory.resolve("server.pem"), directory.resolve("server.key"));
 
             try (WireClient after = WireClient.tls(broker.address(), certificates.client(null))) {
                 assertThat(subject(after)).isEqualTo("CN=renewed");
@@ -111,7 +146,7 @@ final class TlsListenerRulesTest {
         try (TestListeners broker = bound(TlsConfig.ClientAuth.NONE)) {
             Files.writeString(directory.resolve("server.pem"), "not a certificate");
 
-            assertThatThrownBy(broker.listeners::reloadCertificates)
+            assertThatThrownBy(() -> broker.listeners.reloadCertificates(file -> {}))
                     .isInstanceOf(ConfigurationException.class)
                     .hasMessageContaining("listeners.one.tls.certificate")
                     .hasMessageContaining("server.pem");
