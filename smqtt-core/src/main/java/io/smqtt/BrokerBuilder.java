@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
+import io.smqtt.access.AclFile;
+import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
@@ -9,6 +12,8 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.spi.Ticker;
+import io.smqtt.transport.Listeners;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -126,6 +131,36 @@ public final class BrokerBuilder {
     public BrokerBuilder ticker(Ticker ticker) {
         this.ticker = ticker;
         return this;
+    }
+
+    /**
+     * Reads the files that {@link #start()} would read, which are the access files, certificates and keys, and starts nothing.
+     * Blocks.
+     *
+     * @throws ConfigurationException if there is a file that cannot be used, with all problems that were found
+     */
+    public void check() {
+        List<String> problems = new ArrayList<>();
+        Path passwords = config.access().passwordFile();
+        Path rules = config.access().aclFile();
+        if (passwords != null) {
+            collect(problems, () -> PasswordFile.read(passwords));
+        }
+        if (rules != null) {
+            collect(problems, () -> AclFile.read(rules));
+        }
+        config.listeners().forEach((name, listener) -> collect(problems, () -> Listeners.check(name, listener)));
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+    }
+
+    private static void collect(List<String> problems, Runnable step) {
+        try {
+            step.run();
+        } catch (ConfigurationException e) {
+            problems.addAll(e.problems());
+        }
     }
 
     /**

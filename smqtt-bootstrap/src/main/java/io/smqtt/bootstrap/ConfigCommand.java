@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.Broker;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,7 @@ final class ConfigCommand implements Runnable {
         public Integer call() {
             EffectiveConfig config = options.load(surroundings);
             config.requireUsable(surroundings.modules());
+            Broker.builder().config(config.broker()).check();
             surroundings
                     .out()
                     .println("configuration ok, listeners "

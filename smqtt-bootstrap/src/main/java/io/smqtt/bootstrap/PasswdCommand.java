@@ -80,7 +80,7 @@ final class PasswdCommand implements Callable<Integer> {
         } else {
             set(users);
         }
-        users.write(path);
+        write(users, path);
         surroundings.out().println((delete ? "deleted " : "set ") + userName + " in " + file);
         return ExitCode.OK;
     }
@@ -94,6 +94,15 @@ final class PasswdCommand implements Callable<Integer> {
             throw usage(file + " does not exist; --create makes it");
         }
         return create ? PasswordFile.empty() : PasswordFile.read(path);
+    }
+
+    private void write(PasswordFile users, Path path) {
+        try {
+            users.write(path);
+        } catch (IOException e) {
+            throw new ConfigurationException(file + ": cannot be written ("
+                    + e.getClass().getSimpleName() + "); check the directory and its permissions");
+        }
     }
 
     private void set(PasswordFile users) throws IOException {

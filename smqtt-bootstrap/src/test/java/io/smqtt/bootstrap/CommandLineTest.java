@@ -85,6 +85,42 @@ class CommandLineTest {
     }
 
     @Test
+    void checkLooksIntoTheFilesThatAStartWouldRead() throws IOException {
+        Files.writeString(directory.resolve("passwords"), "anna:in the clear\n");
+        Files.writeString(directory.resolve("acl"), "topic nonsense a b\n");
+        Files.writeString(directory.resolve("pem"), "nothing\n");
+
+        int code = run(
+                "config",
+                "check",
+                "--set=access.password-file=passwords",
+                "--set=access.acl-file=acl",
+                "--set=listeners.tcp.tls.certificate=pem",
+                "--set=listeners.tcp.tls.key=pem",
+                "--set=listeners.ws.proxy-protocol=true",
+                "--set=listeners.ws.trusted-proxies=10.0.0.0/8");
+
+        assertThat(code).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8).lines())
+                .hasSize(3)
+                .anyMatch(line -> line.contains("passwords:1: "))
+                .anyMatch(line -> line.contains("acl:1: "))
+                .anyMatch(line -> line.contains("listeners.tcp.tls.certificate: "));
+    }
+
+    @Test
+    void passwordFileThatCannotBeWrittenIsNoDefect() {
+        in = new ByteArrayInputStream("secret\n".getBytes(StandardCharsets.UTF_8));
+
+        assertThat(run("passwd", "--create", "missing/users", "anna")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+
+        assertThat(err.toString(StandardCharsets.UTF_8).lines())
+                .singleElement()
+                .asString()
+                .contains("missing/users: cannot be written");
+    }
+
+    @Test
     void hangUpReadsFilesAgainAndSecondStopForces() {
         signals.hangUps = 1;
         signals.stops = 2;

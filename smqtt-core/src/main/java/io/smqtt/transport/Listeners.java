@@ -4,6 +4,7 @@ package io.smqtt.transport;
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.ListenerConfig;
 import io.smqtt.spi.BrokerObserver;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -41,6 +42,21 @@ public final class Listeners {
         config.listeners()
                 .forEach((name, listener) -> listeners.add(
                         new Listener(name, listener, config.limits(), eventLoops, admission, observer, initializer)));
+    }
+
+    /**
+     * Reads the certificates, keys and networks of one listener as the constructor would. Blocks.
+     *
+     * @param name the listener's name
+     * @param config its options
+     * @throws ConfigurationException if a file or a network cannot be used
+     */
+    public static void check(String name, ListenerConfig config) {
+        String key = "listeners." + name + ".";
+        config.trustedProxies().forEach(network -> Network.parse(key + "trusted-proxies", network));
+        if (config.tls() != null) {
+            TlsContexts.check(key + "tls", config.tls());
+        }
     }
 
     /**

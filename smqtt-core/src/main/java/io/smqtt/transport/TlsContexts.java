@@ -21,6 +21,7 @@ import java.security.Signature;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,6 +53,11 @@ final class TlsContexts {
         this.key = key;
         this.config = config;
         this.current = load();
+    }
+
+    /** Reads the files for nothing but the exception that the constructor would throw. */
+    static void check(String key, TlsConfig config) {
+        Objects.requireNonNull(new TlsContexts(key, config).current);
     }
 
     /** A handler for a new connection. */
