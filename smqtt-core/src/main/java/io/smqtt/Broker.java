@@ -54,6 +54,7 @@ public final class Broker {
 
     private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
     private static final int IN_PROCESS_BUFFER = 4_096;
+    private static final Duration MODULE_STOP = Duration.ofSeconds(5);
     private static final Duration POLL = Duration.ofMillis(20);
 
     private final AccessControl access;
@@ -103,7 +104,7 @@ public final class Broker {
         List<BrokerModule> lastFirst = new ArrayList<>(modules);
         Collections.reverse(lastFirst);
         return Flux.fromIterable(lastFirst)
-                .concatMap(module -> module.stop().onErrorResume(error -> {
+                .concatMap(module -> module.stop().timeout(MODULE_STOP).onErrorResume(error -> {
                     LOG.warn("a module did not stop as it should", error);
                     return Mono.empty();
                 }))

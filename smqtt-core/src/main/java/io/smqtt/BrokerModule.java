@@ -24,7 +24,7 @@ public interface BrokerModule {
     /**
      * Stops the module, after the last client is gone. Called once, also if {@link #start} failed. Must not block.
      *
-     * @return completes when nothing of the module runs any more
+     * @return completes when nothing of the module runs any more; after 5 seconds the broker ends without it
      */
     Mono<Void> stop();
 

@@ -42,6 +42,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
 /** The embedding API over real sockets. */
@@ -155,6 +156,24 @@ class BrokerTest {
         });
         await().untilAsserted(() -> assertThat(received).contains("old0", "old1", "old2", "new"));
         assertThat(received).hasSize(4).last().isEqualTo("new");
+    }
+
+    @Test
+    void aModuleThatDoesNotStopDoesNotKeepTheBrokerFromClosing() {
+        Broker broker = start(Broker.builder().config(config().build()).module(new BrokerModule() {
+            @Override
+            public Mono<Void> start(Core core) {
+                return Mono.empty();
+            }
+
+            @Override
+            public Mono<Void> stop() {
+                return Mono.never();
+            }
+        }));
+        StepVerifier.create(broker.close(Duration.ofSeconds(1)))
+                .expectComplete()
+                .verify(Duration.ofSeconds(30));
     }
 
     @Test

@@ -30,7 +30,8 @@ class ConfigurationReferenceTest {
             - **Flags**: `--set listeners.tcp.port=1884`, as often as needed; `--data DIR` is `storage.dir`.
             - **Precedence**: defaults, file, environment, flags.
             - An unknown key or a wrong value stops the start with exit code 3 and names where it was given.
-            - `bin/smqtt config check` only checks; `bin/smqtt config print` shows every value and where it comes from.
+            - `bin/smqtt config check` only checks, also what is in the access files, certificates and keys;
+              `bin/smqtt config print` shows every value and where it comes from.
             - Durations are written `250ms`, `5s`, `10m`, `1h`, `1d` or as in ISO 8601 (`PT5S`); sizes `64KiB`, `1MiB`, `16MB`, plain bytes, or as
               a share of the largest heap, `25%`; lists as YAML lists or separated by commas.
             - Listeners have names. `tcp` (port 1883) and `ws` (port 8083) exist by default and can be changed key by key; a new name needs a `type`.
