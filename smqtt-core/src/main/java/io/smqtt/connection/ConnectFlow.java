@@ -41,6 +41,7 @@ public final class ConnectFlow {
     private final SessionRegistry registry;
     private final BrokerObserver observer;
     private final Disconnector disconnector;
+    private final ClientIds clientIds = new ClientIds();
 
     /**
      * Creates the flow.
@@ -85,7 +86,7 @@ public final class ConnectFlow {
             disconnector.refuse(connection, unsupported, "the will asks for what is not supported");
             return;
         }
-        String clientId = packet.clientId().isEmpty() ? ClientIds.assign() : packet.clientId(); // [MQTT-3.1.3-6]
+        String clientId = packet.clientId().isEmpty() ? clientIds.assign() : packet.clientId(); // [MQTT-3.1.3-6]
         AuthenticationRequest request = authenticationRequest(connection, packet, clientId);
         if (packet.authenticationMethod() == null) {
             Answers.await(
