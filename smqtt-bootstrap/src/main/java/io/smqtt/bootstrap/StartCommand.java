@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,8 +70,10 @@ final class StartCommand implements Callable<Integer> {
         Logger log = LoggerFactory.getLogger(StartCommand.class);
         CountDownLatch stop = new CountDownLatch(1);
         onStopSignal(stop, log);
+        AtomicReference<BrokerStarter.@Nullable Running> started = new AtomicReference<>();
+        surroundings.signals().onReload(() -> reload(started.get(), log)); // its default action would end the process
         BrokerStarter.Running broker = surroundings.brokers().start(config.broker());
-        surroundings.signals().onReload(() -> reload(broker, log));
+        started.set(broker);
         announce(broker);
         stop.await();
         Duration deadline = config.program().shutdownTimeout();
@@ -113,7 +116,11 @@ final class StartCommand implements Callable<Integer> {
         surroundings.out().flush();
     }
 
-    private static void reload(BrokerStarter.Running broker, Logger log) {
+    private static void reload(BrokerStarter.@Nullable Running broker, Logger log) {
+        if (broker == null) {
+            log.info("nothing to read again: the broker is still starting");
+            return;
+        }
         try {
             ReloadResult result = broker.reload();
             log.info("read again: {}", result.reloaded());

@@ -39,8 +39,8 @@ class CommandLineTest {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
     private final Map<String, String> environment = new HashMap<>();
-    private final FakeBroker broker = new FakeBroker();
     private final FakeSignals signals = new FakeSignals();
+    private final FakeBroker broker = new FakeBroker(signals);
     private BrokerStarter starter = broker;
     private InputStream in = InputStream.nullInputStream();
 
@@ -118,6 +118,17 @@ class CommandLineTest {
                 .singleElement()
                 .asString()
                 .contains("missing/users: cannot be written");
+    }
+
+    @Test
+    void hangUpBeforeTheBrokerRunsDoesNothing() {
+        signals.early = true;
+        signals.hangUps = 1;
+
+        assertThat(run("start")).isEqualTo(ExitCode.OK);
+
+        assertThat(broker.reloads).isZero();
+        assertThat(broker.closedWithin).isNotNull();
     }
 
     @Test
@@ -278,6 +289,7 @@ class CommandLineTest {
 
     @Test
     void brokerOfTheCoreStartsAndStops() {
+        signals.early = true;
         starter = BrokerStarter.CORE;
 
         int code = run("start", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0", "--set=shutdown-timeout=1s");
@@ -343,6 +355,8 @@ class CommandLineTest {
     /** Remembers what it was started with; its listeners are what was asked for, on the loopback address. */
     private static final class FakeBroker implements BrokerStarter, BrokerStarter.Running {
 
+        private final FakeSignals signals;
+
         @Nullable
         BrokerConfig config;
 
@@ -353,6 +367,10 @@ class CommandLineTest {
         Duration closedWithin;
 
         int reloads;
+
+        FakeBroker(FakeSignals signals) {
+            this.signals = signals;
+        }
 
         @Override
         public Running start(BrokerConfig asked) {
@@ -371,6 +389,7 @@ class CommandLineTest {
         @Override
         public Map<String, InetSocketAddress> listeners() {
             Map<String, InetSocketAddress> bound = new LinkedHashMap<>();
+            signals.send(); // it runs
             started()
                     .listeners()
                     .forEach((name, listener) ->
@@ -390,7 +409,7 @@ class CommandLineTest {
         }
     }
 
-    /** Sends its signals as soon as the broker runs. */
+    /** Sends its signals as soon as the broker runs, or before. */
     private static final class FakeSignals implements Signals {
 
         int hangUps;
@@ -398,7 +417,9 @@ class CommandLineTest {
         boolean halted;
         long nanosBetween = 2_000_000_000L;
         long nanoTime;
+        boolean early;
         private Runnable stop = () -> {};
+        private Runnable reload = () -> {};
 
         @Override
         public void onStop(Runnable action) {
@@ -407,13 +428,22 @@ class CommandLineTest {
 
         @Override
         public void onReload(Runnable action) {
+            reload = action;
+            if (early) {
+                send();
+            }
+        }
+
+        void send() {
             for (int i = 0; i < hangUps; i++) {
-                action.run();
+                reload.run();
             }
             for (int i = 0; i < stops; i++) {
                 stop.run();
                 nanoTime += nanosBetween;
             }
+            hangUps = 0;
+            stops = 0;
         }
 
         @Override

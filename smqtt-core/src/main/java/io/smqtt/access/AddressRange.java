@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 /** A network such as 10.0.0.0/8 or 2001:db8::/32; a single address is a network too. */
 final class AddressRange {
 
+    private static final byte[] MAPPED = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
+
     private final byte[] network;
     private final int prefixBits;
 
@@ -22,7 +24,7 @@ final class AddressRange {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
         byte @Nullable [] bytes = address.indexOf('%') < 0 ? NetUtil.createByteArrayFromIpAddressString(address) : null;
-        if (bytes == null) {
+        if (bytes == null || isMapped(bytes)) {
             return null;
         }
         int bits = slash < 0 ? bytes.length * 8 : prefix(text, slash + 1);
@@ -38,6 +40,11 @@ final class AddressRange {
         int rest = prefixBits & 7;
         return Arrays.equals(bytes, 0, whole, network, 0, whole)
                 && (rest == 0 || ((bytes[whole] ^ network[whole]) & 0xFF) >>> (8 - rest) == 0);
+    }
+
+    /** Whether bytes write an IPv4 address in IPv6's way, ::ffff:a.b.c.d; clients' addresses never come so. */
+    private static boolean isMapped(byte[] bytes) {
+        return bytes.length == 16 && Arrays.equals(bytes, 0, MAPPED.length, MAPPED, 0, MAPPED.length);
     }
 
     private static int prefix(String text, int start) {

@@ -14,6 +14,7 @@ import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.codec.PublishPacket;
 import io.smqtt.codec.SubscribePacket;
 import io.smqtt.codec.UnsubscribePacket;
+import io.smqtt.message.LogText;
 import io.smqtt.message.ReasonCode;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -218,7 +219,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         if (cause instanceof IOException) { // the peer is gone
             LOG.debug("connection of {} failed: {}", connection().name(), cause.toString());
         } else {
-            LOG.info("connection of {} closed: {}", connection().name(), cause.toString());
+            LOG.info("connection of {} closed: {}", connection().name(), LogText.escape(cause.toString()));
         }
         context.close();
     }

@@ -4,10 +4,13 @@ package io.smqtt.transport;
 import io.netty.util.NetUtil;
 import io.smqtt.config.ConfigurationException;
 import java.net.InetAddress;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** A range of addresses, such as 10.0.0.0/8 or fd00::/8; a single address is a range of one. */
 final class Network {
+
+    private static final byte[] MAPPED = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
 
     private final byte[] address;
     private final int prefixBits;
@@ -28,7 +31,7 @@ final class Network {
     static Network parse(String key, String text) {
         int slash = text.indexOf('/');
         byte[] address = NetUtil.createByteArrayFromIpAddressString(slash < 0 ? text : text.substring(0, slash));
-        if (address == null) {
+        if (address == null || isMapped(address)) {
             throw invalid(key, text, null);
         }
         int bits = address.length * Byte.SIZE;
@@ -57,6 +60,11 @@ final class Network {
         }
         int rest = prefixBits % Byte.SIZE;
         return rest == 0 || (other[whole] ^ address[whole]) >> Byte.SIZE - rest == 0;
+    }
+
+    /** Whether bytes write an IPv4 address in IPv6's way, ::ffff:a.b.c.d; clients' addresses never come so. */
+    private static boolean isMapped(byte[] bytes) {
+        return bytes.length == 16 && Arrays.equals(bytes, 0, MAPPED.length, MAPPED, 0, MAPPED.length);
     }
 
     private static ConfigurationException invalid(String key, String text, @Nullable Throwable cause) {

@@ -49,6 +49,7 @@ class AddressRangeTest {
                 "localhost",
                 "example.com/8",
                 "fe80::1%eth0",
+                "::ffff:10.0.0.0/104",
                 "10.0.0.0/8/8"
             })
     void otherTextIsNoRange(String text) {

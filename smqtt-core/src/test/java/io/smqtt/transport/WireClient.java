@@ -61,6 +61,16 @@ class WireClient implements AutoCloseable {
         }
     }
 
+    /** Sends bytes so that they arrive in small pieces, and tells whether the server closes before they are through, or then. */
+    boolean endsWhileSending(byte[] bytes) throws IOException {
+        try {
+            sendBytewise(bytes);
+        } catch (SocketException closed) { // before the last byte
+            return true;
+        }
+        return ended();
+    }
+
     byte[] receive(int length) throws IOException {
         return in.readNBytes(length);
     }
