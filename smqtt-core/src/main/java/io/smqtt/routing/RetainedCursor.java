@@ -32,6 +32,8 @@ public final class RetainedCursor {
     /** True if the next topic may be {@link #seek} itself. */
     private boolean inclusive = true;
 
+    private int steps;
+
     RetainedCursor(ConcurrentNavigableMap<String, ApplicationMessage> messages, TopicFilter filter) {
         this.messages = messages;
         this.filter = filter.value();
@@ -58,7 +60,8 @@ public final class RetainedCursor {
      * @return null at the end, or after so many steps; {@link #isDone()} tells which
      */
     public @Nullable ApplicationMessage next(long nowNanos, int maxSteps) {
-        for (int step = 0; step < maxSteps && seek != null; step++) {
+        for (steps = 0; steps < maxSteps && seek != null; ) {
+            steps++;
             Map.Entry<String, ApplicationMessage> candidate = candidate(seek);
             if (candidate == null || (!wildcard && !candidate.getKey().equals(filter))) {
                 seek = null;
@@ -67,6 +70,15 @@ public final class RetainedCursor {
             }
         }
         return null;
+    }
+
+    /**
+     * How many topics the last call of {@link #next(long, int)} looked at.
+     *
+     * @return steps, at most as many as were allowed
+     */
+    public int steps() {
+        return steps;
     }
 
     /**

@@ -116,15 +116,16 @@ public final class SharedGroup {
         if (size == 0) {
             return null;
         }
+        int start = start(size, message); // one turn for each message, however many members are passed over
         int index = switch (strategy) {
-            case ROUND_ROBIN -> nextInTurn(all, size, refused, false);
-            case LOCAL_FIRST -> localFirst(all, size, refused);
+            case ROUND_ROBIN -> nextInTurn(all, size, start, refused, false);
+            case LOCAL_FIRST -> localFirst(all, size, start, refused);
             case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
             case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
             case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
-            case LEAST_IN_FLIGHT -> leastInFlight(all, size, refused);
+            case LEAST_IN_FLIGHT -> leastInFlight(all, size, start, refused);
         };
-        return index >= 0 ? MemberList.get(all, index) : offline(all, size, message, refused);
+        return index >= 0 ? MemberList.get(all, index) : offline(all, size, start, message, refused);
     }
 
     private static int publisherHash(ApplicationMessage message) {
@@ -134,8 +135,7 @@ public final class SharedGroup {
 
     /** The next online member; the turns of those that are passed over are used up, so that nobody gets them on top. */
     private int nextInTurn(
-            Object[] all, int size, @Nullable Predicate<? super Subscription> refused, boolean localOnly) {
-        int start = Integer.remainderUnsigned(TURN.getAndIncrement(this), size);
+            Object[] all, int size, int start, @Nullable Predicate<? super Subscription> refused, boolean localOnly) {
         for (int passed = 0; passed < size; passed++) {
             int index = (start + passed) % size;
             Subscription member = MemberList.get(all, index);
@@ -149,9 +149,9 @@ public final class SharedGroup {
         return -1;
     }
 
-    private int localFirst(Object[] all, int size, @Nullable Predicate<? super Subscription> refused) {
-        int local = nextInTurn(all, size, refused, true);
-        return local >= 0 ? local : nextInTurn(all, size, refused, false);
+    private int localFirst(Object[] all, int size, int start, @Nullable Predicate<? super Subscription> refused) {
+        int local = nextInTurn(all, size, start, refused, true);
+        return local >= 0 ? local : nextInTurn(all, size, start, refused, false);
     }
 
     /** The member that a number falls on, or one that another number made of it falls on, or the next. */
@@ -175,8 +175,8 @@ public final class SharedGroup {
         return -1;
     }
 
-    private int leastInFlight(Object[] all, int size, @Nullable Predicate<? super Subscription> refused) {
-        int start = Integer.remainderUnsigned(TURN.getAndIncrement(this), size);
+    private static int leastInFlight(
+            Object[] all, int size, int start, @Nullable Predicate<? super Subscription> refused) {
         int best = -1;
         int fewest = Integer.MAX_VALUE;
         for (int passed = 0; passed < size && fewest > 0; passed++) {
@@ -193,8 +193,11 @@ public final class SharedGroup {
 
     /** One after the other of the offline members that may be queued for; those of this node first if so wished. */
     private @Nullable Subscription offline(
-            Object[] all, int size, ApplicationMessage message, @Nullable Predicate<? super Subscription> refused) {
-        int start = startOffline(size, message);
+            Object[] all,
+            int size,
+            int start,
+            ApplicationMessage message,
+            @Nullable Predicate<? super Subscription> refused) {
         Subscription other = null;
         for (int passed = 0; passed < size; passed++) {
             Subscription member = MemberList.get(all, (start + passed) % size);
@@ -210,7 +213,8 @@ public final class SharedGroup {
         return other;
     }
 
-    private int startOffline(int size, ApplicationMessage message) {
+    /** The member from which on others are looked for, where it is not the strategy that names each. */
+    private int start(int size, ApplicationMessage message) {
         int number = switch (strategy) {
             case HASH_CLIENT -> spread(publisherHash(message));
             case HASH_TOPIC -> spread(message.topic().hashCode());

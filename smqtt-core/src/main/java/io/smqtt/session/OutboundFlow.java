@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutboundFlow {
 
+    /** How many retained messages are looked at before the others of the event loop have their turn. */
+    private static final int RETAINED_STEPS = 1_000;
+
     private final SessionResources resources;
     private final BrokerObserver observer;
     private final Runnable later;
@@ -27,6 +30,7 @@ final class OutboundFlow {
     private final InFlightWindow inFlight = new InFlightWindow();
     private final DeliveryQueue queue;
     private @Nullable RetainedDeliveries retained;
+    private int retainedSteps = RETAINED_STEPS;
     private boolean pumpedLater;
 
     // valid for the connection
@@ -200,9 +204,10 @@ final class OutboundFlow {
         }
     }
 
-    /** Goes on with what {@link #pump()} put off. */
+    /** Goes on with what {@link #pump()} put off: the others of the event loop have had their turn. */
     void pumpLater() {
         pumpedLater = false;
+        retainedSteps = RETAINED_STEPS;
         pump();
     }
 
@@ -274,25 +279,26 @@ final class OutboundFlow {
         }
     }
 
-    /** Sends one retained message; returns false if the search for it goes on in a later pass. */
+    /** Sends one retained message, if steps are left; returns false if the search for it goes on in a later pass. */
     private boolean sendRetained(PacketSink current, RetainedDeliveries waiting) {
         if (waiting.isEmpty()) {
             retained = null;
             return false;
         }
+        if (!pumpedLater) { // where the steps are renewed
+            pumpedLater = true;
+            later.run();
+        }
         Subscription subscription = waiting.subscription();
-        ApplicationMessage message = waiting.next(resources.ticker().nanoTime());
+        ApplicationMessage message = waiting.next(resources.ticker().nanoTime(), retainedSteps);
+        retainedSteps -= Math.max(1, waiting.steps()); // to find nothing costs something too
         if (message == null) {
-            if (waiting.wasInterrupted() && !pumpedLater) {
-                pumpedLater = true;
-                later.run();
-            }
             return !waiting.wasInterrupted();
         }
-        QoS qos = message.qos().atMost(subscription.maximumQos());
-        if (check != null && !check.mayReceive(message.topic())) {
+        if (!isFor(message, subscription)) {
             return true; // not routed to this client, so nothing is dropped
         }
+        QoS qos = message.qos().atMost(subscription.maximumQos());
         observer.retainedMatched(1);
         if (qos == QoS.AT_MOST_ONCE) {
             sendAtMostOnce(current, message, subscription);
@@ -300,6 +306,12 @@ final class OutboundFlow {
             sendNew(current, message, subscription, qos);
         }
         return true;
+    }
+
+    private boolean isFor(ApplicationMessage retainedMessage, Subscription subscription) {
+        boolean own = subscription.noLocal() // [MQTT-3.8.3-3]
+                && subscription.subscriber().id().equals(retainedMessage.publisherId());
+        return !own && (check == null || check.mayReceive(retainedMessage.topic()));
     }
 
     private boolean isExpired(ApplicationMessage message) {

@@ -14,10 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RetainedDeliveries {
 
-    /** How many topics one call looks at. */
-    private static final int STEPS = 1_000;
-
     private final ArrayDeque<Pass> passes = new ArrayDeque<>();
+    private int steps;
     private boolean interrupted;
 
     private record Pass(RetainedCursor cursor, Subscription subscription) {}
@@ -44,12 +42,14 @@ final class RetainedDeliveries {
     /**
      * The next message of the oldest pass.
      *
-     * @return null if that pass is over, or if it looked at many topics without finding one ({@link #wasInterrupted()})
+     * @param maxSteps how many topics to look at
+     * @return null if that pass is over, or if it took so many steps without finding one ({@link #wasInterrupted()})
      */
     @Nullable
-    ApplicationMessage next(long nowNanos) {
+    ApplicationMessage next(long nowNanos, int maxSteps) {
         RetainedCursor cursor = passes.element().cursor();
-        ApplicationMessage message = cursor.next(nowNanos, STEPS);
+        ApplicationMessage message = cursor.next(nowNanos, maxSteps);
+        steps = cursor.steps();
         interrupted = message == null && !cursor.isDone();
         if (message == null && !interrupted) {
             passes.remove();
@@ -60,6 +60,11 @@ final class RetainedDeliveries {
     /** The subscription of the oldest pass. */
     Subscription subscription() {
         return passes.element().subscription();
+    }
+
+    /** How many topics the last call of {@link #next} looked at. */
+    int steps() {
+        return steps;
     }
 
     boolean wasInterrupted() {

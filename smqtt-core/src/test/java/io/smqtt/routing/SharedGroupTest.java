@@ -104,6 +104,20 @@ class SharedGroupTest {
     }
 
     @ParameterizedTest
+    @EnumSource(names = {"ROUND_ROBIN", "LEAST_IN_FLIGHT", "LOCAL_FIRST"})
+    void turnsGoRoundAlsoWhereMembersArePassedOver(SharedStrategy strategy) {
+        for (int size = 2; size <= 4; size++) {
+            members.clear();
+            SharedGroup group = group(strategy, size);
+            members.forEach(member -> member.local = false);
+            assertThat(spread(group, 600)).hasSize(size).containsValue(600 / size);
+
+            members.forEach(member -> member.online = false);
+            assertThat(spread(group, 600)).hasSize(size).containsValue(600 / size);
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource
     void offlineMemberGetsNothingWhileOneIsOnline(SharedStrategy strategy) {
         SharedGroup group = group(strategy, 40);

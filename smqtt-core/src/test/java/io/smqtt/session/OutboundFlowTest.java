@@ -11,7 +11,10 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
+import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -381,6 +384,75 @@ class OutboundFlowTest {
         bench.run();
 
         assertThat(sink.texts()).containsExactly("0");
+    }
+
+    @Test
+    void retainedMessagesThatMayNotBeReceivedLetOthersInToo() {
+        Set<String> denied = new HashSet<>();
+        for (int i = 0; i < 900; i++) {
+            String topic = String.format("r/%03d", i);
+            bench.router.retain(ApplicationMessage.builder(topic)
+                    .payload(topic)
+                    .retain(true)
+                    .build()
+                    .accepted(bench.nanos, null));
+            denied.add("RECEIVE " + topic);
+        }
+        denied.remove("RECEIVE r/899");
+        bench.rules.checksDeliveries = true;
+        bench.rules.denied = denied;
+        Session session = connect();
+
+        int asked = bench.rules.asked;
+        subscribeRetained(session, "r/#");
+        subscribeRetained(session, "r/+");
+        subscribeRetained(session, "+/+");
+        assertThat(bench.rules.asked - asked).isLessThanOrEqualTo(1_000);
+        bench.run();
+
+        assertThat(sink.texts()).containsExactly("r/899", "r/899", "r/899");
+    }
+
+    @Test
+    void searchesOfManySubscriptionsLetOthersInToo() {
+        for (int i = 0; i < 600; i++) {
+            bench.router.retain(ApplicationMessage.builder("a/" + i + "/b/" + i)
+                    .payload("x")
+                    .retain(true)
+                    .build()
+                    .accepted(bench.nanos, null));
+        }
+        retain(1);
+        Session session = connect();
+
+        for (int i = 0; i < 10; i++) {
+            subscribeRetained(session, "a/+/c/" + i);
+        }
+        subscribeRetained(session, "r/#");
+        assertThat(sink.sent).isEmpty();
+        bench.run();
+
+        assertThat(sink.texts()).containsExactly("0");
+    }
+
+    @Test
+    void aClientsOwnRetainedMessageStaysAwayFromItsNoLocalSubscription() { // [MQTT-3.8.3-3]
+        for (String publisher : List.of("c", "other")) {
+            bench.router.retain(ApplicationMessage.builder("r/" + publisher)
+                    .payload(publisher)
+                    .retain(true)
+                    .build()
+                    .accepted(bench.nanos, publisher));
+        }
+        Session session = connect();
+        Subscription subscription =
+                new Subscription(session, TopicFilter.of("r/#"), null, QoS.AT_LEAST_ONCE, true, true, 0);
+        session.subscribe(subscription);
+
+        session.deliverRetained(bench.router.retained().cursor(subscription.filter()), subscription);
+
+        assertThat(sink.texts()).containsExactly("other");
+        assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
     }
 
     @Test

@@ -61,9 +61,11 @@ final class SessionBench {
         Set<String> denied = Set.of();
         boolean checksDeliveries;
         long generation;
+        int asked;
 
         @Override
         public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+            asked++;
             return (denied.contains(action + " " + topic) ? AccessDecision.DENY : AccessDecision.ALLOW).now();
         }
 
