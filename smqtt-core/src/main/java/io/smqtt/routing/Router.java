@@ -134,7 +134,8 @@ public final class Router {
     }
 
     /**
-     * Gives a message that a member of a shared group did not finish to another member. On an event loop.
+     * Gives a message that a member of a shared group did not finish to another member, or back to that one if there is no
+     * other any more. On an event loop.
      *
      * @param loop the current event loop
      * @param message the message
@@ -142,8 +143,9 @@ public final class Router {
      */
     public void redispatch(RoutingLoop loop, ApplicationMessage message, Subscription subscription) {
         SharedGroup group = index.group(subscription);
-        boolean handed =
-                group != null && handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE);
+        boolean handed = group != null
+                && (handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE)
+                        || handToMember(loop, message, group, null, RouteTicket.NONE));
         if (!handed) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
         }

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.config.DropPolicy;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -80,6 +81,26 @@ final class OutboundFlow {
 
     long queuedBytes() {
         return queue.bytes();
+    }
+
+    /** Whether one more message can be kept, besides those that are routed here meanwhile: half of the queue is theirs. */
+    boolean hasRoom(ApplicationMessage message) {
+        LimitsConfig limits = resources.limits();
+        return queue.isEmpty()
+                || message.qos() == QoS.AT_MOST_ONCE
+                || (queue.size() * 2L < limits.maxQueuedMessages()
+                        && (queue.bytes() + message.footprintBytes()) * 2 <= limits.maxQueuedBytes());
+    }
+
+    /** Takes back a message that was offered to others: it had its place here, so the queue's limits let it in. */
+    void takeBack(ApplicationMessage message, Subscription subscription) {
+        QoS qos = message.qos().atMost(subscription.maximumQos());
+        if (sink == null && qos != QoS.AT_MOST_ONCE) {
+            queue.add(message, subscription);
+            observer.messageQueued(qos, message.footprintBytes());
+        } else {
+            deliver(message, subscription);
+        }
     }
 
     /** Takes a routed message. */
@@ -419,7 +440,7 @@ final class OutboundFlow {
     @FunctionalInterface
     interface SharedReturn {
 
-        /** Returns false if there is no other member online: the message stays. */
+        /** Returns false if there is no other member for it: the message stays. */
         boolean offer(ApplicationMessage message, Subscription subscription);
     }
 }

@@ -32,6 +32,7 @@ public final class Session implements Subscriber {
     private @Nullable OutboundFlow outbound;
     private @Nullable InboundFlow inbound;
     private @Nullable SessionMove move;
+    private boolean awaitsGroup;
     private volatile boolean begun;
     private volatile boolean ended;
 
@@ -125,7 +126,9 @@ public final class Session implements Subscriber {
 
     void take(ApplicationMessage message, Subscription subscription) {
         if (ended) {
-            registry.returnAfterEnd(this, message, subscription);
+            registry.groups().takeAfterEnd(this, message, subscription);
+        } else if (sink == null && subscription.shareName() != null) {
+            registry.groups().take(this, message, subscription);
         } else {
             outbound().deliver(message, subscription);
         }
@@ -148,6 +151,7 @@ public final class Session implements Subscriber {
     public void start() {
         if (outbound != null) {
             outbound.pump();
+            gatherMore();
         }
     }
 
@@ -170,7 +174,9 @@ public final class Session implements Subscriber {
      * @return false if no message waits for it
      */
     public boolean onPubAck(int packetId, ReasonCode reason) {
-        return outbound != null && outbound.acknowledged(packetId, reason);
+        boolean known = outbound != null && outbound.acknowledged(packetId, reason);
+        gatherMore();
+        return known;
     }
 
     /**
@@ -181,7 +187,9 @@ public final class Session implements Subscriber {
      * @return false if no message waits for it
      */
     public boolean onPubRec(int packetId, ReasonCode reason) {
-        return outbound != null && outbound.received(packetId, reason);
+        boolean known = outbound != null && outbound.received(packetId, reason);
+        gatherMore();
+        return known;
     }
 
     /**
@@ -191,7 +199,9 @@ public final class Session implements Subscriber {
      * @return false if no message waits for it
      */
     public boolean onPubComp(int packetId) {
-        return outbound != null && outbound.completed(packetId);
+        boolean known = outbound != null && outbound.completed(packetId);
+        gatherMore();
+        return known;
     }
 
     // --- messages from the client
@@ -242,6 +252,9 @@ public final class Session implements Subscriber {
         resources.router().index().remove(this, filter, shareName);
         if (outbound != null && shareName == null) {
             outbound.unsubscribed(filter);
+        }
+        if (awaitsGroup && shareName != null) {
+            registry.groups().passOn(this, removed);
         }
         resources.observer().unsubscribed(clientId, removed.clientFilter());
         return true;
@@ -412,20 +425,81 @@ public final class Session implements Subscriber {
     private void detachFlow() {
         if (outbound != null) {
             outbound.detach();
-            outbound.drainShared((message, subscription) -> registry.returnShared(this, message, subscription));
+            outbound.drainShared((message, subscription) -> registry.groups().offer(this, message, subscription));
+        }
+        if (awaitsGroup) {
+            awaitsGroup = false;
+            subscriptions.forEach(this::passOnShared);
         }
     }
 
+    // --- what members of a shared group do for each other, see GroupBacklog
+
     private void gatherShared(Subscription subscription) {
         if (subscription.shareName() != null) {
-            registry.gatherShared(this, subscription);
+            registry.groups().gather(this, subscription, false);
         }
+    }
+
+    private void passOnShared(Subscription subscription) {
+        if (subscription.shareName() != null) {
+            registry.groups().passOn(this, subscription);
+        }
+    }
+
+    /** Whether messages may wait here that others could have. Any thread; a hint. */
+    boolean mayHoldMessages() {
+        OutboundFlow flow = outbound;
+        return flow != null && flow.queuedCount() + flow.inFlightCount() > 0;
     }
 
     /** Another member of a shared group is there: what waits here for nobody goes to it. */
     void handOver() {
         if (sink == null && !ended && outbound != null) {
-            outbound.drainShared((message, subscription) -> registry.returnShared(this, message, subscription));
+            outbound.drainShared((message, subscription) -> registry.groups().offer(this, message, subscription));
+        }
+    }
+
+    /** An absent member offers a message: it is taken if it can be kept, or else goes back. */
+    void takeOffered(ApplicationMessage message, Subscription subscription, Session from, Subscription itsOwn) {
+        if (ended || sink == null) {
+            from.execute(() -> from.take(message, itsOwn));
+        } else if (outbound().hasRoom(message)) {
+            outbound().deliver(message, subscription);
+        } else {
+            awaitsGroup = true;
+            from.execute(() -> from.takeBack(message, itsOwn));
+        }
+    }
+
+    /** The member that was offered a message is full. */
+    private void takeBack(ApplicationMessage message, Subscription subscription) {
+        if (ended) {
+            registry.groups().takeAfterEnd(this, message, subscription);
+        } else {
+            outbound().takeBack(message, subscription);
+        }
+    }
+
+    /** Keeps a message while no other member is there. */
+    void park(ApplicationMessage message, Subscription subscription) {
+        outbound().deliver(message, subscription);
+    }
+
+    /** Absent members have more messages, which are asked for when nothing waits here. */
+    void awaitGroup() {
+        awaitsGroup = sink != null;
+        gatherMore();
+    }
+
+    private void gatherMore() {
+        if (awaitsGroup && queuedCount() == 0) {
+            awaitsGroup = false;
+            subscriptions.forEach(subscription -> {
+                if (subscription.shareName() != null) {
+                    registry.groups().gather(this, subscription, true);
+                }
+            });
         }
     }
 
@@ -483,7 +557,7 @@ public final class Session implements Subscriber {
         subscriptions.forEach(subscription ->
                 resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
         if (outbound != null) {
-            outbound.drainShared((message, subscription) -> registry.returnShared(this, message, subscription));
+            outbound.drainShared((message, subscription) -> registry.groups().leave(this, message, subscription));
             outbound.end();
         }
         subscriptions.clear();

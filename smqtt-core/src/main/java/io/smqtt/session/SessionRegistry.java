@@ -9,14 +9,12 @@ import io.smqtt.message.Will;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
-import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
-import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Ticker;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
@@ -39,6 +37,7 @@ public final class SessionRegistry {
     private final SessionResources resources;
     private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
     private final @Nullable UserSessions users;
+    private final GroupBacklog groups;
 
     /**
      * Creates a registry.
@@ -63,6 +62,7 @@ public final class SessionRegistry {
             QueueBudget budget) {
         resources =
                 new SessionResources(router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget);
+        groups = new GroupBacklog(router, observer);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
     }
 
@@ -145,6 +145,11 @@ public final class SessionRegistry {
         sessions.replace(old.id(), old, fresh);
         old.end(false);
         request.loop().executor().execute(() -> fresh.begin(request));
+    }
+
+    /** How members of shared groups stand in for each other. */
+    GroupBacklog groups() {
+        return groups;
     }
 
     void remove(Session session) {
@@ -230,40 +235,5 @@ public final class SessionRegistry {
         }
         resources.observer().willPublished(session.id());
         resources.router().route(loop, message, RouteTicket.NONE);
-    }
-
-    /** Offers a message of a shared subscription to another member that is online. On the leaving member's loop. */
-    boolean returnShared(Session leaving, ApplicationMessage message, Subscription subscription) {
-        SharedGroup group = resources.router().index().group(subscription);
-        Subscription other = group == null ? null : group.select(message, leaving);
-        if (other == null || !other.subscriber().isOnline()) {
-            return false;
-        }
-        RoutingLoop loop = leaving.owner();
-        loop.executor().execute(() -> resources.router().redispatch(loop, message, subscription));
-        return true;
-    }
-
-    /** A member of a shared group is there: what was queued for absent members goes to it, or to others like it. */
-    void gatherShared(Session present, Subscription subscription) {
-        SharedGroup group = resources.router().index().group(subscription);
-        if (group == null) {
-            return;
-        }
-        group.forEachMember(member -> {
-            if (member != present
-                    && member instanceof Session absent
-                    && !absent.isOnline()
-                    && absent.queuedCount() > 0) {
-                absent.execute(absent::handOver);
-            }
-        });
-    }
-
-    /** A message that arrived after its session had ended. */
-    void returnAfterEnd(Session ended, ApplicationMessage message, Subscription subscription) {
-        if (subscription.shareName() == null || !returnShared(ended, message, subscription)) {
-            resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
-        }
     }
 }

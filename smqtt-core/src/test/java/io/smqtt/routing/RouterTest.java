@@ -341,8 +341,8 @@ class RouterTest {
     }
 
     @Test
-    void redispatchAsksAnotherMemberOrCountsTheLoss() {
-        Owned leaving = new Owned("a", 0).to("t", "g");
+    void redispatchAsksAnotherMemberOrTheSameOrCountsTheLoss() {
+        Owned leaving = new Owned("a", 0);
         Subscription subscription =
                 new Subscription(leaving, TopicFilter.of("t"), "g", QoS.EXACTLY_ONCE, false, false, 0);
         ApplicationMessage message = ApplicationMessage.builder("t")
@@ -352,9 +352,13 @@ class RouterTest {
         router.redispatch(router.loops().get(0), message, subscription);
         assertThat(dropped).isEqualTo(Map.of(DropReason.NO_SHARED_MEMBER, 1));
 
+        leaving.to("t", "g");
+        router.redispatch(router.loops().get(0), message, subscription);
+        assertThat(delivered).containsExactly("a x"); // it has come back meanwhile
+
         new Owned("b", 0).to("t", "g");
         router.redispatch(router.loops().get(0), message, subscription);
-        assertThat(delivered).containsExactly("b x");
+        assertThat(delivered).containsExactly("a x", "b x");
     }
 
     @Test

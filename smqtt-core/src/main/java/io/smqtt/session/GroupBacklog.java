@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.SharedGroup;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DropReason;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the members of a shared group stand in for each other (MQTT 5.0, section 4.8.2): what waits for an absent member
+ * goes to one that is there. A member that has as much as it can hold gives back what it is offered, so that nothing is
+ * lost by being handed over; it asks for the rest when its queue is empty ({@link Session#awaitGroup()}).
+ */
+final class GroupBacklog {
+
+    private final Router router;
+    private final BrokerObserver observer;
+
+    GroupBacklog(Router router, BrokerObserver observer) {
+        this.router = router;
+        this.observer = observer;
+    }
+
+    private @Nullable SharedGroup groupOf(Subscription subscription) {
+        return router.index().group(subscription);
+    }
+
+    /** Takes a message for a member that is away: another one gets it if one is there. On the absent member's loop. */
+    void take(Session absent, ApplicationMessage message, Subscription subscription) {
+        SharedGroup group = groupOf(subscription);
+        if (group == null || !group.hasOnlineMember(absent)) {
+            absent.park(message, subscription);
+            VarHandle.fullFence(); // a member that comes at this moment sees the message, or is seen: gather()
+            if (group != null && group.hasOnlineMember(absent)) {
+                absent.handOver();
+            }
+        } else if (!offer(absent, message, subscription, group)) {
+            absent.park(message, subscription);
+        }
+    }
+
+    /**
+     * Offers a message to another member that is there. On the loop of the session that has it.
+     *
+     * @return false if there is none: the message stays
+     */
+    boolean offer(Session absent, ApplicationMessage message, Subscription subscription) {
+        SharedGroup group = groupOf(subscription);
+        return group != null && group.hasOnlineMember(absent) && offer(absent, message, subscription, group);
+    }
+
+    private boolean offer(Session absent, ApplicationMessage message, Subscription subscription, SharedGroup group) {
+        Subscription other = group.select(message, absent);
+        if (other == null || !other.subscriber().isOnline()) {
+            return false;
+        }
+        if (other.subscriber() instanceof Session present) {
+            present.execute(() -> present.takeOffered(message, other, absent, subscription));
+        } else {
+            redispatch(absent, message, subscription);
+        }
+        return true;
+    }
+
+    /**
+     * Leaves a message of a session that has ended to the other members, also to absent ones. On the session's loop.
+     *
+     * @return false if nobody takes it
+     */
+    boolean leave(Session ended, ApplicationMessage message, Subscription subscription) {
+        SharedGroup group = groupOf(subscription);
+        if (group == null || group.select(message, ended) == null) {
+            return false;
+        }
+        redispatch(ended, message, subscription);
+        return true;
+    }
+
+    private void redispatch(Session from, ApplicationMessage message, Subscription subscription) {
+        RoutingLoop loop = from.owner();
+        loop.executor().execute(() -> router.redispatch(loop, message, subscription));
+    }
+
+    /** A message that arrived after its session had ended. */
+    void takeAfterEnd(Session ended, ApplicationMessage message, Subscription subscription) {
+        if (subscription.shareName() == null || !leave(ended, message, subscription)) {
+            observer.messageDropped(DropReason.SESSION_ENDED, 1);
+        }
+    }
+
+    /**
+     * A member is there, or can take more: what waits for absent members goes to it, or to others like it.
+     *
+     * @param evenIfEmpty whether also those are asked that seem to have nothing, because something is on its way back
+     */
+    void gather(Session present, Subscription subscription, boolean evenIfEmpty) {
+        SharedGroup group = groupOf(subscription);
+        if (group == null) {
+            return;
+        }
+        VarHandle.fullFence(); // see take()
+        group.forEachMember(member -> {
+            if (member != present
+                    && member instanceof Session absent
+                    && !absent.isOnline()
+                    && (evenIfEmpty || absent.mayHoldMessages())) {
+                absent.execute(absent::handOver);
+            }
+        });
+    }
+
+    /** A member that would have asked for more leaves: the others that are there do so. */
+    void passOn(Session leaving, Subscription subscription) {
+        SharedGroup group = groupOf(subscription);
+        if (group == null) {
+            return;
+        }
+        group.forEachMember(member -> {
+            if (member != leaving && member instanceof Session present && present.isOnline()) {
+                present.execute(present::awaitGroup);
+            }
+        });
+    }
+}
