@@ -123,7 +123,11 @@ final class StartCommand implements Callable<Integer> {
         }
         try {
             ReloadResult result = broker.reload();
-            log.info("read again: {}", result.reloaded());
+            if (result.reloaded().isEmpty() && result.failed().isEmpty()) {
+                log.info("nothing to read again: there is no password file, ACL file or certificate");
+            } else {
+                log.info("read again: {}", result.reloaded());
+            }
             for (String failure : result.failed()) {
                 log.error("not read again, the old one stays: {}", LogText.escape(failure));
             }

@@ -23,6 +23,10 @@ final class InFlightWindow {
     private static final int IDENTIFIERS = 65_535;
     private static final int FIRST_CAPACITY = 8;
 
+    /** Windows up to here do not count against the budget: those of a fan-out hold the same messages over and over. */
+    private static final long FREE_BYTES = 64 * 1024;
+
+    private final QueueBudget budget;
     private @Nullable ApplicationMessage[] messages = new @Nullable ApplicationMessage[FIRST_CAPACITY];
     private @Nullable Subscription[] subscriptions = new @Nullable Subscription[FIRST_CAPACITY];
     private byte[] states = new byte[FIRST_CAPACITY];
@@ -30,6 +34,10 @@ final class InFlightWindow {
     private long tail;
     private int size;
     private long bytes;
+
+    InFlightWindow(QueueBudget budget) {
+        this.budget = budget;
+    }
 
     /** Tells whether one more message finds an unused packet identifier. */
     boolean hasIdentifier() {
@@ -69,7 +77,7 @@ final class InFlightWindow {
         subscriptions[slot] = subscription;
         states[slot] = qos == QoS.AT_LEAST_ONCE ? AWAITING_PUBACK : AWAITING_PUBREC;
         size++;
-        bytes += message.footprintBytes();
+        account(message.footprintBytes());
         return tail++;
     }
 
@@ -131,10 +139,27 @@ final class InFlightWindow {
         }
     }
 
+    private void account(int change) {
+        long before = bytes;
+        bytes += change;
+        if (bytes > FREE_BYTES || before > FREE_BYTES) {
+            budget.add(Math.max(bytes, FREE_BYTES) - Math.max(before, FREE_BYTES));
+        }
+    }
+
+    /** Lets go of all messages: the session has ended. */
+    void clear() {
+        for (long sequence = head; sequence < tail; sequence++) {
+            if (states[slot(sequence)] != FREE) {
+                remove(sequence);
+            }
+        }
+    }
+
     private void forget(int slot) {
         ApplicationMessage message = messages[slot];
         if (message != null) {
-            bytes -= message.footprintBytes();
+            account(-message.footprintBytes());
             messages[slot] = null;
         }
         subscriptions[slot] = null;

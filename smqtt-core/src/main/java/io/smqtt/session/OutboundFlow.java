@@ -28,7 +28,7 @@ final class OutboundFlow {
     private final Runnable later;
 
     // valid for the session
-    private final InFlightWindow inFlight = new InFlightWindow();
+    private final InFlightWindow inFlight;
     private final DeliveryQueue queue;
     private @Nullable RetainedDeliveries retained;
     private int retainedSteps = RETAINED_STEPS;
@@ -51,6 +51,7 @@ final class OutboundFlow {
         this.resources = resources;
         this.observer = resources.observer();
         this.queue = new DeliveryQueue(resources.budget());
+        this.inFlight = new InFlightWindow(resources.budget());
     }
 
     void attach(PacketSink newSink, @Nullable DeliveryCheck newCheck) {
@@ -433,6 +434,7 @@ final class OutboundFlow {
         if (abandoned > 0) {
             observer.messageAbandoned(DropReason.SESSION_ENDED, abandoned);
         }
+        inFlight.clear();
         retained = null;
     }
 

@@ -17,6 +17,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Ticker;
 import io.smqtt.topic.TopicFilter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -25,6 +26,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Fuseable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -33,6 +35,9 @@ import reactor.core.publisher.Mono;
  * is one owner at any time. Thread-safe where a method says so.
  */
 public final class SessionRegistry {
+
+    /** An authorizer that has not answered by then denies: no will and no revoked right hangs for good. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final SessionResources resources;
     private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
@@ -211,11 +216,9 @@ public final class SessionRegistry {
     }
 
     private Mono<AccessDecision> decide(ClientIdentity client, AccessAction action, String topic) {
-        return resources
-                .authorizer()
-                .authorize(client, action, topic)
-                .onErrorReturn(AccessDecision.DENY)
-                .defaultIfEmpty(AccessDecision.DENY);
+        Mono<AccessDecision> answer = resources.authorizer().authorize(client, action, topic);
+        Mono<AccessDecision> bounded = answer instanceof Fuseable.ScalarCallable ? answer : answer.timeout(PATIENCE);
+        return bounded.onErrorReturn(AccessDecision.DENY).defaultIfEmpty(AccessDecision.DENY);
     }
 
     /** Publishes the will of a session if its client may still do so. On the session's loop. */

@@ -18,7 +18,8 @@ class InFlightWindowTest {
     private final SessionBench bench = new SessionBench(1);
     private final Session session = bench.open("a", 0, true, 0, new RecordingSink());
     private final Subscription subscription = SessionBench.subscribe(session, "t", QoS.EXACTLY_ONCE);
-    private final InFlightWindow window = new InFlightWindow();
+    private final QueueBudget budget = new QueueBudget(1_000_000);
+    private final InFlightWindow window = new InFlightWindow(budget);
 
     private ApplicationMessage message(int number) {
         return bench.message("t", String.valueOf(number), QoS.AT_LEAST_ONCE);
@@ -49,6 +50,25 @@ class InFlightWindowTest {
             }
             assertThat(window.size()).isEqualTo(model.size());
         }
+    }
+
+    @Test
+    void whatItHoldsPastAFreeShareCountsAgainstTheBudget() {
+        ApplicationMessage large = bench.message("t", "x".repeat(30_000), QoS.AT_LEAST_ONCE);
+        long first = window.add(large, subscription, QoS.AT_LEAST_ONCE);
+        long second = window.add(large, subscription, QoS.EXACTLY_ONCE);
+        assertThat(budget.bytes()).isZero();
+        window.add(large, subscription, QoS.AT_LEAST_ONCE);
+        window.add(large, subscription, QoS.AT_LEAST_ONCE);
+        assertThat(budget.bytes()).isEqualTo(4L * large.footprintBytes() - 65_536);
+        window.remove(first);
+        window.received(second);
+        assertThat(budget.bytes()).isZero();
+        window.add(large, subscription, QoS.AT_LEAST_ONCE);
+        assertThat(budget.bytes()).isPositive();
+        window.clear();
+        assertThat(budget.bytes()).isZero();
+        assertThat(window.size()).isZero();
     }
 
     @Test
