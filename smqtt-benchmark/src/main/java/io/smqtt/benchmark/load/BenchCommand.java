@@ -15,7 +15,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * The command line of the load tool. Exit codes: 0 all well, 1 a limit was broken or the load could not be run, 2 wrong
- * usage. Its commands block the thread that executes them; they share nothing and may run side by side.
+ * usage, 130 interrupted by a signal. Its commands block the thread that executes them; they share nothing and may run side by side.
  */
 @Command(
         name = "bench",
@@ -26,6 +26,7 @@ import picocli.CommandLine.TypeConversionException;
             "0:all well",
             "1:a limit was broken, or the load could not be run",
             "2:wrong usage",
+            "130:interrupted by SIGINT or SIGTERM, what was measured until then was reported",
         })
 public final class BenchCommand implements Runnable {
 
@@ -44,12 +45,16 @@ public final class BenchCommand implements Runnable {
      * @return the command with all of its sub-commands
      */
     public static CommandLine commandLine(PrintStream out, PrintStream err) {
+        return commandLine(out, err, new Interruption());
+    }
+
+    static CommandLine commandLine(PrintStream out, PrintStream err, Interruption interruption) {
         CommandLine line = new CommandLine(new BenchCommand())
-                .addSubcommand(new ConnCommand(out, err))
-                .addSubcommand(new PubCommand(out, err))
-                .addSubcommand(new SubCommand(out, err))
-                .addSubcommand(new ScenarioCommand(out, err))
-                .addSubcommand(new SizeCommand(out, err))
+                .addSubcommand(new ConnCommand(out, err, interruption))
+                .addSubcommand(new PubCommand(out, err, interruption))
+                .addSubcommand(new SubCommand(out, err, interruption))
+                .addSubcommand(new ScenarioCommand(out, err, interruption))
+                .addSubcommand(new SizeCommand(out, err, interruption))
                 .registerConverter(Duration.class, BenchCommand::duration)
                 .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true));

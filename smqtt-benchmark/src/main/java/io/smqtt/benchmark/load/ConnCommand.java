@@ -14,18 +14,18 @@ final class ConnCommand extends LoadCommand {
     @Mixin
     CountOptions count = new CountOptions();
 
-    ConnCommand(PrintStream out, PrintStream err) {
-        super(out, err);
+    ConnCommand(PrintStream out, PrintStream err, Interruption interruption) {
+        super(out, err, interruption);
     }
 
     @Override
-    LoadResult load(Progress progress) {
+    LoadResult load(Watch watch) {
         Target target = connection.target();
         run.require(count.clients);
         List<ClientSpec> clients = new ArrayList<>();
         for (int i = 0; i < count.clients; i++) {
             clients.add(ClientSpec.idle(connection.prefix + "-conn-" + count.number(i), i));
         }
-        return runPlan(new Plan("conn", clients, List.of(), 0), target, receiving(0, 0), progress, true);
+        return runPlan(new Plan("conn", clients, List.of(), 0), target, receiving(0, 0), watch, true);
     }
 }

@@ -40,6 +40,7 @@ final class Connector implements LoadClient.SetUp {
     private static final int UNDER_WAY = 64;
     private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
     private static final int READY_TIMEOUT_SECONDS = 30;
+    private static final long POLL_NANOS = 20_000_000L;
     private static final int READ_BYTES = 64 * 1024;
     private static final int MAX_FRAME_BYTES = 1 << 20;
 
@@ -73,19 +74,24 @@ final class Connector implements LoadClient.SetUp {
     }
 
     /**
-     * Connects all, one per {@code arrivalNanos}; returns when each is ready or has failed. Gives up after the first
-     * failure if none was ready before.
+     * Connects all, one per {@code arrivalNanos}; returns when each is ready or has failed, or when the run is
+     * interrupted. Gives up after the first failure if none was ready before.
      */
-    void connect(List<LoadClient> clients, long arrivalNanos, Progress progress) {
+    void connect(List<LoadClient> clients, long arrivalNanos, Watch watch) {
         long start = System.nanoTime();
         long reported = start;
         int asked = 0;
         for (LoadClient client : clients) {
             long due = start + asked * arrivalNanos;
             while (due - System.nanoTime() > 0) {
-                LockSupport.parkNanos(due - System.nanoTime());
+                if (watch.interruption().isAsked()) {
+                    return;
+                }
+                LockSupport.parkNanos(Math.min(POLL_NANOS, due - System.nanoTime()));
             }
-            acquire(1);
+            if (!acquire(1, watch.interruption())) {
+                return;
+            }
             if (failed.get() > 0 && ready.get() == 0) {
                 places.release();
                 break;
@@ -94,19 +100,29 @@ final class Connector implements LoadClient.SetUp {
             asked++;
             if (System.nanoTime() - reported > 1_000_000_000L) {
                 reported = System.nanoTime();
-                progress.connecting(ready.get(), clients.size());
+                watch.progress().connecting(ready.get(), clients.size());
             }
         }
-        acquire(UNDER_WAY);
-        places.release(UNDER_WAY);
+        if (acquire(UNDER_WAY, watch.interruption())) {
+            places.release(UNDER_WAY);
+        }
     }
 
-    private void acquire(int count) {
+    /** False if the run was interrupted. */
+    private boolean acquire(int count, Interruption interruption) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(READY_TIMEOUT_SECONDS);
         try {
-            if (!places.tryAcquire(count, READY_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+            while (!places.tryAcquire(count, POLL_NANOS, TimeUnit.NANOSECONDS)) {
+                if (interruption.isAsked()) {
+                    return false;
+                }
+                if (System.nanoTime() - end < 0) {
+                    continue;
+                }
                 throw new LoadFailure(target.display() + ": no answer to a connection or subscription within "
                         + READY_TIMEOUT_SECONDS + " s, " + ready.get() + " clients are connected");
             }
+            return !interruption.isAsked();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new LoadFailure("interrupted");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.benchmark.load;
 
-import java.util.List;
 import java.util.Locale;
 
 /** The run second by second, for a spreadsheet. */
@@ -9,10 +8,11 @@ final class CsvReport {
 
     private CsvReport() {}
 
-    static String of(List<Sample> samples) {
+    /** An interrupted run ends with a line that says so. */
+    static String of(LoadResult result) {
         StringBuilder out =
                 new StringBuilder("seconds,connected,published_per_second,delivered_per_second,p50_us,p99_us,max_us\n");
-        for (Sample sample : samples) {
+        for (Sample sample : result.samples()) {
             out.append(String.format(
                     Locale.ROOT,
                     "%.3f,%d,%.1f,%.1f,%.1f,%.1f,%.1f%n",
@@ -23,6 +23,9 @@ final class CsvReport {
                     sample.p50Micros(),
                     sample.p99Micros(),
                     sample.maxMicros()));
+        }
+        if (result.interrupted()) {
+            out.append("# interrupted\n");
         }
         return out.toString();
     }

@@ -59,10 +59,15 @@ final class FlowTable {
 
     /** Adds what was found to the totals. */
     void addTo(Faults totals, IntToLongFunction publishedBy) {
+        addTo(totals, publishedBy, true);
+    }
+
+    /** The same; unless the run is {@code complete}, only gaps are losses. */
+    void addTo(Faults totals, IntToLongFunction publishedBy, boolean complete) {
         totals.misrouted += misrouted;
         for (int i = 0; i < flows.length; i++) {
             Flow flow = flows[i];
-            if (open) {
+            if (open || !complete) {
                 totals.lost += flow == null ? 0 : flow.gaps();
             } else {
                 long published = publishedBy.applyAsLong(firstPublisher + i);

@@ -28,6 +28,9 @@ final class HtmlReport {
                 .append("</h1>\n");
         brokenLimits.forEach(
                 limit -> out.append("<p class=\"bad\">").append(escaped(limit)).append("</p>\n"));
+        if (result.interrupted()) {
+            out.append("<p class=\"bad\">Interrupted: this is what was measured until then.</p>\n");
+        }
         out.append("<table>\n");
         SummaryTable.rows(result)
                 .forEach((name, value) -> out.append("<tr><td>")

@@ -21,6 +21,7 @@ final class JsonReport {
         LoadFigures figures = result.figures();
         root.put("run", result.name());
         root.put("target", result.target());
+        root.put("interrupted", result.interrupted());
         root.put("clients", result.clients());
         root.put("connect_failures", result.connectFailures());
         root.put("connect_seconds", result.connectSeconds());

@@ -26,21 +26,30 @@ abstract class LoadCommand implements Callable<Integer> {
     @Mixin
     RunOptions run = new RunOptions();
 
-    LoadCommand(PrintStream out, PrintStream err) {
+    final Interruption interruption;
+
+    LoadCommand(PrintStream out, PrintStream err, Interruption interruption) {
         this.out = out;
         this.err = err;
+        this.interruption = interruption;
     }
 
     /** Checks the flags and runs the load; null if there was nothing to run. */
-    abstract @Nullable LoadResult load(Progress progress);
+    abstract @Nullable LoadResult load(Watch watch);
+
+    /** How often a run of this kind is sampled. */
+    Duration sampleEvery() {
+        return Watch.USUAL_SAMPLE;
+    }
 
     @Override
     public final Integer call() {
         Progress progress = run.progress(err);
+        interruption.watch();
         try {
             LoadResult result;
             try {
-                result = load(progress);
+                result = load(new Watch(progress, run.pid, interruption, sampleEvery()));
             } finally {
                 progress.end();
             }
@@ -53,15 +62,16 @@ abstract class LoadCommand implements Callable<Integer> {
                 throw e;
             }
             throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()));
+        } finally {
+            interruption.release();
         }
     }
 
     /** Runs a plan of one step. */
-    LoadResult runPlan(Plan plan, Target target, LoadSettings settings, Progress progress, boolean tolerant) {
+    LoadResult runPlan(Plan plan, Target target, LoadSettings settings, Watch watch, boolean tolerant) {
         run.require(plan.clients().size());
         try (LoadEngine engine = new LoadEngine(run.threads)) {
-            return new LoadRun(engine, plan, target, settings, progress, run.pid)
-                    .run(connection.arrivalNanos(), tolerant);
+            return new LoadRun(engine, plan, target, settings, watch).run(connection.arrivalNanos(), tolerant);
         }
     }
 

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastDeliveredMillis from the first connection to the last delivery
  * @param extra figures of this scenario alone, by name with unit
  * @param broker what the broker's process used while it was measured, if its process was named
+ * @param interrupted whether it ended before its time, by a signal
  */
 record LoadResult(
         String name,
@@ -37,7 +38,8 @@ record LoadResult(
         List<Sample> samples,
         double lastDeliveredMillis,
         Map<String, Double> extra,
-        @Nullable ProcessUse broker) {
+        @Nullable ProcessUse broker,
+        boolean interrupted) {
 
     LoadResult withExtra(String newName, Map<String, Double> figuresOfScenario) {
         return new LoadResult(
@@ -54,7 +56,8 @@ record LoadResult(
                 samples,
                 lastDeliveredMillis,
                 figuresOfScenario,
-                broker);
+                broker,
+                interrupted);
     }
 
     double publishedPerSecond() {

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 /** Runs a plan: connect and subscribe all, send and measure, wait for the last deliveries, add up. Blocks its caller. */
 final class LoadRun {
 
-    private static final long SAMPLE_NANOS = 1_000_000_000L;
     private static final long POLL_NANOS = 20_000_000L;
     private static final long QUIET_NANOS = 1_000_000_000L;
 
@@ -20,27 +19,19 @@ final class LoadRun {
     private final Plan plan;
     private final Target target;
     private final LoadSettings settings;
-    private final Progress progress;
-    private final @Nullable Long brokerPid;
+    private final Watch watch;
     private final List<Publisher> publishers = new ArrayList<>();
     private final List<Sample> samples = new ArrayList<>();
     private long sampledNanos;
     private long sampledPublished;
     private long sampledDelivered;
 
-    LoadRun(
-            LoadEngine engine,
-            Plan plan,
-            Target target,
-            LoadSettings settings,
-            Progress progress,
-            @Nullable Long brokerPid) {
+    LoadRun(LoadEngine engine, Plan plan, Target target, LoadSettings settings, Watch watch) {
         this.engine = engine;
         this.plan = plan;
         this.target = target;
         this.settings = settings;
-        this.progress = progress;
-        this.brokerPid = brokerPid;
+        this.watch = watch;
     }
 
     /**
@@ -54,13 +45,15 @@ final class LoadRun {
         Connector connector = new Connector(engine, target);
         List<LoadClient> clients = clients(connector);
         long begin = System.nanoTime();
-        connector.connect(clients, arrivalNanos, progress);
+        connector.connect(clients, arrivalNanos, watch);
         double connectSeconds = (System.nanoTime() - begin) / 1e9;
         requireConnected(connector, tolerant);
-        ProcessUse[] use = new ProcessUse[2];
-        double measured = measure(use);
+        @Nullable ProcessUse[] use = new ProcessUse[2];
+        double measured = interrupted() ? 0 : measure(use);
+        boolean interrupted = interrupted();
         drain();
-        FlowTable.Faults faults = faults();
+        // Who was interrupted while fetching does not know what would still have come.
+        FlowTable.Faults faults = faults(!interrupted || plan.publishedBefore().length == 0);
         LoadFigures figures = engine.figures(false);
         engine.onEachLoop(loop -> List.copyOf(loop.clients).forEach(LoadClient::disconnect));
         return new LoadResult(
@@ -77,7 +70,8 @@ final class LoadRun {
                 List.copyOf(samples),
                 Math.max(0, figures.lastDeliveredNanos - begin) / 1e6,
                 Map.of(),
-                use[0] == null || use[1] == null ? null : use[1].since(use[0]));
+                use[0] == null || use[1] == null ? null : use[1].since(use[0]),
+                interrupted);
     }
 
     private List<LoadClient> clients(LoadClient.SetUp setUp) {
@@ -109,7 +103,7 @@ final class LoadRun {
     }
 
     private void requireConnected(Connector connector, boolean tolerant) {
-        if (connector.failedCount() > 0 && (!tolerant || connector.readyCount() == 0)) {
+        if (connector.failedCount() > 0 && !interrupted() && (!tolerant || connector.readyCount() == 0)) {
             throw new LoadFailure("cannot connect to " + target.display() + ": " + connector.firstFailure()
                     + (connector.readyCount() == 0
                             ? ""
@@ -131,24 +125,28 @@ final class LoadRun {
         long stopped = end;
         while (System.nanoTime() - end < 0) {
             long now = System.nanoTime();
-            if (use[0] == null && brokerPid != null && now - measureFrom >= 0) {
-                use[0] = ProcessUse.of(brokerPid);
+            if (use[0] == null && watch.brokerPid() != null && now - measureFrom >= 0) {
+                use[0] = ProcessUse.of(watch.brokerPid());
             }
-            if (now - sampledNanos >= SAMPLE_NANOS) {
+            if (now - sampledNanos >= watch.sampleEvery().toNanos()) {
                 sample(start, now);
             }
-            if (isDone()) {
+            if (isDone() || interrupted()) {
                 stopped = now;
                 break;
             }
             LockSupport.parkNanos(Math.min(POLL_NANOS, Math.max(1, end - now)));
         }
-        if (brokerPid != null && use[0] != null) {
-            use[1] = ProcessUse.of(brokerPid);
+        if (watch.brokerPid() != null && use[0] != null) {
+            use[1] = ProcessUse.of(watch.brokerPid());
         }
         engine.onEachLoop(LoadLoop::stop);
         sample(start, System.nanoTime());
         return Math.max(0, stopped - measureFrom) / 1e9;
+    }
+
+    private boolean interrupted() {
+        return watch.interruption().isAsked();
     }
 
     private boolean isDone() {
@@ -182,7 +180,7 @@ final class LoadRun {
         sampledPublished = figures.published;
         sampledDelivered = figures.delivered;
         samples.add(sample);
-        progress.sample(sample);
+        watch.progress().sample(sample);
     }
 
     /** Until all that is expected has come, or nothing comes any more. */
@@ -214,17 +212,23 @@ final class LoadRun {
         }
     }
 
+    /** How many messages the busiest publisher sent; after the run. */
+    long mostSent() {
+        return publishers.stream().mapToLong(Publisher::sent).max().orElse(0);
+    }
+
     private long publishedBy(int number) {
         long[] before = plan.publishedBefore();
         return number < before.length ? before[number] : publishers.get(number).sent();
     }
 
-    private FlowTable.Faults faults() {
+    /** {@code complete}: what was published before and is still missing counts as lost. */
+    private FlowTable.Faults faults(boolean complete) {
         // The pass over all loops makes what they wrote visible to this thread.
         engine.onEachLoop(loop -> {});
         FlowTable.Faults faults = new FlowTable.Faults();
         for (FlowTable table : plan.tables()) {
-            table.addTo(faults, this::publishedBy);
+            table.addTo(faults, this::publishedBy, complete);
         }
         return faults;
     }

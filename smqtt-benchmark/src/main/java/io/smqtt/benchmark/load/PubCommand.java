@@ -60,12 +60,12 @@ final class PubCommand extends LoadCommand {
             description = "QoS 1 and 2: messages of a client not yet acknowledged. Default: ${DEFAULT-VALUE}.")
     int inFlight = 32;
 
-    PubCommand(PrintStream out, PrintStream err) {
-        super(out, err);
+    PubCommand(PrintStream out, PrintStream err, Interruption interruption) {
+        super(out, err, interruption);
     }
 
     @Override
-    LoadResult load(Progress progress) {
+    LoadResult load(Watch watch) {
         Target target = connection.target();
         check(messageIntervalMillis >= 0, "-I " + messageIntervalMillis + ": cannot be negative");
         double rate = perSecond != null
@@ -85,6 +85,6 @@ final class PubCommand extends LoadCommand {
             clients.add(ClientSpec.publisher(id, i, i, name));
         }
         Plan plan = new Plan("pub", clients, List.of(), 0, count.startNumber, new long[0]);
-        return runPlan(plan, target, settings, progress, false);
+        return runPlan(plan, target, settings, watch, false);
     }
 }

@@ -99,16 +99,20 @@ final class RunOptions {
     /**
      * Prints and writes the result.
      *
-     * @return the exit code: 1 if a limit was broken or a client could not be connected
+     * @return the exit code: 130 if the run was interrupted, 1 if a limit was broken or a client could not be connected
      */
     int report(LoadResult result, PrintStream out, PrintStream err) {
         List<String> broken = new Limits(maxP99, maxP999, maxLoss, maxDuplicates, minRate).brokenBy(result);
         out.print(SummaryTable.of(result));
         out.flush();
         write(json, JsonReport.of(result, broken));
-        write(csv, CsvReport.of(result.samples()));
+        write(csv, CsvReport.of(result));
         write(html, HtmlReport.of(result, broken));
         broken.forEach(limit -> err.println("limit broken: " + limit));
+        if (result.interrupted()) {
+            err.println("interrupted: what was measured until then was reported");
+            return Interruption.EXIT_CODE;
+        }
         return broken.isEmpty() && result.connectFailures() == 0 ? 0 : 1;
     }
 

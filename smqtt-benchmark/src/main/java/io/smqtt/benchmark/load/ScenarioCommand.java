@@ -87,12 +87,12 @@ final class ScenarioCommand extends LoadCommand {
     @Option(names = "--warm-up", paramLabel = "TIME", description = "Before the measurement. Default: 1s.")
     Duration warmUp = Duration.ofSeconds(1);
 
-    ScenarioCommand(PrintStream out, PrintStream err) {
-        super(out, err);
+    ScenarioCommand(PrintStream out, PrintStream err, Interruption interruption) {
+        super(out, err, interruption);
     }
 
     @Override
-    LoadResult load(Progress progress) {
+    LoadResult load(Watch watch) {
         Scenario scenario = scenario();
         int pubs = publishers == null ? scenario.publishers : publishers;
         int subs = subscribers == null ? scenario.subscribers : subscribers;
@@ -112,18 +112,18 @@ final class ScenarioCommand extends LoadCommand {
         Target target = connection.target();
         ScenarioPlans plans = new ScenarioPlans(connection.prefix, qos);
         return switch (scenario) {
-            case SYMMETRIC -> runPlan(plans.symmetric(pubs), target, settings, progress, false);
-            case FANIN -> runPlan(plans.fanIn(pubs, subs, group), target, settings, progress, false);
-            case FANOUT -> runPlan(plans.fanOut(pubs, subs), target, settings, progress, false);
-            case SINGLE_TOPIC -> runPlan(plans.singleTopic(pubs, subs), target, settings, progress, false);
-            case WILDCARD -> runPlan(plans.wildcard(pubs, filters, holders), target, settings, progress, false);
+            case SYMMETRIC -> runPlan(plans.symmetric(pubs), target, settings, watch, false);
+            case FANIN -> runPlan(plans.fanIn(pubs, subs, group), target, settings, watch, false);
+            case FANOUT -> runPlan(plans.fanOut(pubs, subs), target, settings, watch, false);
+            case SINGLE_TOPIC -> runPlan(plans.singleTopic(pubs, subs), target, settings, watch, false);
+            case WILDCARD -> runPlan(plans.wildcard(pubs, filters, holders), target, settings, watch, false);
             case RETAINED -> {
                 run.require(pubs);
-                yield store(plans, target, settings, progress).retained(pubs, messages(20_000));
+                yield store(plans, target, settings, watch).retained(pubs, messages(20_000));
             }
             case OFFLINE -> {
                 run.require(pubs);
-                yield store(plans, target, settings, progress).offline(pubs, messages(100));
+                yield store(plans, target, settings, watch).offline(pubs, messages(100));
             }
         };
     }
@@ -134,8 +134,8 @@ final class ScenarioCommand extends LoadCommand {
         return chosen;
     }
 
-    private StoreScenarios store(ScenarioPlans plans, Target target, LoadSettings settings, Progress progress) {
-        return new StoreScenarios(plans, target, settings, run.threads, connection.arrivalNanos(), progress, run.pid);
+    private StoreScenarios store(ScenarioPlans plans, Target target, LoadSettings settings, Watch watch) {
+        return new StoreScenarios(plans, target, settings, run.threads, connection.arrivalNanos(), watch);
     }
 
     private Scenario scenario() {

@@ -53,13 +53,13 @@ final class SizeCommand extends LoadCommand {
             description = "Payload bytes, at least 16. Default: ${DEFAULT-VALUE}.")
     int payloadBytes = 256;
 
-    SizeCommand(PrintStream out, PrintStream err) {
-        super(out, err);
+    SizeCommand(PrintStream out, PrintStream err, Interruption interruption) {
+        super(out, err, interruption);
     }
 
     @Override
     @Nullable
-    LoadResult load(Progress progress) {
+    LoadResult load(Watch watch) {
         check(devices > 0 && devices <= 100_000_000, "--devices: 1 to 100000000");
         check(onlinePercent > 0 && onlinePercent <= 100, "--online: more than 0, up to 100 percent");
         check(
@@ -87,7 +87,7 @@ final class SizeCommand extends LoadCommand {
         LoadSettings settings = MessageRules.checked(new LoadSettings(
                 qos, payloadBytes, false, part.peakUp(), 0, 32, 0, Duration.ZERO, run.duration, run.drain));
         run.require(part.connections());
-        return runPlan(part.plan(connection.prefix, qos), connection.target(), settings, progress, false);
+        return runPlan(part.plan(connection.prefix, qos), connection.target(), settings, watch, false);
     }
 
     private void print(String title, BusinessSizing sizing) {

@@ -34,12 +34,12 @@ final class SubCommand extends LoadCommand {
             description = "Ends after so many messages; 0: no limit. Default: ${DEFAULT-VALUE}.")
     long limit;
 
-    SubCommand(PrintStream out, PrintStream err) {
-        super(out, err);
+    SubCommand(PrintStream out, PrintStream err, Interruption interruption) {
+        super(out, err, interruption);
     }
 
     @Override
-    LoadResult load(Progress progress) {
+    LoadResult load(Watch watch) {
         Target target = connection.target();
         MessageRules.checkQos(qos);
         check(limit >= 0, "-L: cannot be negative");
@@ -60,6 +60,6 @@ final class SubCommand extends LoadCommand {
             tables.add(flows);
             clients.add(ClientSpec.subscriber(id, i, i, own, qos, flows));
         }
-        return runPlan(new Plan("sub", clients, tables, 0), target, receiving(qos, limit), progress, false);
+        return runPlan(new Plan("sub", clients, tables, 0), target, receiving(qos, limit), watch, false);
     }
 }

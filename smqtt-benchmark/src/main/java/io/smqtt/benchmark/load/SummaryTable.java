@@ -28,6 +28,9 @@ final class SummaryTable {
         LoadFigures figures = result.figures();
         LoadSettings settings = result.settings();
         rows.put("run", result.name() + " at " + result.target());
+        if (result.interrupted()) {
+            rows.put("interrupted", String.format(Locale.ROOT, "after %.1f s of measuring", result.measuredSeconds()));
+        }
         rows.put("clients", clients(result));
         rows.put("connect", connect(result));
         if (figures.published > 0) {
@@ -125,10 +128,11 @@ final class SummaryTable {
     }
 
     private static String brokerCpu(LoadResult result, ProcessUse broker) {
-        return String.format(
-                Locale.ROOT,
-                "%.2f s while measured, %.2f us per delivered message",
-                broker.cpuSeconds(),
-                result.brokerMicrosPerDelivered());
+        String seconds = String.format(Locale.ROOT, "%.2f s while measured", broker.cpuSeconds());
+        return result.figures().measuredDelivered == 0
+                ? seconds
+                : seconds
+                        + String.format(
+                                Locale.ROOT, ", %.2f us per delivered message", result.brokerMicrosPerDelivered());
     }
 }

@@ -44,7 +44,7 @@ class ReportsTest {
 
     @Test
     void csvHasALinePerSample() {
-        assertThat(CsvReport.of(result.samples()).lines())
+        assertThat(CsvReport.of(result).lines())
                 .containsExactly(
                         "seconds,connected,published_per_second,delivered_per_second,p50_us,p99_us,max_us",
                         "1.000,20,90.0,80.0,500.0,900.0,1000.0",

@@ -47,6 +47,7 @@ final class Results {
                 List.of(new Sample(1, 20, 90, 80, 500, 900, 1000), new Sample(2, 20, 110.25, 100, 500, 900, 1000)),
                 0,
                 Map.of(),
-                new ProcessUse(2, 3 << 20));
+                new ProcessUse(2, 3 << 20),
+                false);
     }
 }
