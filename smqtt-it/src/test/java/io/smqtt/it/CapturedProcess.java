@@ -118,16 +118,28 @@ final class CapturedProcess implements AutoCloseable {
         return process;
     }
 
-    /** Waits for the end of the process and returns its exit code. */
+    /** Waits for the end of the process and of its output, all of which is then in the report, and returns its exit code. */
     int awaitExit(Duration patience) {
+        long deadlineNanos = System.nanoTime() + patience.toNanos();
         try {
             if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new IllegalStateException(name + " did not end within " + patience + report());
             }
+            awaitEndOfOutput(deadlineNanos);
             return process.exitValue();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
+        }
+    }
+
+    private synchronized void awaitEndOfOutput(long deadlineNanos) {
+        while (!ended) {
+            long leftMillis = (deadlineNanos - System.nanoTime()) / 1_000_000;
+            if (leftMillis <= 0) {
+                throw new IllegalStateException(name + " ended, but something still holds its output open" + report());
+            }
+            waitFor(leftMillis);
         }
     }
 
