@@ -348,6 +348,11 @@ final class Connection implements PacketSink {
         return order;
     }
 
+    /** Whether only stable storage is safe enough for what this client publishes. */
+    boolean wantsStable() {
+        return loop.wantsStable();
+    }
+
     int pendingAcknowledgements() {
         return acknowledgements == null ? 0 : acknowledgements.atLeastOnce();
     }

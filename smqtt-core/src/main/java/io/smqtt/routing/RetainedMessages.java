@@ -5,6 +5,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
@@ -132,6 +133,19 @@ public final class RetainedMessages {
      * @return how many were removed
      */
     public int removeExpired(long nowNanos, int maxSteps) {
+        return removeExpired(nowNanos, maxSteps, topic -> {});
+    }
+
+    /**
+     * Removes expired messages, going on where the last call has ended. Any thread; costs nothing if no message has an
+     * expiry interval.
+     *
+     * @param nowNanos the broker's monotonic clock
+     * @param maxSteps the most messages to look at
+     * @param removedTopics is told the topic of each message that is removed
+     * @return how many were removed
+     */
+    public int removeExpired(long nowNanos, int maxSteps, Consumer<TopicName> removedTopics) {
         int removed = 0;
         synchronized (lock) {
             for (int step = 0; step < maxSteps && expiring > 0; step++) {
@@ -144,6 +158,7 @@ public final class RetainedMessages {
                 swept = next.getKey();
                 if (next.getValue().isExpired(nowNanos) && remove(next.getKey())) {
                     removed++;
+                    removedTopics.accept(next.getValue().topic());
                 }
             }
         }

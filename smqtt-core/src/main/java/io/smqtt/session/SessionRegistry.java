@@ -37,6 +37,7 @@ import reactor.core.publisher.Mono;
 public final class SessionRegistry {
 
     private final SessionResources resources;
+    private final RetainedKeeper retained;
     private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
     private final @Nullable UserSessions users;
 
@@ -61,9 +62,69 @@ public final class SessionRegistry {
             LimitsConfig limits,
             SessionConfig config,
             QueueBudget budget) {
-        resources =
-                new SessionResources(router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget);
+        this(router, wheels, authorizer, observer, ticker, limits, config, budget, null);
+    }
+
+    /**
+     * Creates a registry whose sessions survive the process.
+     *
+     * @param router where messages of sessions go
+     * @param wheels the deadlines of each event loop, in the order of the router's loops
+     * @param authorizer who may receive what, and whose will may be published
+     * @param observer what is told of sessions
+     * @param ticker the broker's monotonic clock
+     * @param limits limits of sessions
+     * @param config how sessions live on
+     * @param budget what all queues together may hold
+     * @param stores where sessions with an expiry interval are kept; null for memory
+     */
+    public SessionRegistry(
+            Router router,
+            List<DeadlineWheel> wheels,
+            Authorizer authorizer,
+            BrokerObserver observer,
+            Ticker ticker,
+            LimitsConfig limits,
+            SessionConfig config,
+            QueueBudget budget,
+            @Nullable Stores stores) {
+        resources = new SessionResources(
+                router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget, stores);
+        retained = new RetainedKeeper(router, stores);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
+    }
+
+    /**
+     * Brings back what the store holds. Blocks; called once, before clients connect, not on an event loop.
+     *
+     * @throws io.smqtt.spi.StoreDamagedException if what is stored cannot be read
+     */
+    public void recover() {
+        Stores stores = resources.stores();
+        if (stores == null) {
+            return;
+        }
+        SessionRecovery recovery = new SessionRecovery(resources, this);
+        stores.store().recover(recovery);
+        stores.open();
+        recovery.finish();
+    }
+
+    /** A session was found in the store. */
+    void recovered(Session session) {
+        sessions.put(session.id(), session);
+        if (users != null) {
+            users.add(session);
+        }
+    }
+
+    /**
+     * Who keeps retained messages.
+     *
+     * @return for all that publish
+     */
+    public RetainedKeeper retained() {
+        return retained;
     }
 
     /**
@@ -226,21 +287,24 @@ public final class SessionRegistry {
 
     private void routeWill(RoutingLoop loop, Session session, ApplicationMessage message) {
         if (message.retain()) { // [MQTT-3.1.2-15]
-            resources.router().retain(message);
+            retained.retain(loop, message, RouteTicket.NONE);
         }
         resources.observer().willPublished(session.id());
         resources.router().route(loop, message, RouteTicket.NONE);
     }
 
     /** Offers a message of a shared subscription to another member that is online. On the leaving member's loop. */
-    boolean returnShared(Session leaving, ApplicationMessage message, Subscription subscription) {
+    boolean returnShared(
+            Session leaving, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = resources.router().index().group(subscription);
         Subscription other = group == null ? null : group.select(message, leaving);
         if (other == null || !other.subscriber().isOnline()) {
             return false;
         }
         RoutingLoop loop = leaving.owner();
-        loop.executor().execute(() -> resources.router().redispatch(loop, message, subscription));
+        ticket.hold();
+        loop.executor()
+                .execute(() -> ticket.release(resources.router().redispatch(loop, message, subscription, ticket)));
         return true;
     }
 
@@ -261,8 +325,9 @@ public final class SessionRegistry {
     }
 
     /** A message that arrived after its session had ended. */
-    void returnAfterEnd(Session ended, ApplicationMessage message, Subscription subscription) {
-        if (subscription.shareName() == null || !returnShared(ended, message, subscription)) {
+    void returnAfterEnd(
+            Session ended, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (subscription.shareName() == null || !returnShared(ended, message, subscription, ticket)) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         }
     }

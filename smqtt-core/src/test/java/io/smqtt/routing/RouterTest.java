@@ -349,11 +349,11 @@ class RouterTest {
                 .payload("x")
                 .qos(QoS.AT_LEAST_ONCE)
                 .build();
-        router.redispatch(router.loops().get(0), message, subscription);
+        router.redispatch(router.loops().get(0), message, subscription, RouteTicket.NONE);
         assertThat(dropped).isEqualTo(Map.of(DropReason.NO_SHARED_MEMBER, 1));
 
         new Owned("b", 0).to("t", "g");
-        router.redispatch(router.loops().get(0), message, subscription);
+        router.redispatch(router.loops().get(0), message, subscription, RouteTicket.NONE);
         assertThat(delivered).containsExactly("b x");
     }
 
