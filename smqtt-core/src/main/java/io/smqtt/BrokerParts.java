@@ -126,7 +126,11 @@ final class BrokerParts {
             DeadlineWheel wheel = new DeadlineWheel(ticker);
             StoreLoop store = storeLoops == null
                     ? null
-                    : new StoreLoop(eventLoop, wheel, config.storage().sync() == StorageConfig.Sync.SYNC);
+                    : new StoreLoop(
+                            eventLoop,
+                            wheel,
+                            config.storage().sync() != StorageConfig.Sync.NONE,
+                            config.storage().sync() == StorageConfig.Sync.SYNC);
             if (storeLoops != null && store != null) {
                 storeLoops.add(store);
             }
@@ -197,7 +201,7 @@ final class BrokerParts {
                 access.authorizer(),
                 builder.interceptors,
                 ticker,
-                (stores != null && stores.waits()) || builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
+                stores != null || builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
         return new ConnectionFlows(
                 connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);
     }

@@ -46,6 +46,7 @@ final class AcknowledgementOrder {
     Pending expectRouted(int packetId, QoS qos) {
         boolean joint = qos == QoS.EXACTLY_ONCE
                 && connection.loop().store() != null
+                && connection.waitsForStore()
                 && connection.session().isStored();
         Pending next = add(new Pending(packetId, qos, joint));
         if (joint) {
@@ -132,6 +133,11 @@ final class AcknowledgementOrder {
         void routed(ReasonCode outcome) {
             reason = outcome;
             release(true);
+        }
+
+        @Override
+        public boolean waitsForStore() {
+            return connection.waitsForStore();
         }
 
         @Override

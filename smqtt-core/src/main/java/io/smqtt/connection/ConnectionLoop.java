@@ -102,6 +102,11 @@ public final class ConnectionLoop {
         return store != null && store.isStable();
     }
 
+    /** Whether anything waits for the store. */
+    boolean waitsForStore() {
+        return store != null && store.isAwaited();
+    }
+
     /** A ticket that becomes a real one only when somebody holds it. */
     TicketOffer offer(Connection connection, int packetId, QoS qos) {
         TicketOffer offer = ticketOffer;

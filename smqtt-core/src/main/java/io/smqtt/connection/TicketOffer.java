@@ -65,6 +65,11 @@ final class TicketOffer implements RouteTicket {
     }
 
     @Override
+    public boolean waitsForStore() {
+        return claim().waitsForStore();
+    }
+
+    @Override
     public boolean wantsStable() {
         return claim().wantsStable();
     }

@@ -41,6 +41,15 @@ public interface RouteTicket {
     }
 
     /**
+     * Tells whether the publisher waits for stores at all. Any thread.
+     *
+     * @return false if a store need not hold the ticket
+     */
+    default boolean waitsForStore() {
+        return true;
+    }
+
+    /**
      * Tells whether only stable storage is safe enough. Any thread.
      *
      * @return false if surviving the end of the process is enough

@@ -48,6 +48,6 @@ final class Departure implements RouteTicket {
         if (failed) { // it waits here again, behind the others
             session.take(message, subscription, RouteTicket.NONE);
         }
-        queue.remove(number);
+        queue.departed(number);
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.netty.util.collection.LongObjectHashMap;
+import io.smqtt.config.DropPolicy;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
@@ -13,8 +15,10 @@ import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredQueue;
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +46,7 @@ final class DurableQueue implements StoreWaiter {
     private static final int PAGE_MESSAGES = 256;
     private static final int PAGE_BYTES = 256 * 1024;
     private static final int FEW = 64;
+    private static final long EXPIRY_LOOK_NANOS = 1_000_000_000L;
 
     private final Session session;
     private final SessionRecord record;
@@ -52,6 +57,14 @@ final class DurableQueue implements StoreWaiter {
     private long unreadFrom;
     private int waiting;
     private long bytes;
+
+    /** Whether a message of a shared subscription may be among those that wait. */
+    private boolean mayHoldShared;
+
+    private boolean draining;
+    private @Nullable LongObjectHashMap<Departure> departing;
+    private boolean trimming;
+    private long expiryLookNanos = Long.MIN_VALUE;
 
     /** Joint messages that wait and are not safe yet, in order. */
     private @Nullable ArrayDeque<Joint> joint;
@@ -76,6 +89,7 @@ final class DurableQueue implements StoreWaiter {
         this.unreadFrom = stored.firstSequence();
         this.waiting = stored.messages();
         this.bytes = stored.bytes();
+        this.mayHoldShared = waiting > 0;
     }
 
     void flow(OutboundFlow newFlow) {
@@ -86,6 +100,8 @@ final class DurableQueue implements StoreWaiter {
         epoch++;
         connected = true;
         reading = false;
+        draining = false;
+        trimming = false;
     }
 
     /** What is at hand is only in the store again. */
@@ -93,6 +109,8 @@ final class DurableQueue implements StoreWaiter {
         epoch++;
         connected = false;
         reading = false;
+        draining = false;
+        trimming = false;
         if (ready != null && !ready.isEmpty()) {
             unreadFrom = ready.element().number;
             ready.forEach(entry -> resources.budget().add(-entry.message.footprintBytes()));
@@ -163,6 +181,7 @@ final class DurableQueue implements StoreWaiter {
         int footprint = message.footprintBytes();
         waiting++;
         bytes += footprint;
+        mayHoldShared |= subscription.shareName() != null;
         StoredMessage stored = stored(number, message, subscription, qos, StoredDelivery.WAITING);
         if (qos == QoS.EXACTLY_ONCE) {
             Joint part = new Joint(stored, -1);
@@ -238,6 +257,17 @@ final class DurableQueue implements StoreWaiter {
     /** A message of a shared subscription that goes to another member. */
     Departure departure(ApplicationMessage message, Subscription subscription, long number) {
         return new Departure(session, this, number, message, subscription);
+    }
+
+    /** A message has arrived at another member, or it could not be kept there. */
+    void departed(long number) {
+        if (departing != null) {
+            departing.remove(number);
+            if (departing.isEmpty()) {
+                departing = null;
+            }
+        }
+        remove(number);
     }
 
     // --- what became of it
@@ -406,18 +436,16 @@ final class DurableQueue implements StoreWaiter {
             return; // goes on when it is safe
         }
         reading = true;
-        record.loop().flush(); // what is submitted is seen
         int asked = epoch;
         long end = next;
+        readPage(unreadFrom, page -> read(page, asked, end));
+    }
+
+    private void readPage(long from, Consumer<StoredPage> reply) {
+        record.loop().flush(); // what is submitted is seen
         record.stores()
                 .store()
-                .read(
-                        record.number(),
-                        unreadFrom,
-                        PAGE_MESSAGES,
-                        PAGE_BYTES,
-                        session.owner().executor(),
-                        page -> read(page, asked, end));
+                .read(record.number(), from, PAGE_MESSAGES, PAGE_BYTES, session.owner().executor(), reply);
     }
 
     private void read(StoredPage page, int asked, long end) {
@@ -430,7 +458,7 @@ final class DurableQueue implements StoreWaiter {
             record.loop().later(this, 0, READ);
             return;
         }
-        long barrier = joint == null ? Long.MAX_VALUE : joint.element().stored.sequence();
+        long barrier = barrier();
         boolean found = false;
         for (StoredMessage message : page.messages()) {
             if (message.sequence() >= barrier) {
@@ -439,7 +467,9 @@ final class DurableQueue implements StoreWaiter {
             if (message.sequence() >= unreadFrom) {
                 found = true;
                 unreadFrom = message.sequence() + 1;
-                addReady(ready(message));
+                if (!isDeparting(message.sequence())) {
+                    addReady(ready(message));
+                }
             }
         }
         if (!found) {
@@ -448,6 +478,11 @@ final class DurableQueue implements StoreWaiter {
         if (flow != null) {
             flow.pump();
         }
+    }
+
+    /** The first message that the store does not show yet. */
+    private long barrier() {
+        return joint == null ? Long.MAX_VALUE : joint.element().stored.sequence();
     }
 
     /** There is nothing up to a number: what was counted and is not there, was lost or done with. */
@@ -476,6 +511,164 @@ final class DurableQueue implements StoreWaiter {
             last = message;
         }
         return new Ready(message.sequence(), message.message(), subscription, message.qos(), message.delivery());
+    }
+
+    // --- what has no room
+
+    /**
+     * Makes room for a message. What is only in the store goes a moment later; until then a few messages more may wait.
+     *
+     * @return false if there is no room: the message itself is dropped
+     */
+    boolean makeRoom(int footprintBytes, LimitsConfig limits) {
+        long now = resources.ticker().nanoTime();
+        boolean oldest = resources.config().dropPolicy() == DropPolicy.OLDEST
+                && footprintBytes <= limits.maxQueuedBytes();
+        DropReason full = refusal(footprintBytes, limits);
+        Ready first = peek();
+        while (full != null && first != null && first.delivery.state() == StoredDelivery.State.WAITING) {
+            boolean expired = first.message.isExpired(now);
+            if (!expired && !oldest) {
+                return false;
+            }
+            poll();
+            drop(first.number, expired ? DropReason.EXPIRED : full);
+            full = refusal(footprintBytes, limits);
+            first = peek();
+        }
+        if (full == null) {
+            return true;
+        }
+        if (first != null || unreadFrom == next) {
+            return false;
+        }
+        if (oldest) {
+            trim();
+            return waiting < limits.maxQueuedMessages() + PAGE_MESSAGES
+                    && bytes + footprintBytes <= limits.maxQueuedBytes() + PAGE_BYTES;
+        }
+        if (now - expiryLookNanos >= EXPIRY_LOOK_NANOS || expiryLookNanos == Long.MIN_VALUE) {
+            expiryLookNanos = now;
+            trim();
+        }
+        return false;
+    }
+
+    /** Why the oldest has to go, or null if it may stay. */
+    private @Nullable DropReason excess(LimitsConfig limits) {
+        if (waiting > limits.maxQueuedMessages()) {
+            return DropReason.QUEUE_COUNT;
+        }
+        return bytes > limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
+    }
+
+    private void drop(long number, DropReason reason) {
+        resources.observer().messageDropped(reason, 1);
+        remove(number);
+    }
+
+    /** Looks at the oldest messages in the store, and drops those that have expired or must go. */
+    private void trim() {
+        if (trimming || reading) {
+            return;
+        }
+        trimming = true;
+        reading = true;
+        int asked = epoch;
+        readPage(unreadFrom, page -> trim(page, asked));
+    }
+
+    private void trim(StoredPage page, int asked) {
+        if (asked != epoch || session.hasEnded()) {
+            return;
+        }
+        trimming = false;
+        reading = false;
+        long now = resources.ticker().nanoTime();
+        boolean goesOn = !page.messages().isEmpty();
+        for (StoredMessage message : page.messages()) {
+            goesOn = goesOn && trim(message, now);
+        }
+        if (goesOn) {
+            trim();
+        } else if (flow != null) {
+            flow.pump();
+        }
+    }
+
+    /** Drops a message if it is the oldest and has to go. */
+    private boolean trim(StoredMessage message, long now) {
+        if (message.sequence() < unreadFrom || isDeparting(message.sequence())) {
+            return true;
+        }
+        boolean expired = message.message().isExpired(now);
+        DropReason full = excess(resources.limits());
+        boolean goes = expired || (full != null && resources.config().dropPolicy() == DropPolicy.OLDEST);
+        if (!goes || message.sequence() >= barrier() || message.delivery().state() != StoredDelivery.State.WAITING) {
+            return false;
+        }
+        unreadFrom = message.sequence() + 1;
+        forget(message.message().footprintBytes());
+        drop(message.sequence(), expired || full == null ? DropReason.EXPIRED : full);
+        return true;
+    }
+
+    // --- shared subscriptions
+
+    /** Offers what waits by shared subscriptions to other members, while the client is away. */
+    void drainShared(OutboundFlow.SharedReturn target) {
+        if (!connected && !draining && waiting > 0 && mayHoldShared) {
+            draining = true;
+            mayHoldShared = false;
+            drainFrom(unreadFrom, target);
+        }
+    }
+
+    private void drainFrom(long from, OutboundFlow.SharedReturn target) {
+        int asked = epoch;
+        readPage(from, page -> drain(page, asked, target));
+    }
+
+    private void drain(StoredPage page, int asked, OutboundFlow.SharedReturn target) {
+        if (asked != epoch || session.hasEnded()) {
+            mayHoldShared = true;
+            return;
+        }
+        long last = -1;
+        for (StoredMessage message : page.messages()) {
+            last = message.sequence();
+            boolean mayGo = last >= unreadFrom
+                    && last < barrier()
+                    && message.delivery().state() == StoredDelivery.State.WAITING
+                    && !isDeparting(last)
+                    && SharedFilter.isShared(message.clientFilter());
+            if (mayGo && !depart(message, target)) {
+                mayHoldShared = true;
+            }
+        }
+        if (last >= 0 && last + 1 < next) {
+            drainFrom(last + 1, target);
+        } else {
+            draining = false;
+        }
+    }
+
+    private boolean isDeparting(long number) {
+        return departing != null && departing.containsKey(number);
+    }
+
+    private boolean depart(StoredMessage message, OutboundFlow.SharedReturn target) {
+        Ready entry = ready(message);
+        Departure departure = departure(entry.message, entry.subscription, entry.number);
+        if (!target.offer(entry.message, entry.subscription, departure)) {
+            return false;
+        }
+        if (departing == null) {
+            departing = new LongObjectHashMap<>();
+        }
+        departing.put(entry.number, departure);
+        forget(entry.message.footprintBytes());
+        return true;
     }
 
     /** Forgets everything, when the session ends. */

@@ -265,7 +265,7 @@ final class OutboundFlow {
             RouteTicket ticket) {
         int footprint = message.footprintBytes();
         DropReason full = durable.refusal(footprint, resources.limits());
-        if (full != null) {
+        if (full != null && !durable.makeRoom(footprint, resources.limits())) {
             observer.messageDropped(full, 1);
             return;
         }
@@ -622,6 +622,9 @@ final class OutboundFlow {
                 inFlight.remove(sequence);
                 observer.messageRedispatched(1);
             }
+        }
+        if (stored != null) {
+            stored.drainShared(target);
         }
         for (int i = queue.size(); i > 0; i--) {
             ApplicationMessage message = queue.message();

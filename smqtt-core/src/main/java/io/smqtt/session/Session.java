@@ -647,8 +647,8 @@ public final class Session implements Subscriber {
 
     /** Another member of a shared group is there: what waits here for nobody goes to it. */
     void handOver() {
-        if (sink == null && !ended && outbound != null) {
-            returnShared(outbound);
+        if (sink == null && !ended && queuedCount() > 0) {
+            returnShared(outbound());
         }
     }
 

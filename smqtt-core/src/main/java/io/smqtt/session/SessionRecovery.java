@@ -36,6 +36,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     private final SessionResources resources;
     private final SessionRegistry registry;
     private final List<ArrayDeque<Session>> byLoop = new ArrayList<>();
+    private final List<Session> superseded = new ArrayList<>();
     private @Nullable Session current;
     private @Nullable TopicFilter lastFilter;
     private long sessions;
@@ -56,7 +57,10 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
                 stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, Set.of());
         Session session = new Session(resources, registry, loop, client, stored, waiting);
         current = session;
-        registry.recovered(session);
+        Session older = registry.recovered(session);
+        if (older != null) {
+            superseded.add(older);
+        }
         byLoop.get(index).add(session);
     }
 
@@ -120,6 +124,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
                     subscriptions,
                     resources.router().retained().count());
         }
+        superseded.forEach(older -> older.execute(() -> older.end(false)));
         for (int i = 0; i < byLoop.size(); i++) {
             awaitClients(resources.router().loops().get(i), byLoop.get(i));
         }

@@ -110,12 +110,14 @@ public final class SessionRegistry {
         recovery.finish();
     }
 
-    /** A session was found in the store. */
-    void recovered(Session session) {
-        sessions.put(session.id(), session);
+    /** A session was found in the store. Returns an older one of its client that was to be removed, or null. */
+    @Nullable
+    Session recovered(Session session) {
+        Session older = sessions.put(session.id(), session);
         if (users != null) {
             users.add(session);
         }
+        return older;
     }
 
     /**

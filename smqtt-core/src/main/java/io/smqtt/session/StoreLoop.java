@@ -25,6 +25,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     private final EventExecutor executor;
     private final DeadlineWheel wheel;
+    private final boolean awaited;
     private final boolean stable;
     private final Runnable flushTask = this::flushAtEnd;
     private @Nullable StoreWriter opened;
@@ -55,12 +56,23 @@ public final class StoreLoop implements BrokerStore.CommitListener {
      *
      * @param executor the event loop
      * @param wheel its deadlines
-     * @param stable whether what the broker itself waits for must be on stable storage
+     * @param awaited whether the broker waits for the store unless told otherwise
+     * @param stable whether what it waits for must be on stable storage
      */
-    public StoreLoop(EventExecutor executor, DeadlineWheel wheel, boolean stable) {
+    public StoreLoop(EventExecutor executor, DeadlineWheel wheel, boolean awaited, boolean stable) {
+        this.awaited = awaited;
         this.executor = executor;
         this.wheel = wheel;
         this.stable = stable;
+    }
+
+    /**
+     * Whether the broker waits for the store unless told otherwise.
+     *
+     * @return false if acknowledgements leave at once
+     */
+    public boolean isAwaited() {
+        return awaited;
     }
 
     /**
@@ -96,7 +108,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     /** Holds a ticket until the last operation is safe. */
     void await(RouteTicket ticket) {
-        if (isSettled()) {
+        if (isSettled() || !ticket.waitsForStore()) {
             return;
         }
         ticket.hold();

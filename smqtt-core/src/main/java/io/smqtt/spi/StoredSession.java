@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param number given by {@link BrokerStore#newSession}; another one for each session that a client has had
  * @param clientId the client identifier
  * @param userName the user, or null
- * @param expirySeconds the session expiry interval, 1 to 4,294,967,295; the last one means never
+ * @param expirySeconds the session expiry interval, 0 to 4,294,967,295; the last one means never, 0 that the client has
+ *     resumed the session for its present connection only
  * @param expiresAtMillis when it ends, by the store's clock; {@link #CONNECTED} while a client is connected. After a crash
  *     the interval begins with the restart
  * @param will the will message that is to be published, or null

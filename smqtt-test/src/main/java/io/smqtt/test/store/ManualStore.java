@@ -29,7 +29,7 @@ public final class ManualStore implements BrokerStore {
 
     private final Ticker ticker;
     private final long createdNanos;
-    private StoredState committed = new StoredState();
+    private final StoredState committed;
     private final ArrayDeque<Batch> pending = new ArrayDeque<>();
     private boolean held;
     private boolean heldReads;
@@ -38,6 +38,7 @@ public final class ManualStore implements BrokerStore {
     private boolean overloaded;
     private long lastSession;
     private int life;
+    private int killed;
     private int commits;
     private int syncs;
 
@@ -47,8 +48,26 @@ public final class ManualStore implements BrokerStore {
      * @param ticker the clock of the brokers that use it
      */
     public ManualStore(Ticker ticker) {
+        this(ticker, new StoredState(), 0, 0);
+    }
+
+    private ManualStore(Ticker ticker, StoredState committed, long clockNanos, long lastSession) {
         this.ticker = ticker;
-        this.createdNanos = ticker.nanoTime();
+        this.committed = committed;
+        this.createdNanos = ticker.nanoTime() - clockNanos;
+        this.lastSession = lastSession;
+    }
+
+    /**
+     * A store with what this one has committed, as the next process finds it.
+     *
+     * @param next the clock of the brokers that use it, which may show quite another time
+     * @return another store; this one stays as it is
+     */
+    public synchronized ManualStore reopened(Ticker next) {
+        long clockNanos = ticker.nanoTime() - createdNanos;
+        long stepNanos = next.nanoTime() - ticker.nanoTime();
+        return new ManualStore(next, committed.moved(stepNanos), clockNanos, lastSession);
     }
 
     /** Creates an empty store with the system's clock. */
@@ -122,7 +141,7 @@ public final class ManualStore implements BrokerStore {
 
     /** Ends as a killed process does: what is not committed is lost, and present writers reach nothing any more. */
     public synchronized void kill() {
-        life++;
+        killed = ++life;
         pending.clear();
         waitingReads.clear();
         held = false;
@@ -296,10 +315,13 @@ public final class ManualStore implements BrokerStore {
     }
 
     synchronized void flushed(Batch batch) {
-        if (batch.writer().life() != life) {
-            return;
+        if (batch.writer().life() < killed) {
+            return; // nobody is there any more
         }
-        if (held) {
+        if (batch.writer().life() != life) {
+            IllegalStateException closed = new IllegalStateException("the store is closed");
+            execute(batch.writer.loop(), () -> batch.writer.listener().failed(batch.position, closed));
+        } else if (held) {
             pending.add(batch);
         } else {
             finish(batch);

@@ -51,14 +51,7 @@ final class ManualWriter implements StoreWriter {
 
     @Override
     public void putSession(StoredSession session) {
-        add(state -> {
-            state.sessions
-                    .values()
-                    .removeIf(other -> other.header != null
-                            && other.header.clientId().equals(session.clientId())
-                            && other.header.number() != session.number());
-            state.session(session.number()).header = session;
-        });
+        add(state -> state.session(session.number()).header = session);
     }
 
     @Override

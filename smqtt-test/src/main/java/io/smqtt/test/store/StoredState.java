@@ -54,6 +54,31 @@ final class StoredState {
         return copy;
     }
 
+    /** The same for a broker whose clock shows another time. */
+    StoredState moved(long stepNanos) {
+        StoredState moved = copy();
+        for (Entry entry : moved.sessions.values()) {
+            entry.messages.replaceAll((number, message) -> with(message, moved(message.message(), stepNanos)));
+        }
+        moved.retained.replaceAll((topic, message) -> moved(message, stepNanos));
+        return moved;
+    }
+
+    private static ApplicationMessage moved(ApplicationMessage message, long stepNanos) {
+        return message.accepted(message.acceptedAtNanos() + stepNanos, message.publisherId());
+    }
+
+    private static StoredMessage with(StoredMessage stored, ApplicationMessage message) {
+        return new StoredMessage(
+                stored.sequence(),
+                message,
+                stored.clientFilter(),
+                stored.qos(),
+                stored.retain(),
+                stored.identifiers(),
+                stored.delivery());
+    }
+
     void putMessage(long session, StoredMessage message) {
         Entry entry = session(session);
         entry.messages.put(message.sequence(), message);
