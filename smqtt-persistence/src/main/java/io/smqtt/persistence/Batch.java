@@ -31,16 +31,18 @@ final class Batch implements Database.Rows {
     private final Encoding encoding;
     private final Database database;
     private final Tails tails;
+    private final Heads heads;
     private final List<Change> changes = new ArrayList<>();
     private final Map<Long, Map<Long, Pending>> messages = new LinkedHashMap<>();
-    private final Map<ApplicationMessage, Body> bodies = new IdentityHashMap<>();
+    private final IdentityHashMap<ApplicationMessage, Body> bodies = new IdentityHashMap<>();
     private final Map<Long, Integer> released = new HashMap<>();
     private final List<Long> removedSessions = new ArrayList<>();
 
-    Batch(Encoding encoding, Database database, Tails tails) {
+    Batch(Encoding encoding, Database database, Tails tails, Heads heads) {
         this.encoding = encoding;
         this.database = database;
         this.tails = tails;
+        this.heads = heads;
     }
 
     void add(Change change) {
@@ -189,11 +191,13 @@ final class Batch implements Database.Rows {
         if (message != null) {
             long body = body(message.message());
             add(new Change(Family.QUEUE, key, encoding.queued(message, pending.delivery, body)));
-            tail.added(sequence, message.message().footprintBytes());
+            int footprintBytes = message.message().footprintBytes();
+            heads.put(session, sequence, new QueueRow.Head(footprintBytes, body));
+            tail.added(sequence, footprintBytes);
         } else if (pending.isCancelled()) {
             tail.used(sequence);
         } else if (pending.gone) {
-            removeStored(key, sequence, tail);
+            removeStored(key, session, sequence, tail);
         } else {
             add(new Change(Family.DELIVERY, key, encoding.delivery(pending.delivery)));
         }
@@ -210,10 +214,10 @@ final class Batch implements Database.Rows {
         return body.number;
     }
 
-    private void removeStored(byte[] key, long sequence, Tail tail) throws RocksDBException {
-        byte[] bytes = new byte[QueueRow.HEAD_BYTES];
-        if (database.getHead(Family.QUEUE, key, bytes)) {
-            QueueRow.Head head = QueueRow.readHead(bytes);
+    private void removeStored(byte[] key, long session, long sequence, Tail tail) throws RocksDBException {
+        QueueRow.Head head = heads.of(session, sequence);
+        if (head != null) {
+            heads.remove(session, sequence);
             add(Change.remove(Family.QUEUE, key));
             add(Change.remove(Family.DELIVERY, key));
             tail.removed(sequence, head.footprintBytes());

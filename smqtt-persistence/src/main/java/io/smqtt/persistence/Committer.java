@@ -149,6 +149,9 @@ final class Committer implements Runnable {
     /** Commits what was submitted, then ends the thread. */
     void close() {
         closing = true;
+        if (thread.getState() == Thread.State.NEW) {
+            end(); // opened and never used
+        }
         LockSupport.unpark(thread);
         boolean interrupted = false;
         while (thread.isAlive()) {

@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.Checkpoint;
 import org.rocksdb.CompactRangeOptions;
 import org.rocksdb.FlushOptions;
-import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
@@ -88,16 +87,6 @@ final class Database implements AutoCloseable {
     /** One row as it is now. */
     byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
         return this.<byte @Nullable []>use(open -> open.db.get(open.of(family), key));
-    }
-
-    /**
-     * The beginning of a row as it is now.
-     *
-     * @param target is filled as far as the row goes
-     * @return whether there is such a row
-     */
-    boolean getHead(Family family, byte[] key, byte[] target) throws RocksDBException {
-        return use(open -> open.db.get(open.of(family), key, target) != RocksDB.NOT_FOUND);
     }
 
     long latestSequence() throws RocksDBException {

@@ -5,9 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Properties;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
@@ -38,7 +36,7 @@ final class Handles implements AutoCloseable {
     private static final long MAX_LOG_BYTES = 64 * MIB;
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
-    private final Map<Family, ColumnFamilyHandle> families = new EnumMap<>(Family.class);
+    private final ColumnFamilyHandle[] families = new ColumnFamilyHandle[Family.values().length];
     final WriteOptions synced;
     final WriteOptions unsynced;
     final RocksDB db;
@@ -56,7 +54,7 @@ final class Handles implements AutoCloseable {
             DBOptions database = databaseOptions(settings, create);
             db = own(RocksDB.open(database, directory.toString(), descriptors, handles));
             for (Family family : Family.values()) {
-                families.put(family, own(handles.get(family.ordinal())));
+                families[family.ordinal()] = own(handles.get(family.ordinal()));
             }
         } catch (RocksDBException | RuntimeException e) {
             close();
@@ -65,7 +63,7 @@ final class Handles implements AutoCloseable {
     }
 
     ColumnFamilyHandle of(Family family) {
-        return families.get(family);
+        return families[family.ordinal()];
     }
 
     private DBOptions databaseOptions(StoreSettings settings, boolean create) {

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -31,23 +30,26 @@ final class LogFile {
     private static final int LAST = 4;
     private static final int SMALLEST_META = 9;
 
-    private final ByteBuffer file;
+    private final FileChannel file;
+    private final long size;
+    private final ByteBuffer block = ByteBuffer.allocate(BLOCK).order(ByteOrder.LITTLE_ENDIAN);
     private final CRC32C checksum = new CRC32C();
     private final List<long[]> ends = new ArrayList<>(); // next sequence number, end of its record
     private long firstSequence = UNKNOWN;
     private long nextSequence = UNKNOWN;
     private final ByteBuffer batchHeader = ByteBuffer.allocate(BATCH_HEADER).order(ByteOrder.LITTLE_ENDIAN);
+    private long loaded = UNKNOWN;
     private boolean inRecord;
     private @Nullable String damage;
 
-    private LogFile(ByteBuffer file) {
-        this.file = file.order(ByteOrder.LITTLE_ENDIAN);
+    private LogFile(FileChannel file) throws IOException {
+        this.file = file;
+        this.size = file.size();
     }
 
     static LogFile read(Path path) {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-            MappedByteBuffer bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
-            LogFile log = new LogFile(bytes);
+            LogFile log = new LogFile(channel);
             log.scan();
             return log;
         } catch (IOException e) {
@@ -86,10 +88,10 @@ final class LogFile {
         return end;
     }
 
-    private void scan() {
-        int at = 0;
-        while (damage == null && file.limit() - at >= HEADER) {
-            int room = BLOCK - at % BLOCK;
+    private void scan() throws IOException {
+        long at = 0;
+        while (damage == null && size - at >= HEADER) {
+            int room = BLOCK - place(at);
             if (room < HEADER) {
                 at += room;
                 continue;
@@ -104,23 +106,42 @@ final class LogFile {
         }
     }
 
+    private static int place(long at) {
+        return (int) (at % BLOCK);
+    }
+
+    private void load(long at) throws IOException {
+        long wanted = at / BLOCK;
+        if (loaded != wanted) {
+            block.clear();
+            while (block.hasRemaining() && file.read(block, wanted * BLOCK + block.position()) > 0) {
+                // once is mostly enough
+            }
+            block.flip();
+            loaded = wanted;
+        }
+    }
+
     /** The length of the data of a whole fragment, or -1. */
-    private int fragment(int at) {
-        int length = file.getShort(at + 4) & 0xFFFF;
-        int type = file.get(at + 6) & 0xFF;
-        int end = at + HEADER + length;
-        if (type == 0 || HEADER + length > BLOCK - at % BLOCK || end > file.limit()) {
+    private int fragment(long at) throws IOException {
+        load(at);
+        int begin = place(at);
+        int length = block.getShort(begin + 4) & 0xFFFF;
+        int end = begin + HEADER + length;
+        if (block.get(begin + 6) == 0 || end > block.limit()) {
             return -1;
         }
         checksum.reset();
-        checksum.update(file.duplicate().position(at + 6).limit(end));
+        checksum.update(block.duplicate().position(begin + 6).limit(end));
         int crc = (int) checksum.getValue();
         int masked = (crc >>> 15 | crc << 17) + 0xA282EAD8;
-        return masked == file.getInt(at) ? length : -1;
+        return masked == block.getInt(begin) ? length : -1;
     }
 
-    private void take(int at, int length) {
-        int type = file.get(at + 6) & 0xFF;
+    /** Of the block that is loaded. */
+    private void take(long at, int length) {
+        int data = place(at) + HEADER;
+        int type = block.get(data - 1) & 0xFF;
         if (type >= SMALLEST_META) {
             return;
         }
@@ -133,14 +154,14 @@ final class LogFile {
             batchHeader.clear();
         }
         int headerBytes = Math.min(length, batchHeader.remaining()); // it may be in two fragments
-        batchHeader.put(file.duplicate().position(at + HEADER).limit(at + HEADER + headerBytes));
+        batchHeader.put(block.duplicate().position(data).limit(data + headerBytes));
         inRecord = type != FULL && type != LAST;
         if (!inRecord) {
             record(at, at + HEADER + length);
         }
     }
 
-    private void record(int at, int end) {
+    private void record(long at, long end) {
         if (batchHeader.hasRemaining()) {
             damage = "a record is too short at " + at;
             return;
@@ -157,15 +178,17 @@ final class LogFile {
     }
 
     /** Where a file was cut off no other record begins behind. */
-    private void requireNothingBehind(int bad) {
-        int at = bad + 1;
-        while (file.limit() - at >= HEADER + BATCH_HEADER) {
-            int type = file.get(at + 6) & 0xFF;
-            if ((type == FULL || type == FIRST) && BLOCK - at % BLOCK >= HEADER && fragment(at) >= BATCH_HEADER) {
+    private void requireNothingBehind(long bad) throws IOException {
+        for (long at = bad + 1; size - at >= HEADER + BATCH_HEADER; at++) {
+            if (BLOCK - place(at) < HEADER) {
+                continue;
+            }
+            load(at);
+            int type = block.get(place(at) + 6);
+            if ((type == FULL || type == FIRST) && fragment(at) >= BATCH_HEADER) {
                 damage = "it cannot be read at " + bad + ", and goes on at " + at;
                 return;
             }
-            at++;
         }
     }
 }

@@ -19,9 +19,11 @@ final class QueueReader {
     private final Database database;
     private final MessageRow messages;
     private final QueueRow queues;
+    private final Heads heads;
 
-    QueueReader(Database database, StoreClock clock) {
+    QueueReader(Database database, StoreClock clock, Heads heads) {
         this.database = database;
+        this.heads = heads;
         this.messages = new MessageRow(clock);
         this.queues = new QueueRow(messages);
     }
@@ -66,7 +68,9 @@ final class QueueReader {
             Scan deliveries = view.range(Family.DELIVERY, from, end);
             for (; rows.isValid() && !isFull(); rows.next()) {
                 long sequence = Keys.sequence(rows.key());
-                StoredMessage message = queues.decode(sequence, rows.value(), this::body);
+                byte[] bytes = rows.value();
+                StoredMessage message = queues.decode(sequence, bytes, this::body);
+                heads.put(session, sequence, QueueRow.readHead(bytes));
                 add(withDelivery(message, deliveryOf(sequence, deliveries)));
             }
             return page;

@@ -13,9 +13,6 @@ import java.util.function.LongFunction;
  */
 final class QueueRow {
 
-    /** Enough of a row for {@link #readHead}. */
-    static final int HEAD_BYTES = 2 + 5 + 10;
-
     /** The body of a message that is in the row itself. */
     static final long INLINE = 0;
 
@@ -89,11 +86,7 @@ final class QueueRow {
         return identifiers;
     }
 
-    /**
-     * Reads the beginning of a row.
-     *
-     * @param bytes the row, or its first {@link #HEAD_BYTES}
-     */
+    /** Reads the beginning of a row. */
     static Head readHead(byte[] bytes) {
         RowReader row = new RowReader(bytes);
         row.requireVersion(VERSION);

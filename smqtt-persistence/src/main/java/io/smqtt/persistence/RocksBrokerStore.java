@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -52,11 +53,15 @@ public final class RocksBrokerStore implements BrokerStore {
         clock = StoreClock.after(MetaRows.clock(database), settings.ticker(), machine);
         numbers = new SessionNumbers(MetaRows.sessionNumber(database));
         DiskQuota quota = new DiskQuota(database, settings.maxBytes(), background);
-        store = new Store(database, clock, numbers, MetaRows.nextBody(database), quota);
+        Heads heads = new Heads(database);
+        store = new Store(database, clock, numbers, MetaRows.nextBody(database), quota, heads);
         committer = new Committer(store, settings.maxQueuedBytes());
-        queues = new QueueReader(database, clock);
+        queues = new QueueReader(database, clock, heads);
         quota.measure();
         store.commitAlone();
+        BackupRequests requests = new BackupRequests(folder.directory(), background, this::backup);
+        requests.forgetAll();
+        store.everySecond(requests::look);
     }
 
     /**
@@ -202,6 +207,36 @@ public final class RocksBrokerStore implements BrokerStore {
         } catch (RocksDBException e) {
             throw new UncheckedIOException("the backup cannot be written", new IOException(e));
         }
+    }
+
+    /**
+     * Copies a store, whether it is open in another process or not. Blocks.
+     *
+     * @param directory a store
+     * @param target a directory that does not exist, on a disk that the process which has the store open can write to
+     * @param patience how long to wait for a process that has the store open
+     * @throws UncheckedIOException if the backup was not made
+     * @throws io.smqtt.spi.StoreDamagedException if something of the store cannot be read
+     */
+    public static void backup(Path directory, Path target, Duration patience) {
+        try (RocksBrokerStore store = open(directory, StoreSettings.defaults())) {
+            store.backup(target);
+        } catch (StoreInUseException e) {
+            Path store = directory.toAbsolutePath().normalize();
+            ExecutorService nobody = thread("smqtt-store-nobody");
+            new BackupRequests(store, nobody, path -> {})
+                    .ask(target.toAbsolutePath().normalize(), patience);
+        }
+    }
+
+    /**
+     * Whether a directory holds a store.
+     *
+     * @param directory any path
+     * @return true if there is one, damaged or not
+     */
+    public static boolean exists(Path directory) {
+        return Files.exists(directory.resolve("FORMAT")) || Files.exists(directory.resolve("db"));
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.smqtt.persistence;
 
 import io.smqtt.persistence.LoopWriter.Outcome;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,21 +32,24 @@ final class Store {
     private final Encoding encoding;
     private final DiskQuota quota;
     private final Tails tails;
+    private final Heads heads;
     private final Sweeper sweeper = new Sweeper();
     private final Owed owed = new Owed();
     private final Figures figures = new Figures();
+    private Runnable everySecond = () -> {};
     private volatile @Nullable Throwable broken;
     private long clockWrittenNanos = System.nanoTime();
     private long measuredNanos = System.nanoTime();
     private long repairNanos;
 
-    Store(Database database, StoreClock clock, SessionNumbers numbers, long nextBody, DiskQuota quota) {
+    Store(Database database, StoreClock clock, SessionNumbers numbers, long nextBody, DiskQuota quota, Heads heads) {
         this.database = database;
         this.clock = clock;
         this.numbers = numbers;
         this.encoding = new Encoding(clock, nextBody);
         this.quota = quota;
         this.tails = new Tails(database);
+        this.heads = heads;
     }
 
     boolean isHealthy() {
@@ -54,6 +58,11 @@ final class Store {
 
     Figures figures() {
         return figures;
+    }
+
+    /** Something else to do on the committing thread. */
+    void everySecond(Runnable task) {
+        everySecond = task;
     }
 
     /** Takes up the removals that an earlier run did not finish. After recovery, before the first commit. */
@@ -78,7 +87,7 @@ final class Store {
     }
 
     private @Nullable Throwable write(List<Operations> flushes) {
-        Batch batch = new Batch(encoding, database, tails);
+        Batch batch = new Batch(encoding, database, tails, heads);
         try {
             owed.applyTo(batch);
             boolean sync = apply(flushes, batch);
@@ -92,10 +101,16 @@ final class Store {
             return e;
         } catch (RuntimeException e) { // a row that cannot be made or understood; the database itself is well
             LOG.error("a batch cannot be stored", e);
-            tails.forgetAll();
+            forgetCached();
             flushes.forEach(owed::add);
             return e;
         }
+    }
+
+    /** What is remembered may be ahead of what is stored. */
+    private void forgetCached() {
+        tails.forgetAll();
+        heads.clear();
     }
 
     private boolean apply(List<Operations> flushes, Batch batch) {
@@ -140,12 +155,12 @@ final class Store {
 
     private void fail(RocksDBException failure) {
         LOG.error("the store cannot be written to, and takes nothing until it can: {}", failure.getMessage());
-        tails.forgetAll();
+        forgetCached();
         broken = failure;
         repairNanos = System.nanoTime();
         try {
             WriteAheadLog.cutAfter(database.directory(), database.latestSequence());
-        } catch (RocksDBException | java.io.IOException e) {
+        } catch (RocksDBException | IOException | RuntimeException e) {
             LOG.warn("what could not be committed may come back after a crash: {}", e.getMessage());
         }
     }
@@ -166,14 +181,23 @@ final class Store {
         }
         if (now - measuredNanos >= MEASURE_NANOS) {
             measuredNanos = now;
-            quota.measure();
-            figures.disk(quota.usedBytes());
+            measure();
         }
         if (now - clockWrittenNanos >= CLOCK_IDLE_NANOS) {
             clockWrittenNanos = now;
             writeAlone(clockRow());
         }
-        return quota.isExceeded() ? MEASURE_NANOS : CLOCK_IDLE_NANOS;
+        return MEASURE_NANOS;
+    }
+
+    private void measure() {
+        try {
+            quota.measure();
+            figures.disk(quota.usedBytes());
+            everySecond.run();
+        } catch (RuntimeException e) { // the directory cannot be read; the next write will tell
+            LOG.warn("the size of the store cannot be measured: {}", e.getMessage());
+        }
     }
 
     private void writeAlone(Change change) {
@@ -192,8 +216,8 @@ final class Store {
             database.write(Change.all(List.of(clockRow())), true);
             broken = null;
             LOG.info("the store can be written to again");
-        } catch (RocksDBException | java.io.IOException e) {
-            LOG.debug("the store cannot be written to yet: {}", e.getMessage());
+        } catch (RocksDBException | IOException e) {
+            LOG.info("the store cannot be written to yet: {}", e.getMessage());
         }
     }
 
@@ -206,7 +230,7 @@ final class Store {
         if (!sweeper.hasWork() || broken != null) {
             return false;
         }
-        Batch batch = new Batch(encoding, database, tails);
+        Batch batch = new Batch(encoding, database, tails, heads);
         try {
             boolean last = sweeper.step(database, batch);
             batch.finish();
@@ -226,7 +250,7 @@ final class Store {
 
     /** The first write of a run: clock and numbers, before any of either is given out. */
     void commitAlone() throws RocksDBException {
-        Batch batch = new Batch(encoding, database, tails);
+        Batch batch = new Batch(encoding, database, tails, heads);
         batch.add(clockRow());
         write(batch, true);
     }

@@ -75,7 +75,7 @@ final class StoreFolder implements AutoCloseable {
                 FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         FileLock lock = tryLock(file);
         if (lock == null) {
-            String owner = Files.readString(path).trim();
+            String owner = Files.readString(path, StandardCharsets.ISO_8859_1).trim();
             file.close();
             throw new StoreInUseException("the store in " + directory + " is in use by "
                     + (owner.isEmpty() ? "another process" : owner) + "; two brokers cannot share it");
@@ -115,7 +115,7 @@ final class StoreFolder implements AutoCloseable {
     }
 
     private static void requireFormat(Path file) throws IOException {
-        String line = Files.readString(file).trim();
+        String line = Files.readString(file, StandardCharsets.ISO_8859_1).trim(); // takes damaged bytes, too
         if (!line.matches(FORMAT_LINE + "[0-9]{1,9}")) {
             throw Damage.of(file, "the file does not name a format", null);
         }

@@ -31,8 +31,8 @@ final class Tail {
     }
 
     void removed(long sequence, int footprintBytes) {
-        messages--;
-        bytes -= footprintBytes;
+        messages = Math.max(0, messages - 1);
+        bytes = messages == 0 ? 0 : Math.max(0, bytes - footprintBytes);
         if (messages == 0) {
             first = next;
         } else if (sequence == first) {

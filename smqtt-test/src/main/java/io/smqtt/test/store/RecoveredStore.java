@@ -93,6 +93,21 @@ public final class RecoveredStore implements BrokerStore.RecoveryVisitor {
     }
 
     /**
+     * One retained message.
+     *
+     * @param topic its topic
+     * @return the message
+     * @throws AssertionError if there is none
+     */
+    public ApplicationMessage retained(String topic) {
+        ApplicationMessage found = retained.get(topic);
+        if (found == null) {
+            throw new AssertionError("there is no retained message of " + topic + " among " + retained.keySet());
+        }
+        return found;
+    }
+
+    /**
      * What was found of a session.
      *
      * @param header the session
