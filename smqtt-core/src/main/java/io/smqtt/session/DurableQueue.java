@@ -166,8 +166,8 @@ final class DurableQueue implements StoreWaiter {
         }
         StoreLoop loop = record.loop();
         loop.writer().putMessage(record.number(), stored);
-        if (qos == QoS.EXACTLY_ONCE && waits()) {
-            loop.await(this, sequence, SENT_APPENDED);
+        if (qos == QoS.EXACTLY_ONCE) {
+            awaitSafety(loop, sequence, SENT_APPENDED);
         }
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
@@ -225,10 +225,22 @@ final class DurableQueue implements StoreWaiter {
                         record.number(),
                         number,
                         new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence)));
-        if (qos == QoS.EXACTLY_ONCE && waits()) {
-            loop.await(this, sequence, SENT_WRITTEN);
+        if (qos == QoS.EXACTLY_ONCE) {
+            awaitSafety(loop, sequence, SENT_WRITTEN);
         } else {
             loop.watch(this, sequence, SENT_WRITTEN);
+        }
+    }
+
+    /** A QoS 2 message leaves only when it is safe, if anything waits for the store. */
+    private void awaitSafety(StoreLoop loop, long sequence, int kind) {
+        if (waits()) {
+            loop.await(this, sequence, kind);
+        } else {
+            loop.watch(this, sequence, kind);
+            if (flow != null) {
+                flow.safe(sequence);
+            }
         }
     }
 

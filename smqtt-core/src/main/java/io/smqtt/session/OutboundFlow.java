@@ -250,7 +250,7 @@ final class OutboundFlow {
     private long keep(ApplicationMessage message, Subscription subscription, QoS qos) {
         long sequence = inFlight.add(message, subscription, qos);
         inFlight.set(sequence, InFlightWindow.UNSENT);
-        if (qos == QoS.EXACTLY_ONCE && stored != null && stored.waits()) {
+        if (qos == QoS.EXACTLY_ONCE) {
             inFlight.set(sequence, InFlightWindow.UNSAFE);
         }
         resendEnd = inFlight.tail();
@@ -339,6 +339,11 @@ final class OutboundFlow {
         }
         pump();
         return false;
+    }
+
+    /** Nothing waits for the store: a message may be sent at once. */
+    void safe(long sequence) {
+        inFlight.clear(sequence, InFlightWindow.UNSAFE);
     }
 
     private boolean isInFlight(long sequence) {

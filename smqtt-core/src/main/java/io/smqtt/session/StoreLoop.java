@@ -22,6 +22,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private static final Logger LOG = LoggerFactory.getLogger(StoreLoop.class);
     private static final int FIRST_CAPACITY = 64;
     private static final int AGAIN_MILLIS = 500;
+    private static final long WARN_EVERY_NANOS = 10_000_000_000L;
 
     private final EventExecutor executor;
     private final DeadlineWheel wheel;
@@ -32,6 +33,8 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private long settled;
     private boolean flushQueued;
     private boolean failing;
+    private boolean warned;
+    private long warnedNanos;
 
     // who waits, in order of positions
     private long[] positions = new long[FIRST_CAPACITY];
@@ -199,17 +202,20 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     public void committed(long position) {
         if (failing) {
             failing = false;
-            LOG.info("the store takes operations again");
+            LOG.debug("the store takes operations again");
         }
         settle(position, true);
     }
 
     @Override
     public void failed(long position, Throwable cause) {
-        if (!failing) {
-            failing = true;
+        long now = System.nanoTime();
+        if (!failing && (!warned || now - warnedNanos > WARN_EVERY_NANOS)) {
+            warned = true;
+            warnedNanos = now;
             LOG.warn("the store does not take what is written to it; acknowledgements are withheld", cause);
         }
+        failing = true;
         settle(position, false);
     }
 
