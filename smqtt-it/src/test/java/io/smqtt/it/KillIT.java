@@ -4,9 +4,7 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -100,24 +98,8 @@ class KillIT {
         }
     }
 
-    private BrokerProcess start() throws IOException {
-        Path file = directory.resolve("kill.yaml");
-        Files.writeString(file, """
-                management:
-                  port: 0
-                storage:
-                  kind: rocksdb
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    enabled: false
-                limits:
-                  max-queued-messages: 1000000
-                  max-queued-bytes: 1000000000
-                """);
-        BrokerProcess broker = BrokerProcess.start(directory, List.of(), file);
+    private BrokerProcess start() {
+        BrokerProcess broker = StoredBroker.start(directory.resolve("data"));
         address.set(broker.address("tcp"));
         return broker;
     }
