@@ -28,6 +28,7 @@ public final class BrokerBuilder {
     final List<BrokerModule> modules = new ArrayList<>();
     ClientDirectory directory = ClientDirectory.LOCAL;
     Ticker ticker = Ticker.SYSTEM;
+
     @Nullable
     BrokerStore store;
 

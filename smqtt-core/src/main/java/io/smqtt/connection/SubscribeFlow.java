@@ -125,8 +125,9 @@ public final class SubscribeFlow {
         for (int i = 0; i < wishes.size(); i++) {
             boolean allowed = i < decisions.size() && decisions.get(i) == AccessDecision.ALLOW;
             Wish wish = wishes.get(i);
-            Subscription before =
-                    wish.filter == null || !session.isStored() ? null : session.subscription(wish.filter, wish.shareName);
+            Subscription before = wish.filter == null || !session.isStored()
+                    ? null
+                    : session.subscription(wish.filter, wish.shareName);
             ReasonCode reason = subscribe(session, wish, allowed, packet.subscriptionIdentifier(), wantRetained);
             reasons.add(reason);
             Subscription made = wish.filter == null ? null : session.subscription(wish.filter, wish.shareName);

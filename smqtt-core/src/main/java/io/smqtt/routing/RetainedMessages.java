@@ -5,9 +5,9 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -17,8 +17,7 @@ final class Departure implements RouteTicket {
     private final AtomicInteger holds = new AtomicInteger();
     private volatile boolean failed;
 
-    Departure(
-            Session session, DurableQueue queue, long number, ApplicationMessage message, Subscription subscription) {
+    Departure(Session session, DurableQueue queue, long number, ApplicationMessage message, Subscription subscription) {
         this.session = session;
         this.queue = queue;
         this.number = number;

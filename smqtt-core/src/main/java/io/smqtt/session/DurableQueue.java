@@ -154,12 +154,10 @@ final class DurableQueue implements StoreWaiter {
      * @param sequence its place in the window
      * @return its number
      */
-    long append(
-            ApplicationMessage message, Subscription subscription, QoS qos, long sequence, RouteTicket ticket) {
+    long append(ApplicationMessage message, Subscription subscription, QoS qos, long sequence, RouteTicket ticket) {
         long number = next++;
         unreadFrom = next;
-        StoredDelivery delivery =
-                new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
+        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
         StoredMessage stored = stored(number, message, subscription, qos, delivery);
         if (qos == QoS.EXACTLY_ONCE && ticket.join(new Joint(stored, sequence))) {
             return number;
@@ -457,7 +455,13 @@ final class DurableQueue implements StoreWaiter {
         record.loop().flush(); // what is submitted is seen
         record.stores()
                 .store()
-                .read(record.number(), from, PAGE_MESSAGES, PAGE_BYTES, session.owner().executor(), reply);
+                .read(
+                        record.number(),
+                        from,
+                        PAGE_MESSAGES,
+                        PAGE_BYTES,
+                        session.owner().executor(),
+                        reply);
     }
 
     private void read(StoredPage page, int asked, long end) {
@@ -534,8 +538,8 @@ final class DurableQueue implements StoreWaiter {
      */
     boolean makeRoom(int footprintBytes, LimitsConfig limits) {
         long now = resources.ticker().nanoTime();
-        boolean oldest = resources.config().dropPolicy() == DropPolicy.OLDEST
-                && footprintBytes <= limits.maxQueuedBytes();
+        boolean oldest =
+                resources.config().dropPolicy() == DropPolicy.OLDEST && footprintBytes <= limits.maxQueuedBytes();
         DropReason full = refusal(footprintBytes, limits);
         Ready first = peek();
         while (full != null && first != null && first.delivery.state() == StoredDelivery.State.WAITING) {

@@ -204,11 +204,7 @@ final class OutboundFlow {
     // --- stored messages
 
     private void deliverStored(
-            DurableQueue durable,
-            ApplicationMessage message,
-            Subscription subscription,
-            QoS qos,
-            RouteTicket ticket) {
+            DurableQueue durable, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         PacketSink current = sink;
         if (current == null) {
             enqueueStored(durable, message, subscription, qos, ticket);
@@ -258,11 +254,7 @@ final class OutboundFlow {
     }
 
     private void enqueueStored(
-            DurableQueue durable,
-            ApplicationMessage message,
-            Subscription subscription,
-            QoS qos,
-            RouteTicket ticket) {
+            DurableQueue durable, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         int footprint = message.footprintBytes();
         DropReason full = durable.refusal(footprint, resources.limits());
         if (full != null && !durable.makeRoom(footprint, resources.limits())) {
@@ -603,10 +595,7 @@ final class OutboundFlow {
         if (sequence < resendNext && outstanding > 0) {
             outstanding--;
         }
-        if (!queue.isEmpty()
-                || retained != null
-                || resendNext != resendEnd
-                || (stored != null && !stored.isEmpty())) {
+        if (!queue.isEmpty() || retained != null || resendNext != resendEnd || (stored != null && !stored.isEmpty())) {
             pump();
         }
     }
@@ -642,9 +631,7 @@ final class OutboundFlow {
     }
 
     private RouteTicket departure(ApplicationMessage message, Subscription subscription, long sequence) {
-        return stored == null
-                ? RouteTicket.NONE
-                : stored.departure(message, subscription, inFlight.number(sequence));
+        return stored == null ? RouteTicket.NONE : stored.departure(message, subscription, inFlight.number(sequence));
     }
 
     /** Drops all that waits, when the session ends. */

@@ -61,8 +61,7 @@ public final class Session implements Subscriber {
         Stores stores = resources.stores();
         this.record = stores == null || expirySeconds == 0
                 ? null
-                : new SessionRecord(
-                        this, resources, stores, stores.store().newSession(), new StoredQueue(1, 1, 0, 0));
+                : new SessionRecord(this, resources, stores, stores.store().newSession(), new StoredQueue(1, 1, 0, 0));
     }
 
     /** A session that was found in the store. */
@@ -196,9 +195,7 @@ public final class Session implements Subscriber {
         OutboundFlow flow = outbound;
         if (flow == null) {
             flow = new OutboundFlow(
-                    resources,
-                    () -> execute(() -> outbound().pumpLater()),
-                    record == null ? null : record.queue());
+                    resources, () -> execute(() -> outbound().pumpLater()), record == null ? null : record.queue());
             PacketSink current = sink;
             if (current != null) {
                 flow.attach(current, check);
@@ -282,8 +279,7 @@ public final class Session implements Subscriber {
      * @param operations what subscribers store of it
      * @param ticket is held until all is safe
      */
-    public void storeReceived(
-            StoreLoop loop, int packetId, Iterable<JointOperation> operations, RouteTicket ticket) {
+    public void storeReceived(StoreLoop loop, int packetId, Iterable<JointOperation> operations, RouteTicket ticket) {
         if (record != null) {
             record.received(loop, packetId, operations, ticket);
         }
@@ -635,8 +631,7 @@ public final class Session implements Subscriber {
     }
 
     private void returnShared(OutboundFlow flow) {
-        flow.drainShared(
-                (message, subscription, ticket) -> registry.returnShared(this, message, subscription, ticket));
+        flow.drainShared((message, subscription, ticket) -> registry.returnShared(this, message, subscription, ticket));
     }
 
     private void gatherShared(Subscription subscription) {

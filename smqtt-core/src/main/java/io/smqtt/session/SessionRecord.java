@@ -89,9 +89,8 @@ final class SessionRecord implements StoreWaiter {
     void disconnected(long newExpirySeconds, @Nullable Will waiting) {
         long now = stores.store().clockMillis();
         expirySeconds = newExpirySeconds;
-        expiresAtMillis = expirySeconds == ENDLESS_SECONDS
-                ? StoredSession.NEVER
-                : now + TimeUnit.SECONDS.toMillis(expirySeconds);
+        expiresAtMillis =
+                expirySeconds == ENDLESS_SECONDS ? StoredSession.NEVER : now + TimeUnit.SECONDS.toMillis(expirySeconds);
         will = waiting;
         willAtMillis = waiting == null
                 ? StoredSession.CONNECTED
@@ -132,13 +131,7 @@ final class SessionRecord implements StoreWaiter {
     private void writeHeader() {
         version++;
         writer().putSession(new StoredSession(
-                number,
-                session.id(),
-                userName,
-                expirySeconds,
-                expiresAtMillis,
-                will,
-                willAtMillis));
+                number, session.id(), userName, expirySeconds, expiresAtMillis, will, willAtMillis));
     }
 
     /** Tells whether everything up to now is safe, in time. */

@@ -296,8 +296,7 @@ public final class SessionRegistry {
     }
 
     /** Offers a message of a shared subscription to another member that is online. On the leaving member's loop. */
-    boolean returnShared(
-            Session leaving, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    boolean returnShared(Session leaving, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = resources.router().index().group(subscription);
         Subscription other = group == null ? null : group.select(message, leaving);
         if (other == null || !other.subscriber().isOnline()) {
@@ -327,8 +326,7 @@ public final class SessionRegistry {
     }
 
     /** A message that arrived after its session had ended. */
-    void returnAfterEnd(
-            Session ended, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    void returnAfterEnd(Session ended, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (subscription.shareName() == null || !returnShared(ended, message, subscription, ticket)) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         }

@@ -169,7 +169,8 @@ final class ConnectionBench implements AutoCloseable {
                 disconnector);
         flows = new ConnectionFlows(
                 connect,
-                new PublishFlow(config, router, registry.retained(), authorizer, interceptors, () -> nanos, awaitsDelivery),
+                new PublishFlow(
+                        config, router, registry.retained(), authorizer, interceptors, () -> nanos, awaitsDelivery),
                 new SubscribeFlow(config, router, authorizer),
                 disconnector);
         handler = new ConnectionHandler(loop, flows, new Link());
