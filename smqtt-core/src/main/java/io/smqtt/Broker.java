@@ -8,13 +8,14 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RetainedCursor;
-import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
+import io.smqtt.session.Stores;
 import io.smqtt.spi.Ticker;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
@@ -39,6 +40,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * A running MQTT broker. Several in one JVM share nothing. All methods may be called on any thread.
@@ -92,6 +94,17 @@ public final class Broker {
         return new BrokerBuilder();
     }
 
+    /** Reads what is stored. Blocks; before anybody can connect. */
+    Broker recover() {
+        try {
+            sessions.recover();
+            return this;
+        } catch (RuntimeException e) {
+            release().subscribe();
+            throw e;
+        }
+    }
+
     Mono<Void> bind() {
         BrokerModule.Core core = new BrokerModule.Core(parts.config(), router, sessions, ticker);
         return Flux.fromIterable(modules)
@@ -108,8 +121,27 @@ public final class Broker {
                     LOG.warn("a module did not stop as it should", error);
                     return Mono.empty();
                 }))
+                .then(Mono.defer(this::closeStore))
                 .then(Mono.defer(eventLoops::dispose))
                 .doFinally(signal -> access.close());
+    }
+
+    /** Lets the event loops hand over what they have written, and closes the store. */
+    private Mono<Void> closeStore() {
+        Stores stores = parts.stores();
+        if (stores == null) {
+            return Mono.empty();
+        }
+        return Flux.fromIterable(router.loops())
+                .concatMap(loop -> Mono.<Void>create(sink -> loop.executor().execute(() -> {
+                    stores.of(loop).flush();
+                    sink.success();
+                })))
+                .then(Mono.<Void>fromRunnable(() -> stores.store().close()).subscribeOn(Schedulers.boundedElastic()))
+                .onErrorResume(error -> {
+                    LOG.warn("the store did not close as it should", error);
+                    return Mono.empty();
+                });
     }
 
     /**
@@ -126,15 +158,18 @@ public final class Broker {
      * subscribed to by one thread.
      *
      * @param message the message; access rules do not apply
-     * @return what became of it; nothing happens before subscription
+     * @return what became of it, when it is as safe as the acknowledgement of a client's message would be, or an error if
+     *     it could not be kept; nothing happens before subscription
      */
     public Mono<PublishResult> publish(ApplicationMessage message) {
         return Mono.create(sink -> {
             RoutingLoop loop = loopOf(message.topic());
             loop.executor().execute(() -> {
                 ApplicationMessage accepted = message.accepted(ticker.nanoTime(), null);
-                boolean retained = accepted.retain() && !router.retain(accepted).isRefusal();
-                sink.success(new PublishResult(router.route(loop, accepted, RouteTicket.NONE), retained));
+                PublishTicket ticket = new PublishTicket(sink);
+                boolean retained = accepted.retain()
+                        && !parts.retained().retain(loop, accepted, ticket).isRefusal();
+                ticket.routed(new PublishResult(router.route(loop, accepted, ticket), retained));
             });
         });
     }

@@ -8,6 +8,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.PublishInterceptor;
@@ -16,6 +17,7 @@ import io.smqtt.transport.Listeners;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -31,6 +33,9 @@ public final class BrokerBuilder {
     final List<BrokerModule> modules = new ArrayList<>();
     ClientDirectory directory = ClientDirectory.LOCAL;
     Ticker ticker = Ticker.SYSTEM;
+
+    @Nullable
+    BrokerStore store;
 
     BrokerBuilder() {}
 
@@ -164,13 +169,25 @@ public final class BrokerBuilder {
     }
 
     /**
+     * Sets where persistent sessions, their messages and retained messages survive the process; by default they live in
+     * memory. The broker closes it.
+     *
+     * @param store a store that nobody has read yet
+     * @return this builder
+     */
+    public BrokerBuilder store(@Nullable BrokerStore store) {
+        this.store = store;
+        return this;
+    }
+
+    /**
      * Starts a broker: reads the access files, binds all listeners. Nothing is bound if anything fails.
      *
      * @return the running broker; fails with {@link io.smqtt.config.ConfigurationException} or
      *     {@link io.smqtt.transport.BindFailedException}
      */
     public Mono<Broker> start() {
-        return Mono.fromCallable(() -> new Broker(this))
+        return Mono.fromCallable(() -> new Broker(this).recover())
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(broker -> broker.bind().thenReturn(broker));
     }

@@ -10,6 +10,7 @@ import io.smqtt.codec.PacketDecoder;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.StorageConfig;
 import io.smqtt.connection.ConnectFlow;
 import io.smqtt.connection.ConnectionFlows;
 import io.smqtt.connection.ConnectionHandler;
@@ -25,7 +26,10 @@ import io.smqtt.routing.SubscriptionIndex;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
 import io.smqtt.session.QueueBudget;
+import io.smqtt.session.RetainedKeeper;
 import io.smqtt.session.SessionRegistry;
+import io.smqtt.session.StoreLoop;
+import io.smqtt.session.Stores;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.Ticker;
@@ -37,6 +41,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Wires the parts of one broker. The only place that knows them all. */
 final class BrokerParts {
@@ -52,6 +57,8 @@ final class BrokerParts {
     private final EventLoops eventLoops;
     private final Router router;
     private final SessionRegistry sessions;
+    private final @Nullable Stores stores;
+    private final RetainedKeeper retained;
     private final ConnectionFlows flows;
     private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
     private final WriteBufferWaterMark waterMark;
@@ -74,9 +81,14 @@ final class BrokerParts {
                 new RetainedMessages(limits.maxRetainedMessages(), limits.maxRetainedBytes()),
                 observer);
         QueueBudget budget = new QueueBudget(limits.maxTotalQueuedBytes());
-        List<DeadlineWheel> wheels = startLoops(budget);
+        List<StoreLoop> storeLoops = new ArrayList<>();
+        List<DeadlineWheel> wheels = startLoops(budget, builder.store == null ? null : storeLoops);
+        stores = builder.store == null
+                ? null
+                : new Stores(builder.store, storeLoops, config.storage().sync() != StorageConfig.Sync.NONE);
         sessions = new SessionRegistry(
-                router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget);
+                router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget, stores);
+        retained = sessions.retained();
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
     }
@@ -100,7 +112,7 @@ final class BrokerParts {
         }
     }
 
-    private List<DeadlineWheel> startLoops(QueueBudget budget) {
+    private List<DeadlineWheel> startLoops(QueueBudget budget, @Nullable List<StoreLoop> storeLoops) {
         LimitsConfig limits = config.limits();
         DecoderLimits decoderLimits = new DecoderLimits(
                 limits.maxConnectBytes(),
@@ -112,7 +124,17 @@ final class BrokerParts {
         for (EventLoop eventLoop : eventLoops.all()) {
             RoutingLoop routing = router.loopOf(eventLoop);
             DeadlineWheel wheel = new DeadlineWheel(ticker);
-            ConnectionLoop loop = new ConnectionLoop(routing, wheel, new PacketDecoder(decoderLimits), budget);
+            StoreLoop store = storeLoops == null
+                    ? null
+                    : new StoreLoop(
+                            eventLoop,
+                            wheel,
+                            config.storage().sync() != StorageConfig.Sync.NONE,
+                            config.storage().sync() == StorageConfig.Sync.SYNC);
+            if (storeLoops != null && store != null) {
+                storeLoops.add(store);
+            }
+            ConnectionLoop loop = new ConnectionLoop(routing, wheel, new PacketDecoder(decoderLimits), budget, store);
             boolean first = wheels.isEmpty();
             wheels.add(wheel);
             loops.put(eventLoop, loop);
@@ -120,7 +142,7 @@ final class BrokerParts {
                 wheel.runOn(eventLoop);
                 loop.start();
                 if (first) {
-                    wheel.arm(new RetainedSweep(wheel), EXPIRY_SWEEP_MILLIS);
+                    wheel.arm(new RetainedSweep(routing, wheel), EXPIRY_SWEEP_MILLIS);
                 }
             });
         }
@@ -130,17 +152,21 @@ final class BrokerParts {
     /** Removes retained messages that have expired, some at a time. */
     private final class RetainedSweep extends Deadline {
 
+        private final RoutingLoop loop;
         private final DeadlineWheel wheel;
 
-        RetainedSweep(DeadlineWheel wheel) {
+        RetainedSweep(RoutingLoop loop, DeadlineWheel wheel) {
+            this.loop = loop;
             this.wheel = wheel;
         }
 
         @Override
         protected void expired() {
-            RetainedMessages retained = router.retained();
-            if (retained.removeExpired(ticker.nanoTime(), EXPIRY_SWEEP_STEPS) > 0) {
-                observer.retainedChanged(retained.count(), retained.bytes());
+            RetainedMessages messages = router.retained();
+            int removed = messages.removeExpired(
+                    ticker.nanoTime(), EXPIRY_SWEEP_STEPS, topic -> retained.changed(loop, topic));
+            if (removed > 0) {
+                observer.retainedChanged(messages.count(), messages.bytes());
             }
             wheel.arm(this, EXPIRY_SWEEP_MILLIS);
         }
@@ -171,11 +197,12 @@ final class BrokerParts {
         PublishFlow publish = new PublishFlow(
                 config,
                 router,
+                retained,
                 access.authorizer(),
                 builder.interceptors,
                 ticker,
                 observer,
-                builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
+                stores != null || builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
         return new ConnectionFlows(
                 connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);
     }
@@ -203,6 +230,15 @@ final class BrokerParts {
 
     Router router() {
         return router;
+    }
+
+    @Nullable
+    Stores stores() {
+        return stores;
+    }
+
+    RetainedKeeper retained() {
+        return retained;
     }
 
     SessionRegistry sessions() {

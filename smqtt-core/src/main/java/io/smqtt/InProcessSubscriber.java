@@ -73,4 +73,9 @@ final class InProcessSubscriber implements Subscriber {
     public int inFlightCount() {
         return (int) (given.get() - taken.get());
     }
+
+    @Override
+    public boolean mayHold() {
+        return false;
+    }
 }

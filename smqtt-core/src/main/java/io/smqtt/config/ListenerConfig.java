@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param proxyProtocol whether every connection begins with a PROXY protocol header, version 1 or 2
  * @param trustedProxies networks such as 10.0.0.0/8 that may send the header; connections from elsewhere are closed
  * @param allowedOrigins values of the Origin header that a WebSocket listener takes; empty for all
+ * @param sync what an acknowledgement to a publisher on this listener waits for; broker for storage.sync
  */
 public record ListenerConfig(
         @ConfigDoc(value = "straight on TCP, or in WebSocket frames; a new name needs it", shown = "by name")
@@ -69,7 +70,10 @@ public record ListenerConfig(
         List<String> trustedProxies,
 
         @ConfigDoc("values of the Origin header that a WebSocket listener takes; empty for all")
-        List<String> allowedOrigins) {
+        List<String> allowedOrigins,
+
+        @ConfigDoc("what an acknowledgement to a publisher on this listener waits for; broker for storage.sync")
+        Sync sync) {
 
     /**
      * Checks the values.
@@ -87,6 +91,7 @@ public record ListenerConfig(
         Check.range("listeners.<name>.backlog", backlog, 1, 65_535);
         Check.present("listeners.<name>.trusted-proxies", trustedProxies);
         Check.present("listeners.<name>.allowed-origins", allowedOrigins);
+        Check.present("listeners.<name>.sync", sync);
         Check.host("listeners.<name>.host", host);
         Check.that(
                 path.startsWith("/") && path.chars().noneMatch(c -> c <= ' ' || c == '?' || c == '#' || c >= 0x7f),
@@ -101,6 +106,18 @@ public record ListenerConfig(
                 !proxyProtocol || !trustedProxies.isEmpty(),
                 "listeners.<name>.trusted-proxies",
                 "must name the proxies where proxy-protocol is on");
+    }
+
+    /** What an acknowledgement waits for. */
+    public enum Sync {
+        /** What storage.sync says. */
+        BROKER,
+        /** The data is on stable storage. */
+        SYNC,
+        /** The operating system has the data. */
+        ASYNC,
+        /** Nothing. */
+        NONE
     }
 
     /** How packets are carried. */
@@ -154,7 +171,8 @@ public record ListenerConfig(
                 null,
                 false,
                 List.of(),
-                List.of());
+                List.of(),
+                Sync.BROKER);
     }
 
     /**
@@ -181,6 +199,7 @@ public record ListenerConfig(
         private boolean proxyProtocol;
         private List<String> trustedProxies;
         private List<String> allowedOrigins;
+        private Sync sync;
 
         private Builder(ListenerConfig from) {
             type = from.type;
@@ -195,6 +214,7 @@ public record ListenerConfig(
             proxyProtocol = from.proxyProtocol;
             trustedProxies = from.trustedProxies;
             allowedOrigins = from.allowedOrigins;
+            sync = from.sync;
         }
 
         /** {@return this, with {@link ListenerConfig#type()} set to the argument} */
@@ -269,6 +289,12 @@ public record ListenerConfig(
             return this;
         }
 
+        /** {@return this, with {@link ListenerConfig#sync()} set to the argument} */
+        public Builder sync(Sync value) {
+            sync = value;
+            return this;
+        }
+
         /**
          * Makes the configuration.
          *
@@ -288,7 +314,8 @@ public record ListenerConfig(
                     tls,
                     proxyProtocol,
                     trustedProxies,
-                    allowedOrigins);
+                    allowedOrigins,
+                    sync);
         }
     }
 }

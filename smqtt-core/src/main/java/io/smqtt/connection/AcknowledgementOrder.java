@@ -3,10 +3,15 @@ package io.smqtt.connection;
 
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.session.Session;
+import io.smqtt.session.StoreLoop;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Acknowledgements to a publisher that wait for a store or a peer. They leave in the order in which the messages came,
@@ -16,6 +21,7 @@ final class AcknowledgementOrder {
 
     private final Connection connection;
     private final ArrayDeque<Pending> pending = new ArrayDeque<>();
+    private final ArrayDeque<Pending> unstored = new ArrayDeque<>();
     private int atLeastOnce;
 
     AcknowledgementOrder(Connection connection) {
@@ -31,14 +37,40 @@ final class AcknowledgementOrder {
         return pending.isEmpty();
     }
 
-    /** The ticket for a message that is about to be routed; it is held until {@link Pending#routed}. */
+    /** The ticket for a message that is answered in its turn; it is held until {@link Pending#routed}. */
     Pending expect(int packetId, QoS qos) {
-        Pending next = new Pending(packetId, qos);
+        return add(new Pending(packetId, qos, false));
+    }
+
+    /** The ticket for a message that is about to be routed; it is held until {@link Pending#routed}. */
+    Pending expectRouted(int packetId, QoS qos) {
+        boolean joint = qos == QoS.EXACTLY_ONCE
+                && connection.loop().store() != null
+                && connection.waitsForStore()
+                && connection.session().isStored();
+        Pending next = add(new Pending(packetId, qos, joint));
+        if (joint) {
+            unstored.add(next);
+        }
+        return next;
+    }
+
+    private Pending add(Pending next) {
         pending.add(next);
-        if (qos == QoS.AT_LEAST_ONCE) {
+        if (next.qos == QoS.AT_LEAST_ONCE) {
             atLeastOnce++;
         }
         return next;
+    }
+
+    /** Stores QoS 2 messages that have been routed, in the order in which they came. */
+    private void storeRouted() {
+        Pending first = unstored.peek();
+        while (first != null && first.isRouted) {
+            unstored.remove();
+            first.store();
+            first = unstored.peek();
+        }
     }
 
     private void sendFinished() {
@@ -58,14 +90,20 @@ final class AcknowledgementOrder {
 
         private final int packetId;
         private final QoS qos;
+        private final boolean joint;
         private final AtomicInteger holds = new AtomicInteger(1);
         private volatile boolean failed;
         private ReasonCode reason = ReasonCode.SUCCESS;
+        private boolean isRouted;
         private boolean finished;
 
-        private Pending(int packetId, QoS qos) {
+        /** What subscribers store of the message; guarded by this. */
+        private @Nullable List<JointOperation> operations;
+
+        private Pending(int packetId, QoS qos, boolean joint) {
             this.packetId = packetId;
             this.qos = qos;
+            this.joint = joint;
         }
 
         boolean isOf(Connection other) {
@@ -97,8 +135,59 @@ final class AcknowledgementOrder {
             release(true);
         }
 
+        @Override
+        public boolean waitsForStore() {
+            return connection.waitsForStore();
+        }
+
+        @Override
+        public boolean wantsStable() {
+            return connection.wantsStable();
+        }
+
+        @Override
+        public boolean join(JointOperation operation) {
+            if (joint) {
+                synchronized (this) {
+                    if (operations == null) {
+                        operations = new ArrayList<>();
+                    }
+                    operations.add(operation);
+                }
+            }
+            return joint;
+        }
+
+        private synchronized List<JointOperation> operations() {
+            return operations == null ? List.of() : operations;
+        }
+
+        /** Everybody has the message, and knows what to store of it: now all of that is stored at once. */
+        private void store() {
+            StoreLoop store = connection.loop().store();
+            if (failed || store == null) {
+                complete();
+                return;
+            }
+            holds.set(1);
+            connection.session().storeReceived(store, packetId, operations(), this);
+            release(true);
+        }
+
         private void finish() {
+            if (joint && !isRouted) {
+                isRouted = true;
+                storeRouted();
+            } else {
+                complete();
+            }
+        }
+
+        private void complete() {
             finished = true;
+            for (JointOperation operation : operations()) {
+                operation.settled(!failed);
+            }
             if (qos == QoS.EXACTLY_ONCE) { // also if the connection is gone by now
                 settle(connection.session());
             }

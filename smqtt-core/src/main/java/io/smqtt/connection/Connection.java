@@ -8,6 +8,7 @@ import io.smqtt.codec.ConnAck;
 import io.smqtt.codec.ConnectPacket;
 import io.smqtt.codec.PacketEncoder;
 import io.smqtt.codec.PublishEncoder;
+import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
 import io.smqtt.message.ProtocolVersion;
@@ -353,6 +354,18 @@ final class Connection implements PacketSink {
             acknowledgements = order;
         }
         return order;
+    }
+
+    /** Whether only stable storage is safe enough for what this client publishes. */
+    boolean wantsStable() {
+        ListenerConfig.Sync own = link.config().sync();
+        return own == ListenerConfig.Sync.SYNC || (own == ListenerConfig.Sync.BROKER && loop.wantsStable());
+    }
+
+    /** Whether what this client publishes is acknowledged only when it is stored. */
+    boolean waitsForStore() {
+        ListenerConfig.Sync own = link.config().sync();
+        return own == ListenerConfig.Sync.BROKER ? loop.waitsForStore() : own != ListenerConfig.Sync.NONE;
     }
 
     int pendingAcknowledgements() {

@@ -6,10 +6,12 @@ import io.netty.buffer.ByteBufAllocator;
 import io.smqtt.codec.PacketDecoder;
 import io.smqtt.codec.PublishEncoder;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
 import io.smqtt.session.QueueBudget;
+import io.smqtt.session.StoreLoop;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,8 @@ public final class ConnectionLoop {
     private final PacketDecoder decoder;
     private final PublishEncoder encoder = new PublishEncoder();
     private final QueueBudget budget;
+    private final @Nullable StoreLoop store;
+    private @Nullable TicketOffer ticketOffer;
     private final Runnable flushTask = this::flush;
     private OutboundBuffer[] dirty = new OutboundBuffer[FIRST_DIRTY];
     private int dirtyCount;
@@ -43,10 +47,29 @@ public final class ConnectionLoop {
      * @param budget what all queues of the broker hold
      */
     public ConnectionLoop(RoutingLoop routing, DeadlineWheel wheel, PacketDecoder decoder, QueueBudget budget) {
+        this(routing, wheel, decoder, budget, null);
+    }
+
+    /**
+     * Creates the state of one event loop of a broker with a store.
+     *
+     * @param routing the loop
+     * @param wheel the loop's deadlines
+     * @param decoder the loop's decoder
+     * @param budget what all queues of the broker hold
+     * @param store what the loop writes to the store, or null
+     */
+    public ConnectionLoop(
+            RoutingLoop routing,
+            DeadlineWheel wheel,
+            PacketDecoder decoder,
+            QueueBudget budget,
+            @Nullable StoreLoop store) {
         this.routing = routing;
         this.wheel = wheel;
         this.decoder = decoder;
         this.budget = budget;
+        this.store = store;
     }
 
     /** Begins to watch the queues' budget. On the event loop. */
@@ -54,18 +77,47 @@ public final class ConnectionLoop {
         wheel.arm(new OverloadCheck(), 0);
     }
 
-    /** Looks at the queues' budget once per tick, so that reading need not. */
+    /** Looks at the queues' budget, and what waits for the disk, once per tick, so that reading need not. */
     private final class OverloadCheck extends Deadline {
 
         @Override
         protected void expired() {
-            overloaded = budget.isExceeded();
+            overloaded = budget.isExceeded() || (store != null && store.isOverloaded());
             wheel.arm(this, 0);
         }
     }
 
     RoutingLoop routing() {
         return routing;
+    }
+
+    /** What the loop writes to the store; null without one. */
+    @Nullable
+    StoreLoop store() {
+        return store;
+    }
+
+    /** Whether only stable storage is safe enough. */
+    boolean wantsStable() {
+        return store != null && store.isStable();
+    }
+
+    /** Whether anything waits for the store. */
+    boolean waitsForStore() {
+        return store != null && store.isAwaited();
+    }
+
+    /** A ticket that becomes a real one only when somebody holds it. */
+    TicketOffer offer(Connection connection, int packetId, QoS qos) {
+        TicketOffer offer = ticketOffer;
+        ticketOffer = null; // a nested route gets another
+        return (offer == null ? new TicketOffer() : offer).of(connection, packetId, qos);
+    }
+
+    /** Takes back what {@link #offer} gave, when the message is routed. */
+    void takeBack(TicketOffer offer) {
+        offer.forget();
+        ticketOffer = offer;
     }
 
     DeadlineWheel wheel() {
@@ -100,6 +152,9 @@ public final class ConnectionLoop {
     }
 
     private void flush() {
+        if (store != null) {
+            store.flush(); // the disk works while the sockets are written
+        }
         int count = dirtyCount;
         OutboundBuffer[] flushing = dirty;
         for (int i = 0; i < count; i++) {

@@ -11,7 +11,10 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
+import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.InboundFlow;
+import io.smqtt.session.RetainedKeeper;
+import io.smqtt.session.Session;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
@@ -31,6 +34,7 @@ public final class PublishFlow {
     private final List<PublishInterceptor> interceptors;
     private final Ticker ticker;
     private final BrokerObserver observer;
+    private final RetainedKeeper retained;
     private final LimitsConfig limits;
     private final QoS maximumQos;
     private final boolean retainAvailable;
@@ -42,6 +46,7 @@ public final class PublishFlow {
      *
      * @param config the broker's configuration
      * @param router where messages go
+     * @param retained who keeps retained messages
      * @param authorizer who may publish what
      * @param interceptors what sees each message first, in order
      * @param ticker the broker's monotonic clock
@@ -51,12 +56,14 @@ public final class PublishFlow {
     public PublishFlow(
             BrokerConfig config,
             Router router,
+            RetainedKeeper retained,
             Authorizer authorizer,
             List<PublishInterceptor> interceptors,
             Ticker ticker,
             BrokerObserver observer,
             boolean awaitsDelivery) {
         this.router = router;
+        this.retained = retained;
         this.authorizer = authorizer;
         this.interceptors = List.copyOf(interceptors);
         this.ticker = ticker;
@@ -182,26 +189,45 @@ public final class PublishFlow {
 
     /** Routes a message, and acknowledges it as it was sent, whatever interceptors have made of it. */
     private void route(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
-        if (message.retain() && router.retain(message).isRefusal() && qos != QoS.AT_MOST_ONCE && connection.isV5()) {
+        RoutingLoop loop = connection.loop().routing();
+        if (awaitsDelivery && qos != QoS.AT_MOST_ONCE) {
+            routeAndAwait(connection, packetId, qos, message);
+            return;
+        }
+        if (message.retain()
+                && retained.retain(loop, message, RouteTicket.NONE).isRefusal()
+                && qos != QoS.AT_MOST_ONCE
+                && connection.isV5()) {
             acknowledge(connection, packetId, qos, ReasonCode.QUOTA_EXCEEDED);
             return;
         }
         if (qos == QoS.AT_MOST_ONCE) {
-            router.route(connection.loop().routing(), message, RouteTicket.NONE);
-        } else if (awaitsDelivery) {
-            routeAndAwait(connection, packetId, qos, message);
+            router.route(loop, message, RouteTicket.NONE);
         } else {
-            int matches = router.route(connection.loop().routing(), message, RouteTicket.NONE);
+            int matches = router.route(loop, message, RouteTicket.NONE);
             acknowledge(connection, packetId, qos, outcome(matches));
         }
     }
 
     private void routeAndAwait(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
-        AcknowledgementOrder.Pending ticket = connection.acknowledgements().expect(packetId, qos);
-        if (qos == QoS.EXACTLY_ONCE) {
-            connection.session().inbound().receivedUnsettled(packetId, ticket);
+        RoutingLoop loop = connection.loop().routing();
+        TicketOffer offer = connection.loop().offer(connection, packetId, qos);
+        ReasonCode outcome;
+        if (message.retain() && retained.retain(loop, message, offer).isRefusal() && connection.isV5()) {
+            outcome = ReasonCode.QUOTA_EXCEEDED;
+        } else {
+            if (qos == QoS.EXACTLY_ONCE && connection.session().isStored()) {
+                offer.claim(); // its identifier is stored too
+            }
+            outcome = outcome(router.route(loop, message, offer));
         }
-        ticket.routed(outcome(router.route(connection.loop().routing(), message, ticket)));
+        AcknowledgementOrder.Pending pending = offer.pending();
+        connection.loop().takeBack(offer);
+        if (pending == null) {
+            acknowledge(connection, packetId, qos, outcome);
+        } else {
+            pending.routed(outcome);
+        }
     }
 
     private static ReasonCode outcome(int matches) {
@@ -226,9 +252,19 @@ public final class PublishFlow {
     }
 
     void onPubRel(Connection connection, int packetId) { // [MQTT-4.3.3-11]
-        InboundFlow inbound = connection.session().inbound();
-        boolean known = inbound.released(packetId);
-        connection.pubComp(packetId, known ? ReasonCode.SUCCESS : ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
+        Session session = connection.session();
+        boolean known = session.inbound().isAwaitingRelease(packetId);
+        ReasonCode outcome = known ? ReasonCode.SUCCESS : ReasonCode.PACKET_IDENTIFIER_NOT_FOUND;
+        if (session.isStored()) { // the client may use the identifier again when it has the PUBCOMP
+            session.release(packetId, () -> {
+                if (!connection.isClosing()) {
+                    connection.pubComp(packetId, outcome);
+                }
+            });
+        } else {
+            session.inbound().released(packetId);
+            connection.pubComp(packetId, outcome);
+        }
     }
 
     void onPubAck(Connection connection, int packetId, ReasonCode reason) {

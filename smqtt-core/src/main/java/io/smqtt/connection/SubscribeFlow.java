@@ -125,13 +125,61 @@ public final class SubscribeFlow {
         Session session = connection.session();
         List<ReasonCode> reasons = new ArrayList<>(wishes.size());
         List<Subscription> wantRetained = new ArrayList<>();
+        List<Change> changes = new ArrayList<>(session.isStored() ? wishes.size() : 0);
         for (int i = 0; i < wishes.size(); i++) {
             boolean allowed = i < decisions.size() && decisions.get(i) == AccessDecision.ALLOW;
-            reasons.add(subscribe(session, wishes.get(i), allowed, packet.subscriptionIdentifier(), wantRetained));
+            Wish wish = wishes.get(i);
+            Subscription before = wish.filter == null || !session.isStored()
+                    ? null
+                    : session.subscription(wish.filter, wish.shareName);
+            ReasonCode reason = subscribe(session, wish, allowed, packet.subscriptionIdentifier(), wantRetained);
+            reasons.add(reason);
+            Subscription made = wish.filter == null ? null : session.subscription(wish.filter, wish.shareName);
+            if (session.isStored() && !reason.isError() && made != null) {
+                changes.add(new Change(i, made, before));
+            }
         }
-        connection.subAck(packet.packetId(), reasons, null); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
+        if (changes.isEmpty()) {
+            answer(connection, packet.packetId(), reasons, wantRetained);
+        } else {
+            session.afterCommit(kept -> {
+                if (kept) {
+                    answer(connection, packet.packetId(), reasons, wantRetained);
+                } else {
+                    changes.forEach(change -> reasons.set(change.index, ReasonCode.QUOTA_EXCEEDED));
+                    session.execute(() -> changes.forEach(change -> undo(session, change)));
+                    answer(connection, packet.packetId(), reasons, List.of());
+                }
+            });
+        }
+    }
+
+    /** A subscription that was made, and the one in whose place it came. */
+    private record Change(
+            int index, Subscription made, @Nullable Subscription before) {}
+
+    /** Takes back a subscription that could not be stored, unless the client has changed it since. */
+    private static void undo(Session session, Change change) {
+        TopicFilter filter = change.made.filter();
+        String shareName = change.made.shareName();
+        if (session.hasEnded() || session.subscription(filter, shareName) != change.made) {
+            return;
+        }
+        if (change.before == null) {
+            session.unsubscribe(filter, shareName);
+        } else {
+            session.subscribe(change.before);
+        }
+    }
+
+    private void answer(
+            Connection connection, int packetId, List<ReasonCode> reasons, List<Subscription> wantRetained) {
+        if (connection.isClosing()) { // gone while the store worked
+            return;
+        }
+        connection.subAck(packetId, reasons, null); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
         for (Subscription subscription : wantRetained) {
-            session.deliverRetained(router.retained().cursor(subscription.filter()), subscription);
+            connection.session().deliverRetained(router.retained().cursor(subscription.filter()), subscription);
         }
     }
 
@@ -172,7 +220,26 @@ public final class SubscribeFlow {
         for (String text : packet.filters()) {
             reasons.add(unsubscribe(session, text));
         }
-        connection.unsubAck(packet.packetId(), reasons); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
+        if (session.isStored()) {
+            session.afterCommit(kept -> unsubscribed(connection, packet.packetId(), reasons, kept));
+        } else {
+            unsubscribed(connection, packet.packetId(), reasons, true);
+        }
+    }
+
+    /** What could not be stored is tried again; meanwhile the client must not believe that it is safe. */
+    private static void unsubscribed(Connection connection, int packetId, List<ReasonCode> reasons, boolean kept) {
+        if (connection.isClosing()) { // gone while the store worked
+            return;
+        }
+        if (!kept && !connection.isV5()) {
+            connection.disconnect(ReasonCode.QUOTA_EXCEEDED); // there is no negative acknowledgement
+            return;
+        }
+        if (!kept) {
+            reasons.replaceAll(reason -> ReasonCode.UNSPECIFIED_ERROR);
+        }
+        connection.unsubAck(packetId, reasons); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
     }
 
     private static ReasonCode unsubscribe(Session session, String text) {

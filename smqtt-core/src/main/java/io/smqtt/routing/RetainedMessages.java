@@ -7,6 +7,7 @@ import io.smqtt.topic.TopicName;
 import java.util.Map;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,6 +142,19 @@ public final class RetainedMessages {
      * @return how many were removed
      */
     public int removeExpired(long nowNanos, int maxSteps) {
+        return removeExpired(nowNanos, maxSteps, topic -> {});
+    }
+
+    /**
+     * Removes expired messages, going on where the last call has ended. Any thread; costs nothing if no message has an
+     * expiry interval.
+     *
+     * @param nowNanos the broker's monotonic clock
+     * @param maxSteps the most messages to look at
+     * @param removedTopics is told the topic of each message that is removed
+     * @return how many were removed
+     */
+    public int removeExpired(long nowNanos, int maxSteps, Consumer<TopicName> removedTopics) {
         int removed = 0;
         synchronized (lock) {
             for (int step = 0; step < maxSteps && expiring > 0; step++) {
@@ -153,6 +167,7 @@ public final class RetainedMessages {
                 swept = next.getKey();
                 if (next.getValue().isExpired(nowNanos) && remove(next.getKey())) {
                     removed++;
+                    removedTopics.accept(next.getValue().topic());
                 }
             }
         }

@@ -29,4 +29,44 @@ public interface RouteTicket {
      * @param success false if the message could not be kept: the publisher gets no positive acknowledgement
      */
     void release(boolean success);
+
+    /**
+     * The ticket to hold, called by the router for a subscriber that may hold it. A ticket that costs something is made
+     * only now. On the publisher's event loop, during routing.
+     *
+     * @return this ticket, or the one that it stands for
+     */
+    default RouteTicket claim() {
+        return this;
+    }
+
+    /**
+     * Tells whether the publisher waits for stores at all. Any thread.
+     *
+     * @return false if a store need not hold the ticket
+     */
+    default boolean waitsForStore() {
+        return true;
+    }
+
+    /**
+     * Tells whether only stable storage is safe enough. Any thread.
+     *
+     * @return false if surviving the end of the process is enough
+     */
+    default boolean wantsStable() {
+        return false;
+    }
+
+    /**
+     * Offers an operation that must become safe together with those of all other subscribers and with the publisher's own
+     * record of the message, or not at all: a QoS 2 message that comes again after a crash must then be either known
+     * completely or not at all [MQTT-4.3.3-10]. Any thread, while the ticket is held or being routed.
+     *
+     * @param operation is submitted when all subscribers have been asked, on the publisher's event loop
+     * @return false if the publisher keeps no record: the subscriber submits it by itself
+     */
+    default boolean join(JointOperation operation) {
+        return false;
+    }
 }

@@ -140,15 +140,19 @@ public final class Router {
      * @param loop the current event loop
      * @param message the message
      * @param subscription the leaving member's subscription
+     * @param ticket what waits until the message is safe with the other member
+     * @return false if there is no other member: the message is counted as dropped
      */
-    public void redispatch(RoutingLoop loop, ApplicationMessage message, Subscription subscription) {
+    public boolean redispatch(
+            RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = index.group(subscription);
         boolean handed = group != null
-                && (handToMember(loop, message, group, subscription.subscriber(), RouteTicket.NONE)
-                        || handToMember(loop, message, group, null, RouteTicket.NONE));
+                && (handToMember(loop, message, group, subscription.subscriber(), ticket)
+                        || handToMember(loop, message, group, null, ticket));
         if (!handed) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
         }
+        return handed;
     }
 
     private boolean routeToGroup(RoutingLoop loop, ApplicationMessage message, SharedGroup group, RouteTicket ticket) {
@@ -177,13 +181,16 @@ public final class Router {
     }
 
     private static void hand(
-            RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+            RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket offered) {
         Subscriber subscriber = subscription.subscriber();
+        boolean holds = offered != RouteTicket.NONE && subscriber.mayHold();
+        RouteTicket ticket = holds ? offered.claim() : RouteTicket.NONE;
         RoutingLoop owner = subscriber.owner();
         if (owner == loop || owner == null) {
             if (!loop.deliver(message, subscription, ticket, false)) {
-                ticket.hold();
-                ticket.release(false);
+                RouteTicket failed = offered.claim();
+                failed.hold();
+                failed.release(false);
             }
         } else {
             ticket.hold();

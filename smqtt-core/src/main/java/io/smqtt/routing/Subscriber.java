@@ -66,4 +66,13 @@ public interface Subscriber {
     default boolean isLocal() {
         return true;
     }
+
+    /**
+     * Tells whether the subscriber may hold tickets. Any thread; never changes.
+     *
+     * @return false if {@link #deliver} takes a message for good when it returns
+     */
+    default boolean mayHold() {
+        return true;
+    }
 }

@@ -66,6 +66,28 @@ public final class Subscription {
         this.moreIdentifiers = moreIdentifiers;
     }
 
+    /**
+     * What a stored delivery goes by, as far as it is known when it is read again.
+     *
+     * @param subscriber who gets the message
+     * @param clientFilter the filter as the client wrote it, {@code $share/…} included
+     * @param qos the quality of service of the delivery
+     * @param retain the retain flag of the delivery
+     * @param identifiers the subscription identifiers of the delivery; not to be changed
+     * @return a subscription for this delivery alone
+     */
+    public static Subscription ofDelivery(
+            Subscriber subscriber, String clientFilter, QoS qos, boolean retain, int[] identifiers) {
+        SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
+        return new Subscription(
+                subscriber,
+                shared == null ? TopicFilter.of(clientFilter) : shared.filter(),
+                shared == null ? null : shared.shareName(),
+                options(qos, false, retain),
+                identifiers.length == 0 ? NO_IDENTIFIER : identifiers[0],
+                identifiers.length > 1 ? identifiers : null);
+    }
+
     private static int options(QoS qos, boolean noLocal, boolean retainAsPublished) {
         return qos.level() | (noLocal ? NO_LOCAL : 0) | (retainAsPublished ? RETAIN_AS_PUBLISHED : 0);
     }

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.SharedGroup;
@@ -14,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the members of a shared group stand in for each other (MQTT 5.0, section 4.8.2): what waits for an absent member
  * goes to one that is there. A member that has as much as it can hold gives back what it is offered, so that nothing is
- * lost by being handed over; it asks for the rest when its queue is empty ({@link Session#awaitGroup()}).
+ * lost by being handed over; it asks for the rest when its queue is empty ({@link Session#awaitGroup()}). A ticket is held
+ * until the message is safe with somebody.
  */
 final class GroupBacklog {
 
@@ -31,16 +33,16 @@ final class GroupBacklog {
     }
 
     /** Takes a message for a member that is away: another one gets it if one is there. On the absent member's loop. */
-    void take(Session absent, ApplicationMessage message, Subscription subscription) {
+    void take(Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
         if (group == null || !group.hasOnlineMember(absent)) {
-            absent.park(message, subscription);
+            absent.park(message, subscription, ticket);
             VarHandle.fullFence(); // a member that comes at this moment sees the message, or is seen: gather()
             if (group != null && group.hasOnlineMember(absent)) {
                 absent.handOver();
             }
-        } else if (!offer(absent, message, subscription, group)) {
-            absent.park(message, subscription);
+        } else if (!offer(absent, message, subscription, ticket, group)) {
+            absent.park(message, subscription, ticket);
         }
     }
 
@@ -49,20 +51,26 @@ final class GroupBacklog {
      *
      * @return false if there is none: the message stays
      */
-    boolean offer(Session absent, ApplicationMessage message, Subscription subscription) {
+    boolean offer(Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
-        return group != null && group.hasOnlineMember(absent) && offer(absent, message, subscription, group);
+        return group != null && group.hasOnlineMember(absent) && offer(absent, message, subscription, ticket, group);
     }
 
-    private boolean offer(Session absent, ApplicationMessage message, Subscription subscription, SharedGroup group) {
+    private boolean offer(
+            Session absent,
+            ApplicationMessage message,
+            Subscription subscription,
+            RouteTicket ticket,
+            SharedGroup group) {
         Subscription other = group.select(message, absent);
         if (other == null || !other.subscriber().isOnline()) {
             return false;
         }
         if (other.subscriber() instanceof Session present) {
-            present.execute(() -> present.takeOffered(message, other, absent, subscription));
+            ticket.hold();
+            present.execute(() -> present.takeOffered(message, other, absent, subscription, ticket));
         } else {
-            redispatch(absent, message, subscription);
+            redispatch(absent, message, subscription, ticket);
         }
         return true;
     }
@@ -72,23 +80,24 @@ final class GroupBacklog {
      *
      * @return false if nobody takes it
      */
-    boolean leave(Session ended, ApplicationMessage message, Subscription subscription) {
+    boolean leave(Session ended, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
         if (group == null || group.select(message, ended) == null) {
             return false;
         }
-        redispatch(ended, message, subscription);
+        redispatch(ended, message, subscription, ticket);
         return true;
     }
 
-    private void redispatch(Session from, ApplicationMessage message, Subscription subscription) {
+    private void redispatch(Session from, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         RoutingLoop loop = from.owner();
-        loop.executor().execute(() -> router.redispatch(loop, message, subscription));
+        ticket.hold();
+        loop.executor().execute(() -> ticket.release(router.redispatch(loop, message, subscription, ticket)));
     }
 
     /** A message that arrived after its session had ended. */
-    void takeAfterEnd(Session ended, ApplicationMessage message, Subscription subscription) {
-        if (subscription.shareName() == null || !leave(ended, message, subscription)) {
+    void takeAfterEnd(Session ended, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (subscription.shareName() == null || !leave(ended, message, subscription, ticket)) {
             observer.messageDropped(DropReason.SESSION_ENDED, 1);
         }
     }

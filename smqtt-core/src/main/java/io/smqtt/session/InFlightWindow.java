@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * QoS 1 and 2 messages that were sent and are not yet acknowledged, in the order of sending. A message's sequence number
  * gives both its slot in a ring and its packet identifier, so that finding a message by packet identifier is arithmetic
  * and an identifier is never used twice while in use [MQTT-2.2.1-4]. The ring grows with need, up to 65,535 slots.
+ *
+ * <p>A stored session keeps the number of each message in the store beside it. After a restart its messages come back in
+ * their old order, each with its old identifier: {@link #reach} leaves slots empty for what was acknowledged in between.
  */
 final class InFlightWindow {
 
@@ -20,6 +23,12 @@ final class InFlightWindow {
     static final byte AWAITING_PUBREC = 2;
     static final byte AWAITING_PUBCOMP = 3;
 
+    /** Flags of a slot: the message was not sent yet; its last step is not safe in the store yet. */
+    static final byte UNSENT = 0x08;
+
+    static final byte UNSAFE = 0x10;
+
+    private static final int STATE = 0x07;
     private static final int IDENTIFIERS = 65_535;
     private static final int FIRST_CAPACITY = 8;
 
@@ -30,6 +39,7 @@ final class InFlightWindow {
     private @Nullable ApplicationMessage[] messages = new @Nullable ApplicationMessage[FIRST_CAPACITY];
     private @Nullable Subscription[] subscriptions = new @Nullable Subscription[FIRST_CAPACITY];
     private byte[] states = new byte[FIRST_CAPACITY];
+    private long @Nullable [] numbers;
     private long head;
     private long tail;
     private int size;
@@ -81,6 +91,52 @@ final class InFlightWindow {
         return tail++;
     }
 
+    /** Notes which message of the store a slot holds. */
+    void number(long sequence, long number) {
+        long[] all = numbers;
+        if (all == null) {
+            all = new long[states.length];
+            numbers = all;
+        }
+        all[slot(sequence)] = number;
+    }
+
+    /** Which message of the store a slot holds. */
+    long number(long sequence) {
+        return numbers == null ? 0 : numbers[slot(sequence)];
+    }
+
+    /**
+     * Lets the next message get a given identifier, by leaving slots empty.
+     *
+     * @return false if the identifier is too far from the oldest message: that one must be acknowledged first
+     */
+    boolean reach(int packetId) {
+        long wanted = tail + (packetId - 1 - tail % IDENTIFIERS + IDENTIFIERS) % IDENTIFIERS;
+        if (head == tail) {
+            head = wanted;
+        } else if (wanted - head >= IDENTIFIERS) {
+            return false;
+        }
+        while (wanted - head > states.length) {
+            grow();
+        }
+        tail = wanted;
+        return true;
+    }
+
+    boolean is(long sequence, byte flag) {
+        return (states[slot(sequence)] & flag) != 0;
+    }
+
+    void set(long sequence, byte flag) {
+        states[slot(sequence)] |= flag;
+    }
+
+    void clear(long sequence, byte flag) {
+        states[slot(sequence)] &= (byte) ~flag;
+    }
+
     static int packetId(long sequence) {
         return (int) (sequence % IDENTIFIERS) + 1;
     }
@@ -93,11 +149,15 @@ final class InFlightWindow {
     long find(int packetId) {
         long offset = (packetId - 1 - head % IDENTIFIERS + IDENTIFIERS) % IDENTIFIERS;
         long sequence = head + offset;
-        return sequence < tail && states[slot(sequence)] != FREE ? sequence : -1;
+        return sequence < tail && isSent(states[slot(sequence)]) ? sequence : -1;
+    }
+
+    private static boolean isSent(byte state) {
+        return state != FREE && (state & UNSENT) == 0;
     }
 
     byte state(long sequence) {
-        return states[slot(sequence)];
+        return (byte) (states[slot(sequence)] & STATE);
     }
 
     @Nullable
@@ -122,6 +182,17 @@ final class InFlightWindow {
         int count = 0;
         for (long sequence = head; sequence < tail; sequence++) {
             if (messages[slot(sequence)] != null) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** How many messages were never sent. */
+    int unsent() {
+        int count = 0;
+        for (long sequence = head; sequence < tail; sequence++) {
+            if (is(sequence, UNSENT)) {
                 count++;
             }
         }
@@ -189,15 +260,20 @@ final class InFlightWindow {
         @Nullable ApplicationMessage[] oldMessages = messages;
         @Nullable Subscription[] oldSubscriptions = subscriptions;
         byte[] oldStates = states;
+        long[] oldNumbers = numbers;
         messages = new @Nullable ApplicationMessage[capacity];
         subscriptions = new @Nullable Subscription[capacity];
         states = new byte[capacity];
+        numbers = oldNumbers == null ? null : new long[capacity];
         for (long sequence = head; sequence < tail; sequence++) {
             int from = (int) (sequence & mask);
             int to = slot(sequence);
             messages[to] = oldMessages[from];
             subscriptions[to] = oldSubscriptions[from];
             states[to] = oldStates[from];
+            if (numbers != null && oldNumbers != null) {
+                numbers[to] = oldNumbers[from];
+            }
         }
     }
 }

@@ -7,9 +7,11 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RetainedCursor;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoredDelivery;
 import io.smqtt.topic.TopicFilter;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,7 @@ final class OutboundFlow {
     // valid for the session
     private final InFlightWindow inFlight;
     private final DeliveryQueue queue;
+    private final @Nullable DurableQueue stored;
     private @Nullable RetainedDeliveries retained;
     private int retainedSteps = RETAINED_STEPS;
     private boolean pumpedLater;
@@ -45,13 +48,18 @@ final class OutboundFlow {
      * Creates a flow.
      *
      * @param later lets {@link #pumpLater()} be called in a later pass
+     * @param stored the QoS 1 and 2 messages of a stored session, or null
      */
-    OutboundFlow(SessionResources resources, Runnable later) {
+    OutboundFlow(SessionResources resources, Runnable later, @Nullable DurableQueue stored) {
         this.later = later;
         this.resources = resources;
         this.observer = resources.observer();
         this.queue = new DeliveryQueue(resources.budget());
         this.inFlight = new InFlightWindow(resources.budget());
+        this.stored = stored;
+        if (stored != null) {
+            stored.flow(this);
+        }
     }
 
     void attach(PacketSink newSink, @Nullable DeliveryCheck newCheck) {
@@ -60,11 +68,17 @@ final class OutboundFlow {
         outstanding = 0;
         resendNext = inFlight.head();
         resendEnd = inFlight.tail();
+        if (stored != null) {
+            stored.attach();
+        }
     }
 
     void detach() {
         sink = null;
         inFlight.trim();
+        if (stored != null) {
+            stored.detach();
+        }
     }
 
     /** The client has other rights from now on. */
@@ -77,38 +91,44 @@ final class OutboundFlow {
     }
 
     int queuedCount() {
-        return queue.size();
+        return stored == null ? queue.size() : queue.size() + stored.count();
     }
 
     long queuedBytes() {
-        return queue.bytes();
+        return stored == null ? queue.bytes() : queue.bytes() + stored.bytes();
     }
 
     /** Whether one more message can be kept, besides those that are routed here meanwhile: half of the queue is theirs. */
     boolean hasRoom(ApplicationMessage message) {
         LimitsConfig limits = resources.limits();
-        return queue.isEmpty()
+        return queuedCount() == 0
                 || message.qos() == QoS.AT_MOST_ONCE
-                || (queue.size() * 2L < limits.maxQueuedMessages()
-                        && (queue.bytes() + message.footprintBytes()) * 2 <= limits.maxQueuedBytes());
+                || (queuedCount() * 2L < limits.maxQueuedMessages()
+                        && (queuedBytes() + message.footprintBytes()) * 2 <= limits.maxQueuedBytes());
     }
 
     /** Takes back a message that was offered to others: it had its place here, so the queue's limits let it in. */
-    void takeBack(ApplicationMessage message, Subscription subscription) {
+    void takeBack(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         QoS qos = message.qos().atMost(subscription.maximumQos());
-        if (sink == null && qos != QoS.AT_MOST_ONCE) {
-            queue.add(message, subscription);
-            observer.messageQueued(qos, message.footprintBytes());
-        } else {
-            deliver(message, subscription);
+        if (sink != null || qos == QoS.AT_MOST_ONCE) {
+            deliver(message, subscription, ticket);
+            return;
         }
+        if (stored == null) {
+            queue.add(message, subscription);
+        } else {
+            stored.enqueue(message, subscription, qos, ticket);
+        }
+        observer.messageQueued(qos, message.footprintBytes());
     }
 
     /** Takes a routed message. */
-    void deliver(ApplicationMessage message, Subscription subscription) {
+    void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         QoS qos = message.qos().atMost(subscription.maximumQos()); // [MQTT-3.8.4-8]
         PacketSink current = sink;
-        if (current == null) {
+        if (stored != null && qos != QoS.AT_MOST_ONCE) {
+            deliverStored(stored, message, subscription, qos, ticket);
+        } else if (current == null) {
             deliverOffline(message, subscription, qos);
         } else if (check != null && !check.mayReceive(message.topic())) {
             observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
@@ -211,6 +231,191 @@ final class OutboundFlow {
         observer.messageQueued(qos, footprint);
     }
 
+    // --- stored messages
+
+    private void deliverStored(
+            DurableQueue durable, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        PacketSink current = sink;
+        if (current == null) {
+            enqueueStored(durable, message, subscription, qos, ticket);
+        } else if (check != null && !check.mayReceive(message.topic())) {
+            observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
+        } else if (durable.isEmpty() && mayKeep(current)) {
+            sendStored(current, durable, message, subscription, qos, ticket);
+        } else {
+            enqueueStored(durable, message, subscription, qos, ticket);
+            pumpStored(current, durable);
+        }
+    }
+
+    /** Whether the window takes one more stored message, which is sent when its turn comes. */
+    private boolean mayKeep(PacketSink current) {
+        return inFlight.size() < current.sendMaximum() // [MQTT-3.3.4-9]
+                && inFlight.hasIdentifier()
+                && inFlight.bytes() < resources.limits().maxQueuedBytes()
+                && current.isWritable();
+    }
+
+    private void sendStored(
+            PacketSink current,
+            DurableQueue durable,
+            ApplicationMessage message,
+            Subscription subscription,
+            QoS qos,
+            RouteTicket ticket) {
+        if (isExpired(message)) { // [MQTT-3.3.2-5]
+            observer.messageDropped(DropReason.EXPIRED, 1);
+            return;
+        }
+        long sequence = keep(message, subscription, qos);
+        inFlight.number(sequence, durable.append(message, subscription, qos, sequence, ticket));
+        resend(current);
+    }
+
+    /** Gives a stored message its place and packet identifier. It is sent at once, or at QoS 2 when both are safe. */
+    private long keep(ApplicationMessage message, Subscription subscription, QoS qos) {
+        long sequence = inFlight.add(message, subscription, qos);
+        inFlight.set(sequence, InFlightWindow.UNSENT);
+        if (qos == QoS.EXACTLY_ONCE) {
+            inFlight.set(sequence, InFlightWindow.UNSAFE);
+        }
+        resendEnd = inFlight.tail();
+        return sequence;
+    }
+
+    private void enqueueStored(
+            DurableQueue durable, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        int footprint = message.footprintBytes();
+        DropReason full = durable.refusal(footprint, resources.limits());
+        if (full != null && !durable.makeRoom(footprint, resources.limits())) {
+            observer.messageDropped(full, 1);
+            return;
+        }
+        durable.enqueue(message, subscription, qos, ticket);
+        observer.messageQueued(qos, footprint);
+    }
+
+    /** Moves stored messages into the window as far as there is room, and sends them. */
+    private void pumpStored(PacketSink current, DurableQueue durable) {
+        DurableQueue.Ready next = durable.peek();
+        while (next != null && mayKeep(current) && place(durable, next)) {
+            resend(current);
+            next = durable.peek();
+        }
+        durable.fetch();
+    }
+
+    /** Moves a message into the window; returns false if its packet identifier cannot be used yet. */
+    private boolean place(DurableQueue durable, DurableQueue.Ready next) {
+        StoredDelivery delivery = next.delivery();
+        if (delivery.state() == StoredDelivery.State.WAITING) {
+            durable.poll();
+            placeWaiting(durable, next);
+            return true;
+        }
+        if (!inFlight.reach(delivery.packetId())) {
+            return false;
+        }
+        durable.poll();
+        long sequence = inFlight.add(next.message(), next.subscription(), next.qos());
+        inFlight.number(sequence, next.number());
+        if (delivery.state() == StoredDelivery.State.RECEIVED) {
+            inFlight.received(sequence);
+        }
+        resendEnd = inFlight.tail();
+        return true;
+    }
+
+    private void placeWaiting(DurableQueue durable, DurableQueue.Ready next) {
+        ApplicationMessage message = next.message();
+        if (check != null && !check.mayReceive(message.topic())) {
+            observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
+            durable.remove(next.number());
+        } else if (isExpired(message)) {
+            observer.messageDropped(DropReason.EXPIRED, 1);
+            durable.remove(next.number());
+        } else {
+            long sequence = keep(message, next.subscription(), next.qos());
+            inFlight.number(sequence, next.number());
+            durable.sent(next.number(), next.qos(), sequence);
+        }
+    }
+
+    /** What became of a step of a message in the window. Returns true if it is to be written again. */
+    boolean stored(long sequence, int kind, boolean kept) {
+        if (!isInFlight(sequence)) {
+            return false;
+        }
+        if (!kept) {
+            if (kind != DurableQueue.SENT_APPENDED) {
+                return true;
+            }
+            removeUnsent(sequence);
+            pump();
+            return false;
+        }
+        inFlight.clear(sequence, InFlightWindow.UNSAFE);
+        PacketSink current = sink;
+        if (current != null && kind == DurableQueue.RECEIVED_WRITTEN && sequence < resendNext) {
+            current.pubRel(InFlightWindow.packetId(sequence));
+        }
+        pump();
+        return false;
+    }
+
+    /** Nothing waits for the store: a message may be sent at once. */
+    void safe(long sequence) {
+        inFlight.clear(sequence, InFlightWindow.UNSAFE);
+    }
+
+    private boolean isInFlight(long sequence) {
+        return sequence >= inFlight.head()
+                && sequence < inFlight.tail()
+                && inFlight.state(sequence) != InFlightWindow.FREE;
+    }
+
+    /** The store has not taken a message that could not be sent before. */
+    private void removeUnsent(long sequence) {
+        observer.messageDropped(DropReason.FAILED, 1);
+        inFlight.remove(sequence);
+    }
+
+    /** Writes a step again that could not be stored. */
+    void storeAgain(long sequence, int kind) {
+        if (stored == null || !isInFlight(sequence)) {
+            return;
+        }
+        long number = inFlight.number(sequence);
+        if (inFlight.state(sequence) == InFlightWindow.AWAITING_PUBCOMP) {
+            stored.received(number, sequence);
+        } else if (kind == DurableQueue.SENT_WRITTEN) {
+            boolean exactlyOnce = inFlight.state(sequence) == InFlightWindow.AWAITING_PUBREC;
+            stored.sent(number, exactlyOnce ? QoS.EXACTLY_ONCE : QoS.AT_LEAST_ONCE, sequence);
+        }
+    }
+
+    /** A stored message was lost before it was sent. Returns false if it was sent: then it goes its way. */
+    boolean lost(long number) {
+        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence++) {
+            if (isInFlight(sequence)
+                    && inFlight.number(sequence) == number
+                    && inFlight.is(sequence, InFlightWindow.UNSENT)) {
+                inFlight.remove(sequence);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void remove(long sequence) {
+        if (stored != null) {
+            stored.remove(inFlight.number(sequence));
+        }
+        inFlight.remove(sequence);
+    }
+
+    // --- what waits
+
     /** Queues the retained messages that a new subscription asked for; {@link #pump()} sends them as the window allows. */
     void deliverRetained(RetainedCursor cursor, Subscription subscription) {
         if (retained == null) {
@@ -240,11 +445,19 @@ final class OutboundFlow {
             return;
         }
         resend(current);
+        if (stored != null) {
+            pumpStored(current, stored);
+        }
         while (!queue.isEmpty() && mayAdd(current) && resendNext == resendEnd) {
             sendQueued(current);
         }
         boolean goesOn = true;
-        while (goesOn && retained != null && queue.isEmpty() && resendNext == resendEnd && mayAdd(current)) {
+        while (goesOn
+                && retained != null
+                && queue.isEmpty()
+                && resendNext == resendEnd
+                && mayAdd(current)
+                && (stored == null || stored.isEmpty())) {
             goesOn = sendRetained(current, retained);
         }
     }
@@ -252,7 +465,11 @@ final class OutboundFlow {
     /** Sends again what was in flight when the connection was lost, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. */
     private void resend(PacketSink current) {
         while (resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
-            long sequence = resendNext++;
+            long sequence = resendNext;
+            if (sequence >= inFlight.head() && inFlight.is(sequence, InFlightWindow.UNSAFE)) {
+                return; // goes on when the store has it
+            }
+            resendNext++;
             if (sequence < inFlight.head()) {
                 continue;
             }
@@ -276,15 +493,29 @@ final class OutboundFlow {
             throw new IllegalStateException("a message in flight has no content");
         }
         if (check != null && !check.mayReceive(message.topic())) {
-            observer.messageAbandoned(DropReason.NOT_AUTHORIZED, 1);
-            inFlight.remove(sequence);
+            abandon(sequence, DropReason.NOT_AUTHORIZED);
             return;
         }
-        outstanding++;
-        if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), true)) {
-            outstanding--;
-            inFlight.remove(sequence);
+        boolean first = inFlight.is(sequence, InFlightWindow.UNSENT);
+        if (first && isExpired(message)) {
+            abandon(sequence, DropReason.EXPIRED);
+            return;
         }
+        inFlight.clear(sequence, InFlightWindow.UNSENT);
+        outstanding++;
+        if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), !first)) {
+            outstanding--;
+            remove(sequence);
+        }
+    }
+
+    private void abandon(long sequence, DropReason reason) {
+        if (inFlight.is(sequence, InFlightWindow.UNSENT)) {
+            observer.messageDropped(reason, 1);
+        } else {
+            observer.messageAbandoned(reason, 1);
+        }
+        remove(sequence);
     }
 
     private void sendQueued(PacketSink current) {
@@ -324,6 +555,8 @@ final class OutboundFlow {
         observer.retainedMatched(1);
         if (qos == QoS.AT_MOST_ONCE) {
             sendAtMostOnce(current, message, subscription);
+        } else if (stored != null) {
+            sendStored(current, stored, message, subscription, qos, RouteTicket.NONE);
         } else {
             sendNew(current, message, subscription, qos);
         }
@@ -367,7 +600,18 @@ final class OutboundFlow {
             finish(sequence);
             return true;
         }
-        inFlight.received(sequence);
+        if (stored == null) {
+            inFlight.received(sequence);
+        } else if (inFlight.is(sequence, InFlightWindow.UNSAFE)) {
+            return true; // said before; the PUBREL leaves when that is safe
+        } else {
+            inFlight.received(sequence);
+            stored.received(inFlight.number(sequence), sequence);
+            if (stored.waits()) {
+                inFlight.set(sequence, InFlightWindow.UNSAFE);
+                return true;
+            }
+        }
         if (sink != null) {
             sink.pubRel(packetId);
         }
@@ -385,11 +629,11 @@ final class OutboundFlow {
     }
 
     private void finish(long sequence) {
-        inFlight.remove(sequence);
+        remove(sequence);
         if (sequence < resendNext && outstanding > 0) {
             outstanding--;
         }
-        if (!queue.isEmpty() || retained != null || resendNext != resendEnd) {
+        if (!queue.isEmpty() || retained != null || resendNext != resendEnd || (stored != null && !stored.isEmpty())) {
             pump();
         }
     }
@@ -406,31 +650,38 @@ final class OutboundFlow {
                     && subscription != null
                     && subscription.shareName() != null
                     && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
-                    && target.offer(message, subscription)) {
+                    && target.offer(message, subscription, departure(message, subscription, sequence))) {
                 inFlight.remove(sequence);
                 observer.messageRedispatched(1);
             }
+        }
+        if (stored != null) {
+            stored.drainShared(target);
         }
         for (int i = queue.size(); i > 0; i--) {
             ApplicationMessage message = queue.message();
             Subscription subscription = queue.subscription();
             queue.remove();
-            if (subscription.shareName() == null || !target.offer(message, subscription)) {
+            if (subscription.shareName() == null || !target.offer(message, subscription, RouteTicket.NONE)) {
                 queue.add(message, subscription);
             }
         }
     }
 
+    private RouteTicket departure(ApplicationMessage message, Subscription subscription, long sequence) {
+        return stored == null ? RouteTicket.NONE : stored.departure(message, subscription, inFlight.number(sequence));
+    }
+
     /** Drops all that waits, when the session ends. */
     void end() {
-        int dropped = queue.size();
+        int dropped = queue.size() + (stored == null ? 0 : stored.end()) + inFlight.unsent();
         while (!queue.isEmpty()) {
             queue.remove();
         }
         if (dropped > 0) {
             observer.messageDropped(DropReason.SESSION_ENDED, dropped);
         }
-        int abandoned = inFlight.undelivered();
+        int abandoned = inFlight.undelivered() - inFlight.unsent();
         if (abandoned > 0) {
             observer.messageAbandoned(DropReason.SESSION_ENDED, abandoned);
         }
@@ -443,6 +694,6 @@ final class OutboundFlow {
     interface SharedReturn {
 
         /** Returns false if there is no other member for it: the message stays. */
-        boolean offer(ApplicationMessage message, Subscription subscription);
+        boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
     }
 }

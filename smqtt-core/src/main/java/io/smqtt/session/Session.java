@@ -4,13 +4,19 @@ package io.smqtt.session;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
+import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoredQueue;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +39,11 @@ public final class Session implements Subscriber {
     private @Nullable InboundFlow inbound;
     private @Nullable SessionMove move;
     private boolean awaitsGroup;
+    private @Nullable SessionOpening opening;
+    private final @Nullable SessionRecord record;
     private volatile boolean begun;
     private volatile boolean ended;
+    private boolean recovered;
 
     // valid for the connection; the client and its expiry stay until the next one
     private volatile @Nullable PacketSink sink;
@@ -49,6 +58,33 @@ public final class Session implements Subscriber {
         this.client = request.client();
         this.clientId = client.clientId();
         this.owner = request.loop();
+        this.expirySeconds = request.expirySeconds();
+        Stores stores = resources.stores();
+        this.record = stores == null || expirySeconds == 0
+                ? null
+                : new SessionRecord(this, resources, stores, stores.store().newSession(), new StoredQueue(1, 1, 0, 0));
+    }
+
+    /** A session that was found in the store. */
+    Session(
+            SessionResources resources,
+            SessionRegistry registry,
+            RoutingLoop owner,
+            ClientIdentity client,
+            StoredSession stored,
+            StoredQueue waiting) {
+        this.resources = resources;
+        this.registry = registry;
+        this.client = client;
+        this.clientId = client.clientId();
+        this.owner = owner;
+        this.expirySeconds = stored.expirySeconds();
+        this.will = stored.will();
+        this.begun = true;
+        this.recovered = true;
+        Stores stores = Objects.requireNonNull(resources.stores());
+        this.record = new SessionRecord(this, resources, stores, stored.number(), waiting);
+        record.recovered(stored);
     }
 
     @Override
@@ -64,6 +100,30 @@ public final class Session implements Subscriber {
     @Override
     public boolean isOnline() {
         return sink != null;
+    }
+
+    @Override
+    public boolean mayHold() {
+        return record != null;
+    }
+
+    /**
+     * Tells whether the session survives the broker's process. Any thread; never changes.
+     *
+     * @return false without a store, and for a session that began without an expiry interval
+     */
+    public boolean isStored() {
+        return record != null;
+    }
+
+    /** Whether this is the session's event loop, and it is not on its way from another one. */
+    boolean isHere() {
+        return move == null && owner.executor().inEventLoop();
+    }
+
+    @Nullable
+    SessionRecord record() {
+        return record;
     }
 
     @Override
@@ -113,31 +173,32 @@ public final class Session implements Subscriber {
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (move != null) {
-            move.hold(message, subscription);
+            move.hold(message, subscription, ticket);
         } else {
-            take(message, subscription);
+            take(message, subscription, ticket);
         }
     }
 
     @Override
     public void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        take(message, subscription);
+        take(message, subscription, ticket);
     }
 
-    void take(ApplicationMessage message, Subscription subscription) {
+    void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (ended) {
-            registry.groups().takeAfterEnd(this, message, subscription);
+            registry.groups().takeAfterEnd(this, message, subscription, ticket);
         } else if (sink == null && subscription.shareName() != null) {
-            registry.groups().take(this, message, subscription);
+            registry.groups().take(this, message, subscription, ticket);
         } else {
-            outbound().deliver(message, subscription);
+            outbound().deliver(message, subscription, ticket);
         }
     }
 
     private OutboundFlow outbound() {
         OutboundFlow flow = outbound;
         if (flow == null) {
-            flow = new OutboundFlow(resources, () -> execute(() -> outbound().pumpLater()));
+            flow = new OutboundFlow(
+                    resources, () -> execute(() -> outbound().pumpLater()), record == null ? null : record.queue());
             PacketSink current = sink;
             if (current != null) {
                 flow.attach(current, check);
@@ -220,6 +281,50 @@ public final class Session implements Subscriber {
         return flow;
     }
 
+    /**
+     * A QoS 2 message of the client has been routed. What subscribers store of it and the identifier become safe together.
+     *
+     * @param loop the event loop of the connection that the message came by, where this is called
+     * @param packetId 1 to 65,535
+     * @param operations what subscribers store of it
+     * @param ticket is held until all is safe
+     */
+    public void storeReceived(StoreLoop loop, int packetId, Iterable<JointOperation> operations, RouteTicket ticket) {
+        if (record != null) {
+            record.received(loop, packetId, operations, ticket);
+        }
+    }
+
+    /**
+     * A QoS 2 message of the client was released [MQTT-4.3.3-11].
+     *
+     * @param packetId 1 to 65,535
+     * @param then what follows when the store has forgotten the identifier; at once in a session that is not stored
+     */
+    public void release(int packetId, Runnable then) {
+        boolean known = inbound().released(packetId);
+        if (record == null) {
+            then.run();
+        } else if (known) {
+            record.released(packetId, then);
+        } else { // released before, but maybe not yet forgotten
+            record.await(kept -> then.run());
+        }
+    }
+
+    /**
+     * Tells when everything that was changed up to now is safe: at once in a session that is not stored.
+     *
+     * @param callback is told
+     */
+    public void afterCommit(CommitCallback callback) {
+        if (record == null) {
+            callback.committed(true);
+        } else {
+            record.await(callback);
+        }
+    }
+
     // --- subscriptions
 
     /**
@@ -233,6 +338,9 @@ public final class Session implements Subscriber {
         subscriptions.put(subscription);
         resources.router().index().add(subscription); // replaces without a gap [MQTT-3.8.4-3]
         resources.observer().subscribed(clientId, subscription.clientFilter(), isNew);
+        if (record != null) {
+            record.subscriptionChanged(subscription.clientFilter(), subscription);
+        }
         gatherShared(subscription);
         return isNew;
     }
@@ -257,6 +365,9 @@ public final class Session implements Subscriber {
             registry.groups().passOn(this, removed);
         }
         resources.observer().unsubscribed(clientId, removed.clientFilter());
+        if (record != null) {
+            record.subscriptionChanged(removed.clientFilter(), null);
+        }
         return true;
     }
 
@@ -269,6 +380,21 @@ public final class Session implements Subscriber {
      */
     public @Nullable Subscription subscription(TopicFilter filter, @Nullable String shareName) {
         return subscriptions.get(filter, shareName);
+    }
+
+    /** Finds a subscription by the filter as the client gave it. */
+    @Nullable
+    Subscription subscription(String clientFilter) {
+        SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
+        return shared == null
+                ? subscriptions.get(TopicFilter.of(clientFilter), null)
+                : subscriptions.get(shared.filter(), shared.shareName());
+    }
+
+    /** Takes over a subscription that was found in the store. */
+    void recover(Subscription subscription) {
+        subscriptions.put(subscription);
+        resources.router().index().add(subscription);
     }
 
     /**
@@ -296,7 +422,10 @@ public final class Session implements Subscriber {
      */
     public int queuedCount() {
         OutboundFlow flow = outbound;
-        return flow == null ? 0 : flow.queuedCount();
+        if (flow == null) {
+            return record == null ? 0 : record.queue().count();
+        }
+        return flow.queuedCount();
     }
 
     // --- life
@@ -305,8 +434,27 @@ public final class Session implements Subscriber {
     void begin(SessionRequest request) {
         begun = true;
         resources.observer().sessionCreated(clientId);
-        attach(request);
-        request.reply().opened(this, false);
+        if (record == null) {
+            attach(request);
+            request.reply().opened(this, false);
+            return;
+        }
+        SessionOpening waiting = new SessionOpening();
+        opening = waiting;
+        record.connected(request);
+        record.await(kept -> {
+            opening = null;
+            if (ended) { // meanwhile, by somebody else
+                registry.open(request);
+            } else if (kept) {
+                attach(request);
+                request.reply().opened(this, false);
+            } else {
+                end(false);
+                request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
+            }
+            waiting.finish();
+        });
     }
 
     private void attach(SessionRequest request) {
@@ -319,6 +467,8 @@ public final class Session implements Subscriber {
         sink = request.sink();
         if (outbound != null) {
             outbound.attach(request.sink(), check);
+        } else if (record != null && !record.queue().isEmpty()) {
+            outbound(); // what waits in the store
         }
     }
 
@@ -331,18 +481,47 @@ public final class Session implements Subscriber {
             request.loop().executor().execute(() -> registry.open(request));
         } else if (move != null) {
             move.afterwards(() -> takeover(request, here));
+        } else if (opening != null) {
+            opening.afterwards(() -> takeover(request, here));
         } else if (!registry.mayClaim(request.client(), client)) {
             request.loop().executor().execute(() -> request.reply().refused(ReasonCode.NOT_AUTHORIZED));
         } else {
+            recovered = false;
             // a session without expiry ends with its connection, whatever the next one asks for
             boolean ends = request.cleanStart() || expirySeconds == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
-            endConnection(ends);
             if (ends) {
+                endConnection(true);
                 registry.replace(this, request);
-            } else {
+            } else if (record == null) {
+                endConnection(false);
                 resume(request, here);
+            } else {
+                resumeStored(record, request, here);
             }
         }
+    }
+
+    /** Resumes the session once the store knows that it has a client again. */
+    private void resumeStored(SessionRecord stored, SessionRequest request, RoutingLoop here) {
+        SessionOpening waiting = new SessionOpening();
+        opening = waiting;
+        stored.connected(request);
+        int version = stored.version();
+        stored.await(kept -> {
+            opening = null;
+            RoutingLoop target = request.loop();
+            if (ended) {
+                target.executor().execute(() -> registry.open(request));
+            } else if (!kept) {
+                target.executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
+            } else if (stored.version() != version) { // the old connection ended meanwhile
+                takeover(request, here);
+            } else {
+                endConnection(false);
+                resume(request, here);
+            }
+            waiting.finish();
+        });
     }
 
     private void endConnection(boolean sessionEnds) {
@@ -368,6 +547,9 @@ public final class Session implements Subscriber {
         if (target == here) {
             attachResumed(request);
             return;
+        }
+        if (record != null) {
+            record.loop().flush(); // before the new loop writes anything
         }
         SessionMove moving = new SessionMove(this, resources);
         move = moving;
@@ -418,14 +600,46 @@ public final class Session implements Subscriber {
         if (expirySeconds == 0) {
             end(false);
         } else {
+            if (record != null) {
+                record.disconnected(expirySeconds, will);
+            }
             deadlines.awaitExpiry(wheel, expirySeconds);
         }
+    }
+
+    /** The session was found in the store and has no client yet: its deadlines go on, by the store's clock. */
+    void awaitClient() {
+        if (!recovered || ended || record == null) {
+            return; // its client was faster
+        }
+        recovered = false;
+        DeadlineWheel wheel = resources.wheels().get(owner.index());
+        if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not end as it should
+            Will due = will;
+            if (due != null && (due.delaySeconds() == 0 || expirySeconds == 0)) {
+                willDue();
+            } else if (due != null) {
+                deadlines.awaitWill(wheel, Math.min(due.delaySeconds(), expirySeconds));
+            }
+            if (expirySeconds == 0) {
+                end(false);
+                return;
+            }
+            record.disconnected(expirySeconds, will);
+            deadlines.awaitExpiry(wheel, expirySeconds);
+            return;
+        }
+        long now = record.stores().store().clockMillis();
+        if (will != null) {
+            deadlines.awaitWillMillis(wheel, Math.max(0, record.willAtMillis() - now));
+        }
+        deadlines.awaitExpiryMillis(wheel, Math.max(0, record.expiresAtMillis() - now));
     }
 
     private void detachFlow() {
         if (outbound != null) {
             outbound.detach();
-            outbound.drainShared((message, subscription) -> registry.groups().offer(this, message, subscription));
+            outbound.drainShared(this::offer);
         }
         if (awaitsGroup) {
             awaitsGroup = false;
@@ -434,6 +648,10 @@ public final class Session implements Subscriber {
     }
 
     // --- what members of a shared group do for each other, see GroupBacklog
+
+    private boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        return registry.groups().offer(this, message, subscription, ticket);
+    }
 
     private void gatherShared(Subscription subscription) {
         if (subscription.shareName() != null) {
@@ -450,40 +668,58 @@ public final class Session implements Subscriber {
     /** Whether messages may wait here that others could have. Any thread; a hint. */
     boolean mayHoldMessages() {
         OutboundFlow flow = outbound;
-        return flow != null && flow.queuedCount() + flow.inFlightCount() > 0;
+        return flow == null ? queuedCount() > 0 : flow.queuedCount() + flow.inFlightCount() > 0;
     }
 
     /** Another member of a shared group is there: what waits here for nobody goes to it. */
     void handOver() {
-        if (sink == null && !ended && outbound != null) {
-            outbound.drainShared((message, subscription) -> registry.groups().offer(this, message, subscription));
+        if (sink == null && !ended && (outbound != null || queuedCount() > 0)) {
+            outbound().drainShared(this::offer);
         }
     }
 
-    /** An absent member offers a message: it is taken if it can be kept, or else goes back. */
-    void takeOffered(ApplicationMessage message, Subscription subscription, Session from, Subscription itsOwn) {
+    /**
+     * An absent member offers a message: it is taken if it can be kept, or else goes back.
+     *
+     * @param ticket is held on the way, and given up here or there
+     */
+    void takeOffered(
+            ApplicationMessage message,
+            Subscription subscription,
+            Session from,
+            Subscription itsOwn,
+            RouteTicket ticket) {
         if (ended || sink == null) {
-            from.execute(() -> from.take(message, itsOwn));
+            from.execute(() -> {
+                from.take(message, itsOwn, ticket);
+                ticket.release(true);
+            });
         } else if (outbound().hasRoom(message)) {
-            outbound().deliver(message, subscription);
+            outbound().deliver(message, subscription, ticket);
+            ticket.release(true);
         } else {
             awaitsGroup = true;
-            from.execute(() -> from.takeBack(message, itsOwn));
+            from.execute(() -> {
+                from.takeBack(message, itsOwn, ticket);
+                ticket.release(true);
+            });
         }
     }
 
     /** The member that was offered a message is full. */
-    private void takeBack(ApplicationMessage message, Subscription subscription) {
-        if (ended) {
-            registry.groups().takeAfterEnd(this, message, subscription);
+    private void takeBack(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (ticket instanceof Departure departure) {
+            departure.refused();
+        } else if (ended) {
+            registry.groups().takeAfterEnd(this, message, subscription, ticket);
         } else {
-            outbound().takeBack(message, subscription);
+            outbound().takeBack(message, subscription, ticket);
         }
     }
 
     /** Keeps a message while no other member is there. */
-    void park(ApplicationMessage message, Subscription subscription) {
-        outbound().deliver(message, subscription);
+    void park(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        outbound().deliver(message, subscription, ticket);
     }
 
     /** Absent members have more messages, which are asked for when nothing waits here. */
@@ -508,6 +744,9 @@ public final class Session implements Subscriber {
         Will due = will;
         will = null;
         if (due != null) {
+            if (record != null && !ended) {
+                record.willGone();
+            }
             registry.publishWill(this, due);
         }
     }
@@ -525,7 +764,7 @@ public final class Session implements Subscriber {
 
     /** Ends the session to make room, unless its client is connected or about to be. Returns whether it has ended. */
     boolean expireIfOffline() {
-        if (!ended && sink == null && move == null) {
+        if (!ended && sink == null && move == null && opening == null) {
             expire();
         }
         return ended;
@@ -557,10 +796,16 @@ public final class Session implements Subscriber {
         subscriptions.forEach(subscription ->
                 resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
         if (outbound != null) {
-            outbound.drainShared((message, subscription) -> registry.groups().leave(this, message, subscription));
+            outbound.drainShared((message, subscription, ticket) ->
+                    registry.groups().leave(this, message, subscription, ticket));
             outbound.end();
+        } else if (queuedCount() > 0) {
+            resources.observer().messageDropped(DropReason.SESSION_ENDED, queuedCount());
         }
         subscriptions.clear();
+        if (record != null) {
+            record.end();
+        }
         registry.remove(this);
         resources.observer().sessionEnded(clientId, expired);
     }

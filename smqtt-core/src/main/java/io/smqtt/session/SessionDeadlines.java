@@ -50,13 +50,21 @@ final class SessionDeadlines {
     }
 
     void awaitWill(DeadlineWheel wheel, long seconds) {
+        awaitWillMillis(wheel, TimeUnit.SECONDS.toMillis(seconds));
+    }
+
+    void awaitWillMillis(DeadlineWheel wheel, long millis) {
         willTimer = new WillTimer(session);
-        wheel.arm(willTimer, TimeUnit.SECONDS.toMillis(seconds));
+        wheel.arm(willTimer, millis);
     }
 
     void awaitExpiry(DeadlineWheel wheel, long seconds) {
+        awaitExpiryMillis(wheel, TimeUnit.SECONDS.toMillis(seconds));
+    }
+
+    void awaitExpiryMillis(DeadlineWheel wheel, long millis) {
         expiry = new SessionExpiry(session);
-        wheel.arm(expiry, TimeUnit.SECONDS.toMillis(seconds));
+        wheel.arm(expiry, millis);
     }
 
     void cancel() {

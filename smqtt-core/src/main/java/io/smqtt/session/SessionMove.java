@@ -2,8 +2,10 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,6 +20,7 @@ final class SessionMove {
     private final Session session;
     private final SessionResources resources;
     private final DeliveryQueue held;
+    private final ArrayDeque<RouteTicket> tickets = new ArrayDeque<>();
     private final List<Runnable> afterwards = new ArrayList<>();
 
     SessionMove(Session session, SessionResources resources) {
@@ -26,10 +29,12 @@ final class SessionMove {
         this.held = new DeliveryQueue(resources.budget());
     }
 
-    void hold(ApplicationMessage message, Subscription subscription) {
+    void hold(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         DropReason full = held.refusal(message.footprintBytes(), resources.limits());
         if (full == null) {
             held.add(message, subscription);
+            tickets.add(ticket);
+            ticket.hold();
         } else {
             resources.observer().messageDropped(full, 1);
         }
@@ -46,7 +51,9 @@ final class SessionMove {
             ApplicationMessage message = held.message();
             Subscription subscription = held.subscription();
             held.remove();
-            session.take(message, subscription);
+            RouteTicket ticket = tickets.remove();
+            session.take(message, subscription, ticket);
+            ticket.release(true);
         }
         afterwards.forEach(Runnable::run);
     }

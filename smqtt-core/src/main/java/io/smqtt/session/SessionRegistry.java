@@ -40,6 +40,7 @@ public final class SessionRegistry {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final SessionResources resources;
+    private final RetainedKeeper retained;
     private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
     private final @Nullable UserSessions users;
     private final GroupBacklog groups;
@@ -65,10 +66,72 @@ public final class SessionRegistry {
             LimitsConfig limits,
             SessionConfig config,
             QueueBudget budget) {
-        resources =
-                new SessionResources(router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget);
+        this(router, wheels, authorizer, observer, ticker, limits, config, budget, null);
+    }
+
+    /**
+     * Creates a registry whose sessions survive the process.
+     *
+     * @param router where messages of sessions go
+     * @param wheels the deadlines of each event loop, in the order of the router's loops
+     * @param authorizer who may receive what, and whose will may be published
+     * @param observer what is told of sessions
+     * @param ticker the broker's monotonic clock
+     * @param limits limits of sessions
+     * @param config how sessions live on
+     * @param budget what all queues together may hold
+     * @param stores where sessions with an expiry interval are kept; null for memory
+     */
+    public SessionRegistry(
+            Router router,
+            List<DeadlineWheel> wheels,
+            Authorizer authorizer,
+            BrokerObserver observer,
+            Ticker ticker,
+            LimitsConfig limits,
+            SessionConfig config,
+            QueueBudget budget,
+            @Nullable Stores stores) {
+        resources = new SessionResources(
+                router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget, stores);
+        retained = new RetainedKeeper(router, stores);
         groups = new GroupBacklog(router, observer);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
+    }
+
+    /**
+     * Brings back what the store holds. Blocks; called once, before clients connect, not on an event loop.
+     *
+     * @throws io.smqtt.spi.StoreDamagedException if what is stored cannot be read
+     */
+    public void recover() {
+        Stores stores = resources.stores();
+        if (stores == null) {
+            return;
+        }
+        SessionRecovery recovery = new SessionRecovery(resources, this);
+        stores.store().recover(recovery);
+        stores.open();
+        recovery.finish();
+    }
+
+    /** A session was found in the store. Returns an older one of its client that was to be removed, or null. */
+    @Nullable
+    Session recovered(Session session) {
+        Session older = sessions.put(session.id(), session);
+        if (users != null) {
+            users.add(session);
+        }
+        return older;
+    }
+
+    /**
+     * Who keeps retained messages.
+     *
+     * @return for all that publish
+     */
+    public RetainedKeeper retained() {
+        return retained;
     }
 
     /**
@@ -234,7 +297,7 @@ public final class SessionRegistry {
 
     private void routeWill(RoutingLoop loop, Session session, ApplicationMessage message) {
         if (message.retain()) { // [MQTT-3.1.2-15]
-            resources.router().retain(message);
+            retained.retain(loop, message, RouteTicket.NONE);
         }
         resources.observer().willPublished(session.id());
         resources.router().route(loop, message, RouteTicket.NONE);

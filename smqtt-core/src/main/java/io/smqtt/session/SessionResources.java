@@ -8,6 +8,7 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.Ticker;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What sessions of one broker work with. */
 record SessionResources(
@@ -18,4 +19,5 @@ record SessionResources(
         Ticker ticker,
         LimitsConfig limits,
         SessionConfig config,
-        QueueBudget budget) {}
+        QueueBudget budget,
+        @Nullable Stores stores) {}

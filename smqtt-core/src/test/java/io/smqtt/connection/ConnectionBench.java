@@ -179,7 +179,15 @@ final class ConnectionBench implements AutoCloseable {
                 disconnector);
         flows = new ConnectionFlows(
                 connect,
-                new PublishFlow(config, router, authorizer, interceptors, () -> nanos, observer, awaitsDelivery),
+                new PublishFlow(
+                        config,
+                        router,
+                        registry.retained(),
+                        authorizer,
+                        interceptors,
+                        () -> nanos,
+                        observer,
+                        awaitsDelivery),
                 new SubscribeFlow(config, router, authorizer),
                 disconnector);
         handler = new ConnectionHandler(loop, flows, new Link());

@@ -349,15 +349,15 @@ class RouterTest {
                 .payload("x")
                 .qos(QoS.AT_LEAST_ONCE)
                 .build();
-        router.redispatch(router.loops().get(0), message, subscription);
+        router.redispatch(router.loops().get(0), message, subscription, RouteTicket.NONE);
         assertThat(dropped).isEqualTo(Map.of(DropReason.NO_SHARED_MEMBER, 1));
 
         leaving.to("t", "g");
-        router.redispatch(router.loops().get(0), message, subscription);
+        router.redispatch(router.loops().get(0), message, subscription, RouteTicket.NONE);
         assertThat(delivered).containsExactly("a x"); // it has come back meanwhile
 
         new Owned("b", 0).to("t", "g");
-        router.redispatch(router.loops().get(0), message, subscription);
+        router.redispatch(router.loops().get(0), message, subscription, RouteTicket.NONE);
         assertThat(delivered).containsExactly("a x", "b x");
     }
 

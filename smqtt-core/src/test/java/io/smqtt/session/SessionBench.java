@@ -105,8 +105,8 @@ final class SessionBench {
                 new SubscriptionIndex(SharedStrategy.ROUND_ROBIN),
                 new RetainedMessages(1_000, 1 << 20),
                 observer);
-        registry = new SessionRegistry(router, wheels, rules, observer, () -> nanos, limits, config, budget);
-        resources = new SessionResources(router, wheels, rules, observer, () -> nanos, limits, config, budget);
+        registry = new SessionRegistry(router, wheels, rules, observer, () -> nanos, limits, config, budget, null);
+        resources = new SessionResources(router, wheels, rules, observer, () -> nanos, limits, config, budget, null);
     }
 
     RoutingLoop loop(int index) {

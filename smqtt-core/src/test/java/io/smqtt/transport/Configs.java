@@ -80,7 +80,8 @@ record Configs(
                 tls,
                 !trustedProxies.isEmpty(),
                 trustedProxies,
-                origins);
+                origins,
+                ListenerConfig.Sync.BROKER);
     }
 
     static LimitsConfig limits(int connections, int pending, int pendingPerAddress, int rate) {

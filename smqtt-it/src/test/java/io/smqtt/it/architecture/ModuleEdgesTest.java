@@ -19,7 +19,8 @@ class ModuleEdgesTest {
             "core", Set.of(),
             "metric", Set.of("core"),
             "cluster", Set.of("core"),
-            "bootstrap", Set.of("core", "metric", "cluster", "benchmark"),
+            "persistence", Set.of("core"),
+            "bootstrap", Set.of("core", "metric", "cluster", "persistence", "benchmark"),
             "test", Set.of("core"),
             "benchmark", Set.of("core"));
 

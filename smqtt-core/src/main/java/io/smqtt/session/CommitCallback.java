@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+/** Is told what became of what a session has stored. On the session's event loop. */
+@FunctionalInterface
+public interface CommitCallback {
+
+    /**
+     * Tells the outcome.
+     *
+     * @param kept whether it is safe; if not, it never will be
+     */
+    void committed(boolean kept);
+}

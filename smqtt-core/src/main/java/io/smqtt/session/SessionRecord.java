@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.Will;
+import io.smqtt.routing.JointOperation;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredQueue;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the store knows of one session: its header, subscriptions, QoS 2 identifiers, and the way to its messages. What
+ * could not be written is written again later, as it is then. On the session's event loop.
+ */
+final class SessionRecord implements StoreWaiter {
+
+    /** What {@link #settled} and {@link #again} are about. */
+    private static final int HEADER = 0;
+
+    private static final int END = 1;
+
+    private static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
+
+    private final Session session;
+    private final Stores stores;
+    private final long number;
+    private final DurableQueue queue;
+    private @Nullable String userName;
+    private long expirySeconds;
+    private long expiresAtMillis = StoredSession.CONNECTED;
+    private @Nullable Will will;
+    private long willAtMillis = StoredSession.CONNECTED;
+    private int version;
+
+    SessionRecord(Session session, SessionResources resources, Stores stores, long number, StoredQueue waiting) {
+        this.session = session;
+        this.stores = stores;
+        this.number = number;
+        this.queue = new DurableQueue(session, this, resources, waiting);
+    }
+
+    /** The number of the session in the store. */
+    long number() {
+        return number;
+    }
+
+    DurableQueue queue() {
+        return queue;
+    }
+
+    /** Whether anything waits for the store. */
+    boolean waits() {
+        return stores.waits();
+    }
+
+    Stores stores() {
+        return stores;
+    }
+
+    /** What the session's present event loop writes to the store. */
+    StoreLoop loop() {
+        return stores.of(session.owner());
+    }
+
+    StoreWriter writer() {
+        return loop().writer();
+    }
+
+    /** Grows with each header that was written. */
+    int version() {
+        return version;
+    }
+
+    /** A client is, or is about to be, connected. */
+    void connected(SessionRequest request) {
+        userName = request.client().userName();
+        expirySeconds = request.expirySeconds();
+        expiresAtMillis = StoredSession.CONNECTED;
+        will = request.will();
+        willAtMillis = StoredSession.CONNECTED;
+        writeHeader();
+    }
+
+    /** The client is gone. */
+    void disconnected(long newExpirySeconds, @Nullable Will waiting) {
+        long now = stores.store().clockMillis();
+        expirySeconds = newExpirySeconds;
+        expiresAtMillis =
+                expirySeconds == ENDLESS_SECONDS ? StoredSession.NEVER : now + TimeUnit.SECONDS.toMillis(expirySeconds);
+        will = waiting;
+        willAtMillis = waiting == null
+                ? StoredSession.CONNECTED
+                : now + TimeUnit.SECONDS.toMillis(Math.min(waiting.delaySeconds(), expirySeconds));
+        writeHeader();
+        loop().watch(this, 0, HEADER);
+    }
+
+    /** The will is published, or will not be. */
+    void willGone() {
+        if (will != null) {
+            will = null;
+            willAtMillis = StoredSession.CONNECTED;
+            writeHeader();
+            loop().watch(this, 0, HEADER);
+        }
+    }
+
+    /** Takes over what was read at the start, when nothing may be written yet. */
+    void recovered(StoredSession stored) {
+        userName = stored.userName();
+        expirySeconds = stored.expirySeconds();
+        expiresAtMillis = stored.expiresAtMillis();
+        will = stored.will();
+        willAtMillis = stored.willAtMillis();
+    }
+
+    /** When the session ends, by the store's clock. */
+    long expiresAtMillis() {
+        return expiresAtMillis;
+    }
+
+    /** When the will is due, by the store's clock. */
+    long willAtMillis() {
+        return willAtMillis;
+    }
+
+    private void writeHeader() {
+        version++;
+        writer().putSession(new StoredSession(
+                number, session.id(), userName, expirySeconds, expiresAtMillis, will, willAtMillis));
+    }
+
+    /** Tells whether everything up to now is safe, in time. */
+    void await(CommitCallback callback) {
+        if (stores.waits()) {
+            loop().await(
+                            (value, detail, kept) -> {
+                                callback.committed(kept);
+                                return false;
+                            },
+                            0,
+                            0);
+        } else {
+            callback.committed(true);
+        }
+    }
+
+    void subscriptionChanged(String clientFilter, @Nullable Subscription present) {
+        StoreWriter writer = writer();
+        if (present == null) {
+            writer.removeSubscription(number, clientFilter);
+        } else {
+            writer.putSubscription(
+                    number,
+                    new StoredSubscription(
+                            clientFilter,
+                            present.maximumQos(),
+                            present.noLocal(),
+                            present.retainAsPublished(),
+                            present.identifier()));
+        }
+        loop().watch(new SubscriptionChange(clientFilter), 0, 0);
+    }
+
+    /** Writes a subscription again, as it is then. */
+    private final class SubscriptionChange implements StoreWaiter {
+
+        private final String clientFilter;
+
+        SubscriptionChange(String clientFilter) {
+            this.clientFilter = clientFilter;
+        }
+
+        @Override
+        public boolean settled(long value, int detail, boolean kept) {
+            return !kept;
+        }
+
+        @Override
+        public void again(long value, int detail) {
+            session.execute(() -> {
+                if (!session.hasEnded()) {
+                    subscriptionChanged(clientFilter, session.subscription(clientFilter));
+                }
+            });
+        }
+    }
+
+    /** A QoS 2 message of the client has been routed: what that wrote and this become safe together. */
+    void received(StoreLoop loop, int packetId, Iterable<JointOperation> operations, RouteTicket ticket) {
+        StoreWriter writer = loop.writer();
+        for (JointOperation operation : operations) {
+            operation.submit(writer);
+        }
+        if (!session.hasEnded()) {
+            writer.putReceived(number, packetId);
+        }
+        loop.await(ticket);
+    }
+
+    /** A QoS 2 message was released; the callback comes when that is safe, however long it takes. */
+    void released(int packetId, Runnable callback) {
+        writer().removeReceived(number, packetId);
+        if (stores.waits()) {
+            loop().await(new Release(packetId, callback), 0, 0);
+        } else {
+            callback.run();
+        }
+    }
+
+    /** The identifier must not be used again by the client before the store has forgotten it. */
+    private final class Release implements StoreWaiter {
+
+        private final int packetId;
+        private final Runnable callback;
+
+        Release(int packetId, Runnable callback) {
+            this.packetId = packetId;
+            this.callback = callback;
+        }
+
+        @Override
+        public boolean settled(long value, int detail, boolean kept) {
+            if (kept) {
+                callback.run();
+            }
+            return !kept;
+        }
+
+        @Override
+        public void again(long value, int detail) {
+            session.execute(() -> {
+                if (!session.hasEnded()) {
+                    released(packetId, callback);
+                }
+            });
+        }
+    }
+
+    /** The session ends: everything goes, before a new session of the client can be stored. */
+    void end() {
+        StoreLoop loop = loop();
+        loop.writer().removeSession(number, session.id());
+        loop.watch(this, 0, END);
+        loop.flush();
+    }
+
+    @Override
+    public boolean settled(long value, int detail, boolean kept) {
+        return !kept;
+    }
+
+    @Override
+    public void again(long value, int detail) {
+        session.execute(() -> {
+            if (detail == END) {
+                end();
+            } else if (!session.hasEnded()) {
+                writeHeader();
+                loop().watch(this, 0, HEADER);
+            }
+        });
+    }
+}

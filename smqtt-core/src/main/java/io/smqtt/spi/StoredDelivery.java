@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+/**
+ * How far the delivery of a stored message is.
+ *
+ * @param state the state
+ * @param packetId 1 to 65,535; 0 as long as it was not sent
+ */
+public record StoredDelivery(State state, int packetId) {
+
+    /** Not sent yet. */
+    public static final StoredDelivery WAITING = new StoredDelivery(State.WAITING, 0);
+
+    /** The states of a delivery (MQTT 5.0, section 4.3). */
+    public enum State {
+        /** Not sent yet. */
+        WAITING,
+        /** Sent, and no PUBACK or PUBREC has come. */
+        SENT,
+        /** QoS 2: PUBREC has come, PUBCOMP has not; the message itself is not needed any more. */
+        RECEIVED
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A client with a stored session that comes back after every end of its connection, on a thread of its own. */
+abstract class JournalClient extends Thread {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long SESSION_SECONDS = 3_600;
+
+    private final Supplier<@Nullable InetSocketAddress> broker;
+    private final String clientId;
+    private boolean begun;
+    private volatile boolean stopping;
+    private volatile @Nullable Throwable failure;
+
+    JournalClient(String clientId, Supplier<@Nullable InetSocketAddress> broker) {
+        super(clientId);
+        this.clientId = clientId;
+        this.broker = broker;
+        setDaemon(true);
+    }
+
+    /** Does what the client is for, until the connection ends. */
+    abstract void work(RawClient client);
+
+    /** Whether there is nothing left to do. */
+    abstract boolean isDone();
+
+    @Override
+    public void run() {
+        try {
+            while (!isDone() && !stopping) {
+                InetSocketAddress address = broker.get();
+                if (address == null) {
+                    Thread.onSpinWait();
+                    Thread.yield();
+                    continue;
+                }
+                connect(address);
+            }
+        } catch (RuntimeException | AssertionError e) {
+            failure = e;
+        }
+    }
+
+    private void connect(InetSocketAddress address) {
+        RawClient client;
+        try {
+            client = RawClient.to(address, ProtocolVersion.MQTT_5);
+        } catch (UncheckedIOException e) { // not there yet, or not any more
+            Thread.yield();
+            return;
+        }
+        try (client) {
+            client.deadline(PATIENCE);
+            ReceivedPacket answer = client.send(ConnectBytes.of(clientId).persistent(SESSION_SECONDS))
+                    .receive();
+            if (answer == null) {
+                return;
+            }
+            if (answer.type() != MqttMessageType.CONNACK || answer.reasonCode() != 0) {
+                throw new AssertionError(clientId + " was refused: " + answer);
+            }
+            if (begun && !answer.sessionPresent()) {
+                throw new AssertionError("the session of " + clientId + " is lost");
+            }
+            begun = true;
+            work(client);
+        } catch (UncheckedIOException e) { // the broker was killed
+            Thread.yield();
+        }
+    }
+
+    /** Ends the client with its present connection. */
+    void finish() {
+        stopping = true;
+    }
+
+    /** What went wrong, if anything did. */
+    @Nullable
+    Throwable failure() {
+        return failure;
+    }
+}

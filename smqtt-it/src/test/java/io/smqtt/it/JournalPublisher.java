@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.PublishBytes;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Publishes numbers and remembers how far each has come: what is acknowledged, and what has to be sent again. */
+final class JournalPublisher extends JournalClient {
+
+    private static final int WINDOW = 20;
+
+    private final String topic;
+    private final int qos;
+    private final TreeMap<Integer, Boolean> open = new TreeMap<>(); // true when PUBREC has come
+    private volatile int acknowledged;
+    private int next;
+    private volatile int end = 60_000;
+
+    JournalPublisher(String topic, int qos, Supplier<@Nullable InetSocketAddress> broker) {
+        super("publisher-" + topic, broker);
+        this.topic = topic;
+        this.qos = qos;
+    }
+
+    /** How many messages were acknowledged: PUBACK, or PUBCOMP. */
+    int acknowledged() {
+        return acknowledged;
+    }
+
+    /** Lets no new messages begin. */
+    void lastOne() {
+        end = 0;
+    }
+
+    /** How many messages were begun, once the thread has ended. */
+    int count() {
+        return next;
+    }
+
+    @Override
+    boolean isDone() {
+        return open.isEmpty() && next >= end;
+    }
+
+    @Override
+    void work(RawClient client) {
+        for (Map.Entry<Integer, Boolean> message : open.entrySet()) { // [MQTT-4.4.0-1]
+            if (message.getValue()) {
+                client.acknowledge(0x62, id(message.getKey()));
+            } else {
+                client.send(packet(message.getKey()).dup());
+            }
+        }
+        while (!isDone()) {
+            while (open.size() < WINDOW && next < end) {
+                open.put(next, false);
+                client.send(packet(next++));
+            }
+            ReceivedPacket answer = open.isEmpty() ? null : client.receive();
+            if (answer == null) {
+                return;
+            }
+            take(client, answer);
+        }
+    }
+
+    private void take(RawClient client, ReceivedPacket answer) {
+        int number = answer.packetId() - 1;
+        boolean known = answer.type() != MqttMessageType.PUBCOMP || answer.reasonCode() != 0x92; // forgotten already
+        if (answer.reasonCode() >= 0x80 && known) {
+            throw new AssertionError("refused: " + answer);
+        }
+        switch (answer.type()) {
+            case PUBACK, PUBCOMP -> {
+                if (open.remove(number) != null) {
+                    acknowledged++;
+                }
+            }
+            case PUBREC -> {
+                open.put(number, true);
+                client.acknowledge(0x62, id(number));
+            }
+            default -> throw new AssertionError("unexpected: " + answer);
+        }
+    }
+
+    private static int id(int number) {
+        return number + 1;
+    }
+
+    private PublishBytes packet(int number) {
+        return PublishBytes.to(topic).payload(String.valueOf(number)).qos(qos, id(number));
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Receives numbers and writes down what comes, as a receiver of its QoS must. */
+final class JournalSubscriber extends JournalClient {
+
+    private final String topic;
+    private final int qos;
+    private final List<Integer> received = new ArrayList<>();
+    private final Set<Integer> unreleased = new HashSet<>();
+    private volatile int highest = -1;
+    private volatile boolean subscribed;
+
+    JournalSubscriber(String name, String topic, int qos, Supplier<@Nullable InetSocketAddress> broker) {
+        super("subscriber-" + name, broker);
+        this.topic = topic;
+        this.qos = qos;
+    }
+
+    /** Whether the subscription is acknowledged. */
+    boolean isSubscribed() {
+        return subscribed;
+    }
+
+    /** The highest number so far. */
+    int highest() {
+        return highest;
+    }
+
+    /** All numbers in the order in which they came, once the thread has ended. */
+    List<Integer> received() {
+        return received;
+    }
+
+    @Override
+    boolean isDone() {
+        return false;
+    }
+
+    @Override
+    void work(RawClient client) {
+        if (!subscribed) {
+            client.subscribe(topic, qos);
+            subscribed = true;
+        }
+        while (true) {
+            ReceivedPacket packet = client.receive();
+            if (packet == null) {
+                return;
+            }
+            take(client, packet);
+        }
+    }
+
+    private void take(RawClient client, ReceivedPacket packet) {
+        int id = packet.packetId();
+        if (packet.type() == MqttMessageType.PUBREL) {
+            unreleased.remove(id);
+            client.acknowledge(0x70, id);
+        } else if (packet.type() != MqttMessageType.PUBLISH) {
+            throw new AssertionError("unexpected: " + packet);
+        } else if (packet.qos() == 1) {
+            note(packet);
+            client.acknowledge(0x40, id);
+        } else {
+            if (unreleased.add(id)) { // [MQTT-4.3.3-10], the other way round
+                note(packet);
+            }
+            client.acknowledge(0x50, id);
+        }
+    }
+
+    private void note(ReceivedPacket packet) {
+        int number = Integer.parseInt(packet.text());
+        received.add(number);
+        highest = Math.max(highest, number);
+    }
+}

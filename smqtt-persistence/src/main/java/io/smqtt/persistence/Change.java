@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteBatch;
+
+/**
+ * One row that is written.
+ *
+ * @param family where
+ * @param key the key
+ * @param value the row, or null to remove it
+ */
+@SuppressWarnings("ArrayRecordComponent") // handed over, not kept
+record Change(Family family, byte[] key, byte @Nullable [] value) {
+
+    /** A row that is not there is removed as well. */
+    static Change remove(Family family, byte[] key) {
+        return new Change(family, key, null);
+    }
+
+    void writeTo(WriteBatch batch, Handles open) throws RocksDBException {
+        if (value == null) {
+            batch.delete(open.of(family), key);
+        } else {
+            batch.put(open.of(family), key, value);
+        }
+    }
+
+    static Database.Rows all(List<Change> changes) {
+        return (batch, open) -> {
+            for (Change change : changes) {
+                change.writeTo(batch, open);
+            }
+        };
+    }
+}

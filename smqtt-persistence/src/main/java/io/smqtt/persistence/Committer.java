@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.persistence.LoopWriter.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The committing thread. Takes whole flushes from its queue until there are a thousand operations, a mebibyte, or nothing
+ * more, writes them as one batch and syncs once if one of them asked for it. There is no waiting for more to come: while
+ * a batch is being written the next one gathers by itself, so that batches grow with the load.
+ */
+final class Committer implements Runnable {
+
+    private static final int OPERATIONS_AT_ONCE = 1_000;
+    private static final long BYTES_AT_ONCE = 1L << 20;
+    private static final long SWEEP_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private final Store store;
+    private final Queue<Object> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicLong queuedBytes = new AtomicLong();
+    private final long maxQueuedBytes;
+    private final Thread thread = new Thread(this, "smqtt-store");
+    private final List<Operations> flushes = new ArrayList<>();
+    private final List<Runnable> reads = new ArrayList<>();
+    private volatile boolean parked;
+    private volatile boolean closing;
+    private boolean ended; // guarded by this
+    private long lastSweepNanos;
+
+    Committer(Store store, long maxQueuedBytes) {
+        this.store = store;
+        this.maxQueuedBytes = maxQueuedBytes;
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    void submit(Operations operations) {
+        queuedBytes.addAndGet(operations.bytes());
+        enqueue(operations);
+    }
+
+    /** Runs something on the committing thread once all that was submitted before is committed or has failed. */
+    void afterwards(Runnable task) {
+        enqueue(task);
+    }
+
+    private void enqueue(Object request) {
+        queue.add(request);
+        if (parked) {
+            LockSupport.unpark(thread);
+        }
+        if (closing) {
+            drainIfEnded();
+        }
+    }
+
+    boolean isOverloaded(long moreBytes) {
+        return queuedBytes.get() + moreBytes > maxQueuedBytes;
+    }
+
+    /** Bytes of operations that wait. */
+    long queuedBytes() {
+        return queuedBytes.get();
+    }
+
+    @Override
+    public void run() {
+        while (true) {
+            Object next = queue.poll();
+            if (next != null) {
+                round(next);
+            } else if (closing) {
+                end();
+                return;
+            } else {
+                idle();
+            }
+        }
+    }
+
+    private void round(Object first) {
+        int operations = 0;
+        long bytes = 0;
+        for (Object next = first; next != null; next = queue.poll()) {
+            if (next instanceof Operations flush) {
+                flushes.add(flush);
+                operations += flush.size();
+                bytes += flush.bytes();
+            } else {
+                reads.add((Runnable) next);
+            }
+            if (operations >= OPERATIONS_AT_ONCE || bytes >= BYTES_AT_ONCE) {
+                break;
+            }
+        }
+        commit(bytes);
+        store.tick();
+        sweepSometimes();
+    }
+
+    private void commit(long bytes) {
+        try {
+            store.commit(flushes, operationsOf(flushes));
+        } finally {
+            queuedBytes.addAndGet(-bytes);
+            reads.forEach(Runnable::run);
+            flushes.clear();
+            reads.clear();
+        }
+    }
+
+    private static int operationsOf(List<Operations> flushes) {
+        int operations = 0;
+        for (Operations flush : flushes) {
+            operations += flush.size();
+        }
+        return operations;
+    }
+
+    private void idle() {
+        if (store.sweep()) {
+            return;
+        }
+        long waitNanos = store.tick();
+        parked = true;
+        if (queue.isEmpty() && !closing) {
+            LockSupport.parkNanos(this, waitNanos);
+        }
+        parked = false;
+    }
+
+    private void sweepSometimes() {
+        long now = System.nanoTime();
+        if (now - lastSweepNanos > SWEEP_EVERY_NANOS) {
+            lastSweepNanos = now;
+            store.sweep();
+        }
+    }
+
+    /** Commits what was submitted, then ends the thread. */
+    void close() {
+        closing = true;
+        if (thread.getState() == Thread.State.NEW) {
+            end(); // opened and never used
+        }
+        LockSupport.unpark(thread);
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        drainIfEnded();
+    }
+
+    private synchronized void end() {
+        ended = true;
+    }
+
+    /** What comes after the end fails at once. */
+    private synchronized void drainIfEnded() {
+        if (!ended) {
+            return;
+        }
+        IllegalStateException closed = new IllegalStateException("the store is closed");
+        for (Object next = queue.poll(); next != null; next = queue.poll()) {
+            if (next instanceof Operations flush) {
+                flush.writer().tell(new Outcome(flush.position(), closed));
+            } else {
+                ((Runnable) next).run();
+            }
+        }
+    }
+}

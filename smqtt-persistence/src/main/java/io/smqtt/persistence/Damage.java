@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.spi.StoreDamagedException;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.Status;
+
+/** Says which file is damaged, and what to do. */
+final class Damage {
+
+    private static final String ADVICE =
+            ". Nothing was changed. Restore the directory from a backup, or move it away to"
+                    + " start without stored sessions and messages.";
+    private static final Pattern NAMED_FILE = Pattern.compile("(MANIFEST-[0-9]+|CURRENT|[0-9]{6,}\\.(?:sst|log))");
+
+    private Damage() {}
+
+    /**
+     * Makes an exception.
+     *
+     * @param file what is damaged
+     * @param what is wrong with it
+     * @param cause what the library said, or null
+     */
+    static StoreDamagedException of(Path file, String what, @Nullable Throwable cause) {
+        return new StoreDamagedException("the store is damaged: " + file + ": " + what + ADVICE, cause);
+    }
+
+    static StoreDamagedException of(DamagedRowException row, Path directory) {
+        return of(directory, String.valueOf(row.getMessage()), row);
+    }
+
+    static StoreDamagedException of(RocksDBException failure, Path directory) {
+        String message = String.valueOf(failure.getMessage());
+        Matcher file = NAMED_FILE.matcher(message);
+        Path named = file.find() ? directory.resolve(file.group(1)) : directory;
+        return of(named, message, failure);
+    }
+
+    /** Damage is told as such; of other failures, a full disk for instance, the library's words are all there is. */
+    static RuntimeException orFailure(RocksDBException failure, Path directory) {
+        return isDamage(failure)
+                ? of(failure, directory)
+                : new IllegalStateException("the store cannot be used: " + failure.getMessage(), failure);
+    }
+
+    private static boolean isDamage(RocksDBException failure) {
+        Status status = failure.getStatus();
+        if (status == null) {
+            return false;
+        }
+        String message = String.valueOf(failure.getMessage());
+        return switch (status.getCode()) {
+            case Corruption, NotFound, NotSupported -> true;
+            case InvalidArgument -> true; // a column family or the database itself is not there
+            case IOError -> message.contains("No such file") || message.contains("too short");
+            default -> false;
+        };
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.nio.file.Path;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.Checkpoint;
+import org.rocksdb.CompactRangeOptions;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteBatch;
+
+/**
+ * The open database. It can be closed and opened again underneath its users, which is how a database that has seen a
+ * write error is brought back: whoever uses it holds the shared lock, opening and closing takes the exclusive one. Event
+ * loops never come here.
+ */
+final class Database implements AutoCloseable {
+
+    private final Path directory;
+    private final StoreSettings settings;
+    private final ReadWriteLock lock = new ReentrantReadWriteLock();
+    private @Nullable Handles handles;
+
+    Database(Path directory, StoreSettings settings) {
+        this.directory = directory;
+        this.settings = settings;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /**
+     * Opens the database, again if it is open.
+     *
+     * @param create whether it may be a new one
+     */
+    void open(boolean create) throws RocksDBException {
+        lock.writeLock().lock();
+        try {
+            closeHandles();
+            handles = new Handles(directory, settings, create);
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.writeLock().lock();
+        try {
+            closeHandles();
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    private void closeHandles() {
+        Handles last = handles;
+        handles = null;
+        if (last != null) {
+            last.close();
+        }
+    }
+
+    void write(Rows rows, boolean sync) throws RocksDBException {
+        use(open -> {
+            try (WriteBatch batch = new WriteBatch()) {
+                rows.writeTo(batch, open);
+                open.db.write(sync ? open.synced : open.unsynced, batch);
+            }
+            return true;
+        });
+    }
+
+    /** Reads several things as they were at one moment. */
+    <T> T read(Reading<T> reading) throws RocksDBException {
+        return use(open -> {
+            try (View view = new View(open)) {
+                return reading.from(view);
+            }
+        });
+    }
+
+    /** One row as it is now. */
+    byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
+        return this.<byte @Nullable []>use(open -> open.db.get(open.of(family), key));
+    }
+
+    long latestSequence() throws RocksDBException {
+        return use(open -> open.db.getLatestSequenceNumber());
+    }
+
+    /** Reads all table files and compares their checksums. */
+    void verify() throws RocksDBException {
+        use(open -> {
+            open.db.verifyChecksum();
+            return true;
+        });
+    }
+
+    /** Copies the database as it is now to a directory that does not exist; files are linked where that is possible. */
+    void checkpoint(Path target) throws RocksDBException {
+        use(open -> {
+            try (Checkpoint checkpoint = Checkpoint.create(open.db)) {
+                checkpoint.createCheckpoint(target.toString());
+            }
+            return true;
+        });
+    }
+
+    /** Gives back the space of what was removed. Takes its time. */
+    void compact() throws RocksDBException {
+        use(open -> {
+            try (FlushOptions flush = new FlushOptions().setWaitForFlush(true);
+                    CompactRangeOptions options = new CompactRangeOptions()) {
+                for (Family family : Family.values()) {
+                    open.db.flush(flush, open.of(family));
+                    open.db.compactRange(open.of(family), null, null, options);
+                }
+            }
+            return true;
+        });
+    }
+
+    private <T> T use(Use<T> use) throws RocksDBException {
+        lock.readLock().lock();
+        try {
+            Handles open = handles;
+            if (open == null) {
+                throw new RocksDBException("the database is closed");
+            }
+            return use.with(open);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    private interface Use<T> {
+        T with(Handles open) throws RocksDBException;
+    }
+
+    /** Reads from a view. */
+    interface Reading<T> {
+
+        /**
+         * Reads.
+         *
+         * @param view not to be used any more after the return
+         */
+        T from(View view) throws RocksDBException;
+    }
+
+    /** What is written at once. */
+    interface Rows {
+
+        void writeTo(WriteBatch batch, Handles open) throws RocksDBException;
+    }
+}

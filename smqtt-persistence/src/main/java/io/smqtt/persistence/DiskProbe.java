@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** Tries whether a disk takes data again. */
+final class DiskProbe {
+
+    /** Opening the database takes some room itself. */
+    private static final int BYTES = 1 << 20;
+
+    private DiskProbe() {}
+
+    static void write(Path directory) throws IOException {
+        Path probe = directory.resolve("probe.tmp");
+        try (FileChannel file = FileChannel.open(
+                probe, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            ByteBuffer bytes = ByteBuffer.allocate(BYTES);
+            while (bytes.hasRemaining()) {
+                file.write(bytes);
+            }
+            file.force(true);
+        } finally {
+            Files.deleteIfExists(probe);
+        }
+    }
+}

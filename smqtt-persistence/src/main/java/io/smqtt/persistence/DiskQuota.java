@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.nio.file.Path;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.rocksdb.RocksDBException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The limit on disk. Past it nothing is added; removals are taken, and table files are put together anew so that what was
+ * removed gives its space back. On the committing thread, but for {@link #isExceeded}.
+ */
+final class DiskQuota {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DiskQuota.class);
+
+    private final Database database;
+    private final long maxBytes;
+    private final ExecutorService background;
+    private final AtomicBoolean compacting = new AtomicBoolean();
+    private volatile boolean exceeded;
+    private volatile long usedBytes;
+
+    DiskQuota(Database database, long maxBytes, ExecutorService background) {
+        this.database = database;
+        this.maxBytes = maxBytes;
+        this.background = background;
+    }
+
+    boolean isExceeded() {
+        return exceeded;
+    }
+
+    long usedBytes() {
+        return usedBytes;
+    }
+
+    boolean refuses(Operations flush) {
+        return exceeded && flush.addsSomething();
+    }
+
+    Throwable refusal() {
+        return new IllegalStateException("the store is full: it takes " + usedBytes + " bytes of " + maxBytes);
+    }
+
+    void measure() {
+        Path directory = database.directory();
+        usedBytes = StoreFolder.bytesOf(directory);
+        StoreFolder.restrict(directory);
+        boolean now = maxBytes > 0 && usedBytes > maxBytes;
+        if (now != exceeded) {
+            LOG.warn(
+                    "the store {} its limit of {} bytes", now ? "takes nothing new, it is past" : "is below", maxBytes);
+            exceeded = now;
+        }
+        if (now && compacting.compareAndSet(false, true)) {
+            compact();
+        }
+    }
+
+    private void compact() {
+        try {
+            background.execute(() -> {
+                try {
+                    database.compact();
+                } catch (RocksDBException e) {
+                    LOG.warn("the store cannot be made smaller: {}", e.getMessage());
+                } finally {
+                    compacting.set(false);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            compacting.set(false); // closing
+        }
+    }
+}

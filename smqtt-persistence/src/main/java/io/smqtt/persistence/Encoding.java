@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
+
+/** Makes rows, with one buffer for all of them. On the committing thread. */
+final class Encoding {
+
+    private final RowWriter row = new RowWriter();
+    private final MessageRow messages;
+    private final SessionRow sessions;
+    private final QueueRow queues;
+    private long nextBody;
+
+    Encoding(StoreClock clock, long nextBody) {
+        messages = new MessageRow(clock);
+        sessions = new SessionRow(messages);
+        queues = new QueueRow(messages);
+        this.nextBody = nextBody;
+    }
+
+    long nextBody() {
+        return nextBody++;
+    }
+
+    byte[] message(ApplicationMessage message) {
+        messages.write(message, row.clear());
+        return row.toByteArray();
+    }
+
+    byte[] session(StoredSession session) {
+        return sessions.encode(session, row);
+    }
+
+    byte[] subscription(StoredSubscription subscription) {
+        return SessionRow.encode(subscription, row);
+    }
+
+    byte[] queued(StoredMessage message, StoredDelivery delivery, long body) {
+        return queues.encode(message, delivery, body, row);
+    }
+
+    byte[] delivery(StoredDelivery delivery) {
+        return QueueRow.encode(delivery, row);
+    }
+
+    byte[] tail(Tail tail) {
+        return tail.encode(row);
+    }
+
+    byte[] number(long number) {
+        return row.clear().putNumber(number).toByteArray();
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Properties;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.BloomFilter;
+import org.rocksdb.Cache;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.CompressionType;
+import org.rocksdb.DBOptions;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.LRUCache;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WALRecoveryMode;
+import org.rocksdb.WriteOptions;
+
+/**
+ * Everything native that lives as long as the database is open; closed in the opposite order. Using one of them
+ * afterwards would end the virtual machine, so they leave this package's {@link Database} for the time of one call only.
+ *
+ * <p>Recovery mode: a log whose last record is cut off is what a crash leaves, and is read up to there. Anything else
+ * that is wrong with a log stops the start. (The library's own default goes on without a word from the first damaged
+ * record, and so would lose all that follows.) {@link WriteAheadLog} finds what this mode would take for a cut end.
+ */
+final class Handles implements AutoCloseable {
+
+    private static final long MIB = 1L << 20;
+    private static final long MAX_LOG_BYTES = 64 * MIB;
+
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final ColumnFamilyHandle[] families = new ColumnFamilyHandle[Family.values().length];
+    final WriteOptions synced;
+    final WriteOptions unsynced;
+    final RocksDB db;
+
+    Handles(Path directory, StoreSettings settings, boolean create) throws RocksDBException {
+        try {
+            synced = own(new WriteOptions().setSync(true));
+            unsynced = own(new WriteOptions());
+            ColumnFamilyOptions options = familyOptions(settings);
+            List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
+            for (Family family : Family.values()) {
+                descriptors.add(new ColumnFamilyDescriptor(family.nameBytes(), options));
+            }
+            List<ColumnFamilyHandle> handles = new ArrayList<>();
+            DBOptions database = databaseOptions(settings, create);
+            db = own(RocksDB.open(database, directory.toString(), descriptors, handles));
+            for (Family family : Family.values()) {
+                families[family.ordinal()] = own(handles.get(family.ordinal()));
+            }
+        } catch (RocksDBException | RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    ColumnFamilyHandle of(Family family) {
+        return families[family.ordinal()];
+    }
+
+    private DBOptions databaseOptions(StoreSettings settings, boolean create) {
+        Properties strict = new Properties(); // not among the methods of this class
+        strict.setProperty("track_and_verify_wals_in_manifest", "true");
+        strict.setProperty("verify_sst_unique_id_in_manifest", "true");
+        long logBytes = settings.maxBytes() == 0 ? MAX_LOG_BYTES : Math.min(MAX_LOG_BYTES, settings.maxBytes() / 4);
+        return own(DBOptions.getDBOptionsFromProps(strict))
+                .setCreateIfMissing(create)
+                .setCreateMissingColumnFamilies(create)
+                .setParanoidChecks(true)
+                .setWalRecoveryMode(WALRecoveryMode.TolerateCorruptedTailRecords)
+                .setMaxTotalWalSize(Math.max(MIB, logBytes))
+                .setDbWriteBufferSize(settings.writeBufferBytes())
+                .setManifestPreallocationSize(64 << 10)
+                .setMaxOpenFiles(512)
+                .setMaxBackgroundJobs(2)
+                .setStatsDumpPeriodSec(0)
+                .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
+                .setMaxLogFileSize(MIB)
+                .setKeepLogFileNum(2);
+    }
+
+    private ColumnFamilyOptions familyOptions(StoreSettings settings) {
+        Cache cache = own(new LRUCache(settings.cacheBytes()));
+        BlockBasedTableConfig table = new BlockBasedTableConfig()
+                .setBlockCache(cache)
+                .setBlockSize(16 << 10)
+                .setCacheIndexAndFilterBlocks(true)
+                .setPinL0FilterAndIndexBlocksInCache(true)
+                .setFilterPolicy(own(new BloomFilter(10)))
+                .setFormatVersion(5);
+        return own(new ColumnFamilyOptions())
+                .setTableFormatConfig(table)
+                .setWriteBufferSize(settings.writeBufferBytes())
+                .setArenaBlockSize(Math.min(256 << 10, settings.writeBufferBytes() / 64))
+                .setMaxWriteBufferNumber(4)
+                .setCompressionType(CompressionType.LZ4_COMPRESSION)
+                .setTargetFileSizeBase(32 * MIB)
+                .setMaxBytesForLevelBase(128 * MIB)
+                .setLevelCompactionDynamicLevelBytes(true);
+    }
+
+    private <T extends AutoCloseable> T own(T handle) {
+        opened.push(handle);
+        return handle;
+    }
+
+    @Override
+    public void close() {
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                throw new IllegalStateException("a native handle cannot be closed", e);
+            }
+        }
+    }
+}

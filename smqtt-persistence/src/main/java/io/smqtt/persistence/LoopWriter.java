@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.persistence.Operations.Kind;
+import io.smqtt.spi.BrokerStore.CommitListener;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.TopicName;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** Gathers the operations of one event loop, and takes the news of commits back to it. */
+final class LoopWriter implements StoreWriter {
+
+    private static final int FIRST_CAPACITY = 16;
+    private static final int LARGEST_CAPACITY = 4_096; // that is kept for the next flush
+
+    private final Committer committer;
+    private final Executor loop;
+    private final CommitListener listener;
+    private final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean announced = new AtomicBoolean();
+    private Operations gathered;
+    private long position;
+
+    LoopWriter(Committer committer, Executor loop, CommitListener listener) {
+        this.committer = committer;
+        this.loop = loop;
+        this.listener = listener;
+        gathered = new Operations(this, FIRST_CAPACITY);
+    }
+
+    @Override
+    public void putSession(StoredSession session) {
+        add(Kind.PUT_SESSION, session.number(), 0, session, session.clientId().length());
+    }
+
+    @Override
+    public void removeSession(long session, String clientId) {
+        add(Kind.REMOVE_SESSION, session, 0, null, 0);
+    }
+
+    @Override
+    public void putSubscription(long session, StoredSubscription subscription) {
+        add(
+                Kind.PUT_SUBSCRIPTION,
+                session,
+                0,
+                subscription,
+                subscription.clientFilter().length());
+    }
+
+    @Override
+    public void removeSubscription(long session, String clientFilter) {
+        add(Kind.REMOVE_SUBSCRIPTION, session, 0, clientFilter, clientFilter.length());
+    }
+
+    @Override
+    public void putMessage(long session, StoredMessage message) {
+        ApplicationMessage body = message.message();
+        int bytes = gathered.endsWith(body) ? 0 : body.footprintBytes();
+        add(Kind.PUT_MESSAGE, session, message.sequence(), message, bytes);
+    }
+
+    @Override
+    public void putDelivery(long session, long sequence, StoredDelivery delivery) {
+        add(Kind.PUT_DELIVERY, session, sequence, delivery, 0);
+    }
+
+    @Override
+    public void removeMessage(long session, long sequence) {
+        add(Kind.REMOVE_MESSAGE, session, sequence, null, 0);
+    }
+
+    @Override
+    public void putReceived(long session, int packetId) {
+        add(Kind.PUT_RECEIVED, session, packetId, null, 0);
+    }
+
+    @Override
+    public void removeReceived(long session, int packetId) {
+        add(Kind.REMOVE_RECEIVED, session, packetId, null, 0);
+    }
+
+    @Override
+    public void putRetained(ApplicationMessage message) {
+        add(Kind.PUT_RETAINED, 0, 0, message, message.footprintBytes());
+    }
+
+    @Override
+    public void removeRetained(TopicName topic) {
+        add(Kind.REMOVE_RETAINED, 0, 0, topic, 0);
+    }
+
+    private void add(Kind kind, long session, long number, @Nullable Object value, int bytes) {
+        gathered.add(kind, session, number, value, bytes);
+        position++;
+    }
+
+    @Override
+    public void requireSync() {
+        gathered.requireSync();
+    }
+
+    @Override
+    public long position() {
+        return position;
+    }
+
+    @Override
+    public void flush() {
+        Operations full = gathered;
+        if (full.size() == 0) {
+            return;
+        }
+        full.seal(position);
+        gathered = new Operations(this, Math.min(LARGEST_CAPACITY, Math.max(FIRST_CAPACITY, full.size())));
+        committer.submit(full);
+    }
+
+    @Override
+    public boolean isOverloaded() {
+        return committer.isOverloaded(gathered.bytes());
+    }
+
+    /** On the committing thread: to be told to the loop, with one task for all that has come until it runs. */
+    void tell(Outcome outcome) {
+        outcomes.add(outcome);
+        if (announced.compareAndSet(false, true)) {
+            try {
+                loop.execute(this::tellListener);
+            } catch (RejectedExecutionException e) {
+                outcomes.clear(); // the loop has ended, nobody waits
+            }
+        }
+    }
+
+    private void tellListener() {
+        announced.set(false);
+        Outcome last = outcomes.poll();
+        while (last != null) {
+            Outcome next = outcomes.poll();
+            if (next == null || next.cause != null || last.cause != null) {
+                last.tell(listener);
+            }
+            last = next;
+        }
+    }
+
+    /**
+     * What became of a flush.
+     *
+     * @param position its last operation
+     * @param cause why it was not kept, or null if it was
+     */
+    record Outcome(long position, @Nullable Throwable cause) {
+
+        private void tell(CommitListener listener) {
+            if (cause == null) {
+                listener.committed(position);
+            } else {
+                listener.failed(position, cause);
+            }
+        }
+    }
+}

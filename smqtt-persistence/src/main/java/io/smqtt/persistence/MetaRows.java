@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+
+/** The few rows about the store itself, as they are found at the start. */
+final class MetaRows {
+
+    private MetaRows() {}
+
+    static byte[] key(String name) {
+        return name.getBytes(StandardCharsets.UTF_8);
+    }
+
+    static StoreClock.@Nullable Reading clock(Database database) throws RocksDBException {
+        byte[] row = database.get(Family.META, key(Store.CLOCK));
+        return row == null ? null : StoreClock.Reading.decode(row);
+    }
+
+    /** The first session number of this run. */
+    static long sessionNumber(Database database) throws RocksDBException {
+        byte[] row = database.get(Family.META, key(SessionNumbers.NAME));
+        return row == null ? 1 : new RowReader(row).readNumber();
+    }
+
+    /** Above all numbers of bodies. */
+    static long nextBody(Database database) throws RocksDBException {
+        return database.read(view -> view.lastNumber(Family.BODY)) + 1;
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.StoredMessage;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one event loop submitted between two flushes, in order; parallel arrays, so that gathering makes no garbage beside
+ * them. Filled on the event loop, then handed over to the committing thread.
+ */
+final class Operations {
+
+    /** What an operation does. */
+    enum Kind {
+        PUT_SESSION,
+        REMOVE_SESSION,
+        PUT_SUBSCRIPTION,
+        REMOVE_SUBSCRIPTION,
+        PUT_MESSAGE,
+        PUT_DELIVERY,
+        REMOVE_MESSAGE,
+        PUT_RECEIVED,
+        REMOVE_RECEIVED,
+        PUT_RETAINED,
+        REMOVE_RETAINED;
+
+        /** Whether it makes the store larger by much; headers of sessions do not, and tell deadlines. */
+        boolean isNew() {
+            return this == PUT_SUBSCRIPTION || this == PUT_MESSAGE || this == PUT_RETAINED;
+        }
+    }
+
+    private static final int OVERHEAD_BYTES = 64;
+
+    private final LoopWriter writer;
+    private Kind[] kinds;
+    private long[] sessions;
+    private long[] numbers;
+    private @Nullable Object[] values;
+    private int size;
+    private long bytes;
+    private boolean addsSomething;
+    private boolean sync;
+    private long position;
+
+    Operations(LoopWriter writer, int capacity) {
+        this.writer = writer;
+        kinds = new Kind[capacity];
+        sessions = new long[capacity];
+        numbers = new long[capacity];
+        values = new Object[capacity];
+    }
+
+    /**
+     * Appends an operation.
+     *
+     * @param number sequence number or packet identifier
+     * @param value what is put, or names what is removed
+     */
+    void add(Kind kind, long session, long number, @Nullable Object value, int valueBytes) {
+        if (size == kinds.length) {
+            grow();
+        }
+        kinds[size] = kind;
+        sessions[size] = session;
+        numbers[size] = number;
+        values[size] = value;
+        size++;
+        bytes += OVERHEAD_BYTES + valueBytes;
+        addsSomething |= kind.isNew();
+    }
+
+    /** Whether the message is that of the last operation, so that it counts once. */
+    boolean endsWith(ApplicationMessage message) {
+        return size > 0 && values[size - 1] instanceof StoredMessage last && last.message() == message;
+    }
+
+    private void grow() {
+        int capacity = kinds.length * 2;
+        kinds = Arrays.copyOf(kinds, capacity);
+        sessions = Arrays.copyOf(sessions, capacity);
+        numbers = Arrays.copyOf(numbers, capacity);
+        values = Arrays.copyOf(values, capacity);
+    }
+
+    void requireSync() {
+        sync = true;
+    }
+
+    /** Who is told what became of it. */
+    LoopWriter writer() {
+        return writer;
+    }
+
+    /** Ends the gathering. */
+    void seal(long lastPosition) {
+        position = lastPosition;
+    }
+
+    int size() {
+        return size;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    boolean addsSomething() {
+        return addsSomething;
+    }
+
+    boolean isSync() {
+        return sync;
+    }
+
+    /** The writer's position after the last operation. */
+    long position() {
+        return position;
+    }
+
+    Kind kind(int index) {
+        return kinds[index];
+    }
+
+    long session(int index) {
+        return sessions[index];
+    }
+
+    long number(int index) {
+        return numbers[index];
+    }
+
+    @Nullable
+    Object value(int index) {
+        return values[index];
+    }
+}

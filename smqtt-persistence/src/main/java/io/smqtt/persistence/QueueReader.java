@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredPage;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+
+/**
+ * Reads messages of sessions. Begins where the session's tail says that messages are, never at rows that were removed:
+ * walking over those takes longer with each message that was delivered.
+ */
+final class QueueReader {
+
+    private final Database database;
+    private final MessageRow messages;
+    private final QueueRow queues;
+    private final Heads heads;
+
+    QueueReader(Database database, StoreClock clock, Heads heads) {
+        this.database = database;
+        this.heads = heads;
+        this.messages = new MessageRow(clock);
+        this.queues = new QueueRow(messages);
+    }
+
+    StoredPage read(long session, long fromSequence, int maxMessages, int maxBytes) {
+        try {
+            return new StoredPage(
+                    database.read(view -> new Page(view, maxMessages, maxBytes).read(session, fromSequence)), null);
+        } catch (RocksDBException e) {
+            return new StoredPage(List.of(), Damage.orFailure(e, database.directory()));
+        } catch (DamagedRowException e) {
+            return new StoredPage(List.of(), Damage.of(e, database.directory()));
+        }
+    }
+
+    /** One answer. */
+    private final class Page {
+
+        private final View view;
+        private final int maxMessages;
+        private final int maxBytes;
+        private final List<StoredMessage> page = new ArrayList<>();
+        private long bytes;
+        private long lastBody = QueueRow.INLINE;
+        private @Nullable ApplicationMessage lastMessage;
+
+        Page(View view, int maxMessages, int maxBytes) {
+            this.view = view;
+            this.maxMessages = maxMessages;
+            this.maxBytes = maxBytes;
+        }
+
+        List<StoredMessage> read(long session, long fromSequence) throws RocksDBException {
+            byte[] row = view.get(Family.TAIL, Keys.number(session));
+            Tail tail = row == null ? new Tail() : Tail.decode(row);
+            if (tail.isEmpty()) {
+                return page;
+            }
+            byte[] from = Keys.message(session, Math.max(fromSequence, tail.first()));
+            byte[] end = Keys.number(session + 1);
+            Scan rows = view.range(Family.QUEUE, from, end);
+            Scan deliveries = view.range(Family.DELIVERY, from, end);
+            for (; rows.isValid() && !isFull(); rows.next()) {
+                long sequence = Keys.sequence(rows.key());
+                byte[] bytes = rows.value();
+                StoredMessage message = queues.decode(sequence, bytes, this::body);
+                heads.put(session, sequence, QueueRow.readHead(bytes));
+                add(withDelivery(message, deliveryOf(sequence, deliveries)));
+            }
+            return page;
+        }
+
+        private boolean isFull() {
+            return page.size() >= maxMessages || bytes >= maxBytes;
+        }
+
+        private void add(StoredMessage message) {
+            int footprintBytes = message.message().footprintBytes();
+            if (page.isEmpty() || bytes + footprintBytes <= maxBytes) {
+                page.add(message);
+            }
+            bytes += footprintBytes;
+        }
+
+        private @Nullable StoredDelivery deliveryOf(long sequence, Scan deliveries) throws RocksDBException {
+            while (deliveries.isValid() && Keys.sequence(deliveries.key()) < sequence) {
+                deliveries.next();
+            }
+            return deliveries.isValid() && Keys.sequence(deliveries.key()) == sequence
+                    ? QueueRow.decodeDelivery(deliveries.value())
+                    : null;
+        }
+
+        private ApplicationMessage body(long number) {
+            ApplicationMessage last = lastMessage;
+            if (last == null || lastBody != number) {
+                last = load(number);
+                lastMessage = last;
+                lastBody = number;
+            }
+            return last;
+        }
+
+        private ApplicationMessage load(long number) {
+            try {
+                byte[] row = view.get(Family.BODY, Keys.number(number));
+                if (row == null) {
+                    throw new DamagedRowException("the body of a message is missing");
+                }
+                return messages.read(new RowReader(row));
+            } catch (RocksDBException e) {
+                throw Damage.orFailure(e, database.directory());
+            }
+        }
+    }
+
+    private static StoredMessage withDelivery(StoredMessage message, @Nullable StoredDelivery delivery) {
+        return delivery == null
+                ? message
+                : new StoredMessage(
+                        message.sequence(),
+                        message.message(),
+                        message.clientFilter(),
+                        message.qos(),
+                        message.retain(),
+                        message.identifiers(),
+                        delivery);
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import java.util.function.LongFunction;
+
+/**
+ * A message that waits for a session, as bytes. What is needed to remove it stands in front: what it takes, and the number
+ * of its body if that is kept apart.
+ */
+final class QueueRow {
+
+    /** The body of a message that is in the row itself. */
+    static final long INLINE = 0;
+
+    private static final int VERSION = 1;
+    private static final int QOS = 0x03;
+    private static final int RETAIN = 0x04;
+    private static final int APART = 0x08;
+    private static final int STATE_SHIFT = 4;
+    private static final StoredDelivery.State[] STATES = StoredDelivery.State.values();
+
+    private final MessageRow messages;
+
+    QueueRow(MessageRow messages) {
+        this.messages = messages;
+    }
+
+    /**
+     * Makes a row.
+     *
+     * @param body the number of the body, or {@link #INLINE}
+     */
+    byte[] encode(StoredMessage message, StoredDelivery delivery, long body, RowWriter row) {
+        row.clear().putByte(VERSION);
+        row.putByte(message.qos().level()
+                | (message.retain() ? RETAIN : 0)
+                | (body == INLINE ? 0 : APART)
+                | delivery.state().ordinal() << STATE_SHIFT);
+        row.putNumber(message.message().footprintBytes());
+        if (body != INLINE) {
+            row.putNumber(body);
+        }
+        row.putNumber(delivery.packetId());
+        row.putText(message.clientFilter());
+        row.putNumber(message.identifiers().length);
+        for (int identifier : message.identifiers()) {
+            row.putNumber(identifier);
+        }
+        if (body == INLINE) {
+            messages.write(message.message(), row);
+        }
+        return row.toByteArray();
+    }
+
+    StoredMessage decode(long sequence, byte[] bytes, LongFunction<ApplicationMessage> bodies) {
+        RowReader row = new RowReader(bytes);
+        row.requireVersion(VERSION);
+        int flags = row.readByte();
+        if ((flags & QOS) == QOS || flags >> STATE_SHIFT >= STATES.length) {
+            throw new DamagedRowException("a queued message has unknown flags");
+        }
+        row.readInt();
+        long body = (flags & APART) == 0 ? INLINE : row.readNumber();
+        StoredDelivery delivery = delivery(STATES[flags >> STATE_SHIFT], row.readInt());
+        String filter = row.readText();
+        int[] identifiers = identifiers(row);
+        ApplicationMessage message = body == INLINE ? messages.read(row) : bodies.apply(body);
+        row.requireEnd();
+        return new StoredMessage(
+                sequence, message, filter, QoS.of(flags & QOS), (flags & RETAIN) != 0, identifiers, delivery);
+    }
+
+    private static int[] identifiers(RowReader row) {
+        int count = row.readInt();
+        if (count > 0xFFFF) {
+            throw new DamagedRowException("a queued message has too many subscription identifiers");
+        }
+        int[] identifiers = new int[count];
+        for (int i = 0; i < count; i++) {
+            identifiers[i] = row.readInt();
+        }
+        return identifiers;
+    }
+
+    /** Reads the beginning of a row. */
+    static Head readHead(byte[] bytes) {
+        RowReader row = new RowReader(bytes);
+        row.requireVersion(VERSION);
+        int flags = row.readByte();
+        int footprintBytes = row.readInt();
+        return new Head(footprintBytes, (flags & APART) == 0 ? INLINE : row.readNumber());
+    }
+
+    static byte[] encode(StoredDelivery delivery, RowWriter row) {
+        return row.clear()
+                .putByte(VERSION)
+                .putByte(delivery.state().ordinal())
+                .putNumber(delivery.packetId())
+                .toByteArray();
+    }
+
+    static StoredDelivery decodeDelivery(byte[] bytes) {
+        RowReader row = new RowReader(bytes);
+        row.requireVersion(VERSION);
+        int state = row.readByte();
+        if (state >= STATES.length) {
+            throw new DamagedRowException("a delivery has an unknown state");
+        }
+        StoredDelivery delivery = delivery(STATES[state], row.readInt());
+        row.requireEnd();
+        return delivery;
+    }
+
+    private static StoredDelivery delivery(StoredDelivery.State state, int packetId) {
+        return state == StoredDelivery.State.WAITING && packetId == 0
+                ? StoredDelivery.WAITING
+                : new StoredDelivery(state, packetId);
+    }
+
+    /**
+     * What is needed to remove a message.
+     *
+     * @param footprintBytes what it counts for
+     * @param body the number of its body, or {@link #INLINE}
+     */
+    record Head(int footprintBytes, long body) {}
+}

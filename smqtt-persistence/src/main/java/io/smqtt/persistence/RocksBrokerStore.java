@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredPage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.rocksdb.RocksDBException;
+
+/**
+ * A store in a directory of its own, in an embedded RocksDB database. A message becomes safe with the commit that covers
+ * it: with {@link StoreWriter#requireSync()} it survives a power loss, without it the end of the process.
+ *
+ * <p>The clock goes on while the broker is down, by the machine's uptime if that was not started anew in between, else by
+ * the wall clock. Sessions that ended meanwhile, and have no will, are not visited by {@link #recover}; they and retained
+ * messages that expired are removed in the background. Sequence numbers of messages that were removed before they were
+ * written may be given again after a crash.
+ *
+ * <p>Messages of more than 512 bytes that are submitted for several sessions in one batch are stored once, smaller ones
+ * with each session.
+ */
+public final class RocksBrokerStore implements BrokerStore {
+
+    private final StoreFolder folder;
+    private final Database database;
+    private final StoreClock clock;
+    private final SessionNumbers numbers;
+    private final Store store;
+    private final Committer committer;
+    private final QueueReader queues;
+    private final ExecutorService reader = thread("smqtt-store-reader");
+    private final ExecutorService background = thread("smqtt-store-background");
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private RocksBrokerStore(StoreFolder folder, Database database, StoreSettings settings, StoreClock.Machine machine)
+            throws RocksDBException {
+        this.folder = folder;
+        this.database = database;
+        clock = StoreClock.after(MetaRows.clock(database), settings.ticker(), machine);
+        numbers = new SessionNumbers(MetaRows.sessionNumber(database));
+        DiskQuota quota = new DiskQuota(database, settings.maxBytes(), background);
+        Heads heads = new Heads(database);
+        store = new Store(database, clock, numbers, MetaRows.nextBody(database), quota, heads);
+        committer = new Committer(store, settings.maxQueuedBytes());
+        queues = new QueueReader(database, clock, heads);
+        quota.measure();
+        store.commitAlone();
+        BackupRequests requests = new BackupRequests(folder.directory(), background, this::backup);
+        requests.forgetAll();
+        store.everySecond(requests::look);
+    }
+
+    /**
+     * Opens a store, and makes one if the directory is empty or missing. Blocks.
+     *
+     * @param directory the store's own; made readable for its owner only
+     * @param settings what it may use
+     * @return the store
+     * @throws StoreInUseException if it is open already, here or in another process
+     * @throws io.smqtt.spi.StoreDamagedException if something of it cannot be read, or a newer program wrote it
+     * @throws UncheckedIOException if the directory cannot be used
+     */
+    public static RocksBrokerStore open(Path directory, StoreSettings settings) {
+        return open(directory, settings, new LinuxMachine());
+    }
+
+    static RocksBrokerStore open(Path directory, StoreSettings settings, StoreClock.Machine machine) {
+        StoreFolder folder = StoreFolder.open(directory.toAbsolutePath().normalize());
+        Database database = new Database(folder.database(), settings);
+        try {
+            NativeLibrary.load(folder.directory());
+            if (!folder.isFresh()) {
+                WriteAheadLog.requireWhole(folder.database());
+            }
+            database.open(folder.isFresh());
+            if (StoreFolder.bytesOf(folder.database()) <= settings.verifyBytes()) {
+                database.verify();
+            }
+            RocksBrokerStore store = new RocksBrokerStore(folder, database, settings, machine);
+            if (folder.isFresh()) {
+                folder.created();
+            }
+            return store;
+        } catch (RocksDBException e) {
+            throw closed(folder, database, Damage.orFailure(e, folder.database()));
+        } catch (DamagedRowException e) {
+            throw closed(folder, database, Damage.of(e, folder.database()));
+        } catch (RuntimeException e) {
+            throw closed(folder, database, e);
+        }
+    }
+
+    private static RuntimeException closed(StoreFolder folder, Database database, RuntimeException cause) {
+        database.close();
+        folder.close();
+        return cause;
+    }
+
+    private static ExecutorService thread(String name) {
+        ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, name);
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
+
+    @Override
+    public void recover(RecoveryVisitor visitor) {
+        new Recovery(database, clock).visit(visitor);
+        try {
+            store.loadRemovals();
+        } catch (RocksDBException e) {
+            throw Damage.orFailure(e, folder.database());
+        }
+        committer.start();
+    }
+
+    @Override
+    public StoreWriter writer(Executor loop, CommitListener listener) {
+        return new LoopWriter(committer, loop, listener);
+    }
+
+    @Override
+    public void read(
+            long session, long fromSequence, int maxMessages, int maxBytes, Executor loop, Consumer<StoredPage> reply) {
+        committer.afterwards(() -> {
+            try {
+                reader.execute(() -> tell(queues.read(session, fromSequence, maxMessages, maxBytes), loop, reply));
+            } catch (RejectedExecutionException e) {
+                tell(new StoredPage(List.of(), new IllegalStateException("the store is closed")), loop, reply);
+            }
+        });
+    }
+
+    private static void tell(StoredPage page, Executor loop, Consumer<StoredPage> reply) {
+        try {
+            loop.execute(() -> reply.accept(page));
+        } catch (RejectedExecutionException e) {
+            // the loop has ended, nobody waits
+        }
+    }
+
+    @Override
+    public long newSession() {
+        long number = numbers.take();
+        if (numbers.needsBlock()) {
+            committer.afterwards(() -> {}); // wakes it up; the block goes with that commit
+        }
+        return number;
+    }
+
+    @Override
+    public long clockMillis() {
+        return clock.millis();
+    }
+
+    @Override
+    public boolean isHealthy() {
+        return store.isHealthy() && !closed.get();
+    }
+
+    /**
+     * What the store has done.
+     *
+     * @return figures of this moment
+     */
+    public StoreStatistics statistics() {
+        return store.figures().read(committer.queuedBytes());
+    }
+
+    /**
+     * Copies the store as it is now, while it runs. Files are linked where the target is on the same disk, so that this
+     * takes little time and space. Blocks; not on an event loop.
+     *
+     * @param target a directory that does not exist; holds a store afterwards
+     * @throws UncheckedIOException if it cannot be written
+     */
+    public void backup(Path target) {
+        Path copy = target.toAbsolutePath().normalize();
+        try {
+            if (Files.exists(copy)) {
+                throw new FileAlreadyExistsException(copy.toString());
+            }
+            Files.createDirectories(copy);
+            StoreFolder.restrict(copy);
+            database.checkpoint(copy.resolve("db"));
+            StoreFolder.complete(copy);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the backup cannot be written: " + e, e);
+        } catch (RocksDBException e) {
+            throw new UncheckedIOException("the backup cannot be written", new IOException(e));
+        }
+    }
+
+    /**
+     * Copies a store, whether it is open in another process or not. Blocks.
+     *
+     * @param directory a store
+     * @param target a directory that does not exist, on a disk that the process which has the store open can write to
+     * @param patience how long to wait for a process that has the store open
+     * @throws UncheckedIOException if the backup was not made
+     * @throws io.smqtt.spi.StoreDamagedException if something of the store cannot be read
+     */
+    public static void backup(Path directory, Path target, Duration patience) {
+        try (RocksBrokerStore store = open(directory, StoreSettings.defaults())) {
+            store.backup(target);
+        } catch (StoreInUseException e) {
+            Path store = directory.toAbsolutePath().normalize();
+            ExecutorService nobody = thread("smqtt-store-nobody");
+            new BackupRequests(store, nobody, path -> {})
+                    .ask(target.toAbsolutePath().normalize(), patience);
+        }
+    }
+
+    /**
+     * Whether a directory holds a store.
+     *
+     * @param directory any path
+     * @return true if there is one, damaged or not
+     */
+    public static boolean exists(Path directory) {
+        return Files.exists(directory.resolve("FORMAT")) || Files.exists(directory.resolve("db"));
+    }
+
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        committer.close();
+        reader.shutdown();
+        background.shutdown();
+        store.finish();
+        database.close();
+        folder.close();
+    }
+}

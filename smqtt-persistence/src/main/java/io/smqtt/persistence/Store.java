@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.persistence.LoopWriter.Outcome;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the committing thread works on. Keeps the store honest when the disk is not: a batch that could not be written is
+ * told as failed and cut out of the log, everything after it fails until the database could be opened anew and written
+ * to, and what clients were done with in between is removed then.
+ */
+final class Store {
+
+    static final String CLOCK = "clock";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Store.class);
+    private static final long CLOCK_WITH_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long CLOCK_IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long MEASURE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long REPAIR_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final Database database;
+    private final StoreClock clock;
+    private final SessionNumbers numbers;
+    private final Encoding encoding;
+    private final DiskQuota quota;
+    private final Tails tails;
+    private final Heads heads;
+    private final Sweeper sweeper = new Sweeper();
+    private final Owed owed = new Owed();
+    private final Figures figures = new Figures();
+    private Runnable everySecond = () -> {};
+    private volatile @Nullable Throwable broken;
+    private long clockWrittenNanos = System.nanoTime();
+    private long measuredNanos = System.nanoTime();
+    private long repairNanos;
+
+    Store(Database database, StoreClock clock, SessionNumbers numbers, long nextBody, DiskQuota quota, Heads heads) {
+        this.database = database;
+        this.clock = clock;
+        this.numbers = numbers;
+        this.encoding = new Encoding(clock, nextBody);
+        this.quota = quota;
+        this.tails = new Tails(database);
+        this.heads = heads;
+    }
+
+    boolean isHealthy() {
+        return broken == null && !quota.isExceeded();
+    }
+
+    Figures figures() {
+        return figures;
+    }
+
+    /** Something else to do on the committing thread. */
+    void everySecond(Runnable task) {
+        everySecond = task;
+    }
+
+    /** Takes up the removals that an earlier run did not finish. After recovery, before the first commit. */
+    void loadRemovals() throws RocksDBException {
+        sweeper.load(database);
+    }
+
+    /** Makes flushes safe, all or none of them, and tells their writers. */
+    void commit(List<Operations> flushes, int operations) {
+        Throwable cause = broken;
+        if (cause == null) {
+            long beganNanos = System.nanoTime();
+            cause = write(flushes);
+            figures.committed(operations, System.nanoTime() - beganNanos);
+        } else {
+            flushes.forEach(owed::add);
+        }
+        for (Operations flush : flushes) {
+            Throwable why = cause == null && quota.refuses(flush) ? quota.refusal() : cause;
+            flush.writer().tell(new Outcome(flush.position(), why));
+        }
+    }
+
+    private @Nullable Throwable write(List<Operations> flushes) {
+        Batch batch = new Batch(encoding, database, tails, heads);
+        try {
+            owed.applyTo(batch);
+            boolean sync = apply(flushes, batch);
+            write(batch, sync);
+            owed.clear();
+            batch.removedSessions().forEach(sweeper::add);
+            return null;
+        } catch (RocksDBException e) {
+            flushes.forEach(owed::add);
+            fail(e);
+            return e;
+        } catch (RuntimeException e) { // a row that cannot be made or understood; the database itself is well
+            LOG.error("a batch cannot be stored", e);
+            forgetCached();
+            flushes.forEach(owed::add);
+            return e;
+        }
+    }
+
+    /** What is remembered may be ahead of what is stored. */
+    private void forgetCached() {
+        tails.forgetAll();
+        heads.clear();
+    }
+
+    private boolean apply(List<Operations> flushes, Batch batch) {
+        boolean sync = false;
+        for (Operations flush : flushes) {
+            if (quota.refuses(flush)) {
+                batch.applyRemovals(flush);
+            } else {
+                batch.apply(flush);
+                sync |= flush.isSync();
+            }
+        }
+        return sync;
+    }
+
+    private void write(Batch batch, boolean sync) throws RocksDBException {
+        batch.finish();
+        long end = numbers.needsBlock() ? numbers.nextEnd() : 0;
+        if (end != 0) {
+            batch.add(new Change(Family.META, MetaRows.key(SessionNumbers.NAME), encoding.number(end)));
+        }
+        if (batch.isEmpty()) {
+            return;
+        }
+        long now = System.nanoTime();
+        boolean clockDue = now - clockWrittenNanos >= CLOCK_WITH_COMMIT_NANOS;
+        if (clockDue) {
+            batch.add(clockRow());
+        }
+        database.write(batch, sync);
+        if (end != 0) {
+            numbers.stored(end);
+        }
+        if (clockDue) {
+            clockWrittenNanos = now;
+        }
+    }
+
+    private Change clockRow() {
+        return new Change(Family.META, MetaRows.key(CLOCK), clock.read().encode());
+    }
+
+    private void fail(RocksDBException failure) {
+        LOG.error("the store cannot be written to, and takes nothing until it can: {}", failure.getMessage());
+        forgetCached();
+        broken = failure;
+        repairNanos = System.nanoTime();
+        try {
+            WriteAheadLog.cutAfter(database.directory(), database.latestSequence());
+        } catch (RocksDBException | IOException | RuntimeException e) {
+            LOG.warn("what could not be committed may come back after a crash: {}", e.getMessage());
+        }
+    }
+
+    /**
+     * Does what is due: clock, size, repair.
+     *
+     * @return nanoseconds until it is to be called again, if nothing happens before
+     */
+    long tick() {
+        long now = System.nanoTime();
+        if (broken != null) {
+            if (now - repairNanos >= REPAIR_NANOS) {
+                repairNanos = now;
+                repair();
+            }
+            return REPAIR_NANOS;
+        }
+        if (now - measuredNanos >= MEASURE_NANOS) {
+            measuredNanos = now;
+            measure();
+        }
+        if (now - clockWrittenNanos >= CLOCK_IDLE_NANOS) {
+            clockWrittenNanos = now;
+            writeAlone(clockRow());
+        }
+        return MEASURE_NANOS;
+    }
+
+    private void measure() {
+        try {
+            quota.measure();
+            figures.disk(quota.usedBytes());
+            everySecond.run();
+        } catch (RuntimeException e) { // the directory cannot be read; the next write will tell
+            LOG.warn("the size of the store cannot be measured: {}", e.getMessage());
+        }
+    }
+
+    private void writeAlone(Change change) {
+        try {
+            database.write(Change.all(List.of(change)), false);
+        } catch (RocksDBException e) {
+            fail(e);
+        }
+    }
+
+    private void repair() {
+        Path directory = database.directory();
+        try {
+            DiskProbe.write(directory);
+            database.open(false);
+            database.write(Change.all(List.of(clockRow())), true);
+            broken = null;
+            LOG.info("the store can be written to again");
+        } catch (RocksDBException | IOException e) {
+            LOG.info("the store cannot be written to yet: {}", e.getMessage());
+        }
+    }
+
+    /**
+     * Removes some rows of removed sessions.
+     *
+     * @return whether there may be more to do
+     */
+    boolean sweep() {
+        if (!sweeper.hasWork() || broken != null) {
+            return false;
+        }
+        Batch batch = new Batch(encoding, database, tails, heads);
+        try {
+            boolean last = sweeper.step(database, batch);
+            batch.finish();
+            database.write(batch, false);
+            if (last) {
+                sweeper.done();
+            }
+            return true;
+        } catch (RocksDBException e) {
+            fail(e);
+        } catch (DamagedRowException e) {
+            LOG.error("what is left of a removed session cannot be read, and stays: {}", e.getMessage());
+            sweeper.done();
+        }
+        return false;
+    }
+
+    /** The first write of a run: clock and numbers, before any of either is given out. */
+    void commitAlone() throws RocksDBException {
+        Batch batch = new Batch(encoding, database, tails, heads);
+        batch.add(clockRow());
+        write(batch, true);
+    }
+
+    /** The last write before the files are closed. */
+    void finish() {
+        if (broken == null) {
+            try {
+                database.write(Change.all(List.of(clockRow())), true);
+            } catch (RocksDBException e) {
+                LOG.error("the store could not be written to at its end: {}", e.getMessage());
+            }
+        }
+    }
+}

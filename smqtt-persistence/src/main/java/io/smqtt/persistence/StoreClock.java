@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.spi.Ticker;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The clock of the store: counts while the broker runs by the broker's monotonic clock, and over the time between two
+ * runs by what the machine knows. If the machine was not started anew in between, that is its own uptime, which nobody
+ * can set; else it is the wall clock, and nothing if that went back.
+ */
+final class StoreClock {
+
+    private static final long NANOS_PER_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final Ticker ticker;
+    private final Machine machine;
+    private final long startMillis;
+    private final long startNanos;
+
+    private StoreClock(Ticker ticker, Machine machine, long startMillis) {
+        this.ticker = ticker;
+        this.machine = machine;
+        this.startMillis = startMillis;
+        this.startNanos = ticker.nanoTime();
+    }
+
+    /**
+     * Goes on where a clock stopped.
+     *
+     * @param last what that clock wrote down last, or null for a new clock
+     */
+    static StoreClock after(@Nullable Reading last, Ticker ticker, Machine machine) {
+        return new StoreClock(ticker, machine, last == null ? 0 : last.storeMillis + elapsed(last, machine));
+    }
+
+    private static long elapsed(Reading last, Machine machine) {
+        String boot = machine.bootId();
+        if (!boot.isEmpty() && boot.equals(last.bootId)) {
+            return Math.max(0, machine.uptimeMillis() - last.uptimeMillis);
+        }
+        return Math.max(0, machine.wallMillis() - last.wallMillis);
+    }
+
+    long millis() {
+        return millisAt(ticker.nanoTime());
+    }
+
+    /** The store's time at a moment of the broker's clock. */
+    long millisAt(long nanos) {
+        return startMillis + Math.floorDiv(nanos - startNanos, NANOS_PER_MILLI);
+    }
+
+    /** The broker's time at a moment of the store's clock. */
+    long nanosAt(long millis) {
+        return startNanos + (millis - startMillis) * NANOS_PER_MILLI;
+    }
+
+    /** All clocks at once, to be written down. */
+    Reading read() {
+        return new Reading(millis(), machine.wallMillis(), machine.uptimeMillis(), machine.bootId());
+    }
+
+    /**
+     * All clocks at one moment.
+     *
+     * @param storeMillis the store's clock
+     * @param wallMillis the wall clock
+     * @param uptimeMillis since the machine was started
+     * @param bootId changes whenever the machine is started; empty if unknown
+     */
+    record Reading(long storeMillis, long wallMillis, long uptimeMillis, String bootId) {
+
+        private static final int VERSION = 1;
+
+        byte[] encode() {
+            return new RowWriter()
+                    .putByte(VERSION)
+                    .putNumber(storeMillis)
+                    .putSigned(wallMillis)
+                    .putNumber(uptimeMillis)
+                    .putText(bootId)
+                    .toByteArray();
+        }
+
+        static Reading decode(byte[] row) {
+            RowReader reader = new RowReader(row);
+            reader.requireVersion(VERSION);
+            Reading reading =
+                    new Reading(reader.readNumber(), reader.readSigned(), reader.readNumber(), reader.readText());
+            reader.requireEnd();
+            return reading;
+        }
+    }
+
+    /** What the machine knows of time. */
+    interface Machine {
+
+        long wallMillis();
+
+        /** Since the machine was started, the time asleep included; 0 if unknown. */
+        long uptimeMillis();
+
+        /** Changes whenever the machine is started; empty if unknown. */
+        String bootId();
+    }
+}

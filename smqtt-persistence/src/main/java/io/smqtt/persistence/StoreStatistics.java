@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+/**
+ * What a store has done since it was opened.
+ *
+ * @param commits batches
+ * @param operations operations in them
+ * @param commitNanos time that the batches took together, syncing included
+ * @param queuedBytes bytes of operations that wait for a batch at the moment
+ * @param diskBytes what the files take, about a second ago
+ */
+public record StoreStatistics(long commits, long operations, long commitNanos, long queuedBytes, long diskBytes) {}

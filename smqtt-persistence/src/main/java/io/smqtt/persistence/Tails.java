@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.rocksdb.RocksDBException;
+
+/** The tails of sessions that got or lost a message lately. On the committing thread. */
+final class Tails {
+
+    private static final int KEPT = 16_384;
+
+    private final Database database;
+    private final Map<Long, Tail> kept = new LinkedHashMap<>(64, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Tail> eldest) {
+            return size() > KEPT;
+        }
+    };
+
+    Tails(Database database) {
+        this.database = database;
+    }
+
+    Tail of(long session) throws RocksDBException {
+        Tail tail = kept.get(session);
+        if (tail == null) {
+            byte[] row = database.get(Family.TAIL, Keys.number(session));
+            tail = row == null ? new Tail() : Tail.decode(row);
+            kept.put(session, tail);
+        }
+        return tail;
+    }
+
+    void forget(long session) {
+        kept.remove(session);
+    }
+
+    /** After a commit that failed: what is kept may be ahead of what is stored. */
+    void forgetAll() {
+        kept.clear();
+    }
+}

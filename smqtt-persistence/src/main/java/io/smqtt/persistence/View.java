@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Slice;
+import org.rocksdb.Snapshot;
+
+/** The database as it was at one moment. One thread. */
+final class View implements AutoCloseable {
+
+    private final Handles open;
+    private final Snapshot snapshot;
+    private final ReadOptions point;
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    View(Handles open) {
+        this.open = open;
+        this.snapshot = open.db.getSnapshot();
+        this.point = new ReadOptions().setSnapshot(snapshot);
+    }
+
+    byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
+        return open.db.get(open.of(family), point, key);
+    }
+
+    /** All rows of a family, for reading them once: what is read does not stay in memory. */
+    Scan all(Family family) throws RocksDBException {
+        ReadOptions options =
+                own(new ReadOptions().setSnapshot(snapshot)).setFillCache(false).setReadaheadSize(256 << 10);
+        return new Scan(own(open.db.newIterator(open.of(family), options)), new byte[0]);
+    }
+
+    /** The rows of a family from one key up to, and without, another one. */
+    Scan range(Family family, byte[] from, byte[] to) throws RocksDBException {
+        Slice end = own(new Slice(to));
+        ReadOptions options = own(new ReadOptions().setSnapshot(snapshot)).setIterateUpperBound(end);
+        return new Scan(own(open.db.newIterator(open.of(family), options)), from);
+    }
+
+    /** The rows of a session. */
+    Scan session(Family family, long session) throws RocksDBException {
+        return range(family, Keys.number(session), Keys.number(session + 1));
+    }
+
+    /** The number that the last key of a family begins with, 0 if there is none. */
+    long lastNumber(Family family) throws RocksDBException {
+        RocksIterator rows = own(open.db.newIterator(open.of(family), point));
+        rows.seekToLast();
+        rows.status();
+        return rows.isValid() ? Keys.first(rows.key()) : 0;
+    }
+
+    private <T extends AutoCloseable> T own(T handle) {
+        opened.push(handle);
+        return handle;
+    }
+
+    @Override
+    public void close() {
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                throw new IllegalStateException("a native handle cannot be closed", e);
+            }
+        }
+        point.close();
+        open.db.releaseSnapshot(snapshot);
+        snapshot.close();
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The database's log files, read before the database does. A crash leaves a log whose end is cut off; that is fine, the
+ * rest was not acknowledged. The library cannot tell such an end from damage in the last blocks of a file, and takes
+ * blocks of zeros for unused space: both would lose what follows, without a word. So this looks for records behind the
+ * place where reading ends, and whether the numbers of the records go on without a gap, from file to file.
+ */
+final class WriteAheadLog {
+
+    private WriteAheadLog() {}
+
+    /**
+     * Reads all log files of a database that is closed.
+     *
+     * @throws io.smqtt.spi.StoreDamagedException if records are missing in the middle
+     */
+    static void requireWhole(Path database) {
+        long expected = LogFile.UNKNOWN;
+        for (Path path : files(database)) {
+            LogFile log = LogFile.read(path);
+            if (log.damage() != null) {
+                throw Damage.of(path, log.damage(), null);
+            }
+            if (log.isEmpty()) {
+                continue;
+            }
+            if (expected != LogFile.UNKNOWN && log.firstSequence() != expected) {
+                throw Damage.of(path, "records before it are missing", null);
+            }
+            expected = log.nextSequence();
+        }
+    }
+
+    /**
+     * Cuts off what was written to the log and not committed, so that it does not come back with the next start.
+     *
+     * @param sequence the number of the last change that is committed
+     */
+    static void cutAfter(Path database, long sequence) throws IOException {
+        List<Path> files = files(database);
+        if (files.isEmpty()) {
+            return;
+        }
+        Path last = files.get(files.size() - 1);
+        long end = LogFile.read(last).endOf(sequence);
+        try (FileChannel file = FileChannel.open(last, StandardOpenOption.WRITE)) {
+            if (end < file.size()) {
+                file.truncate(end);
+                file.force(true);
+            }
+        }
+    }
+
+    /** In the order in which they were written. */
+    private static List<Path> files(Path database) {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> logs = Files.newDirectoryStream(database, "[0-9]*.log")) {
+            logs.forEach(files::add);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        files.sort(java.util.Comparator.comparingLong(WriteAheadLog::number));
+        return files;
+    }
+
+    private static long number(Path log) {
+        String name = log.getFileName().toString();
+        return Long.parseLong(name.substring(0, name.indexOf('.')));
+    }
+}

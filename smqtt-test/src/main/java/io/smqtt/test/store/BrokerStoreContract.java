@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.test.store;
+
+import static io.smqtt.test.store.StoreSamples.fullMessage;
+import static io.smqtt.test.store.StoreSamples.large;
+import static io.smqtt.test.store.StoreSamples.message;
+import static io.smqtt.test.store.StoreSamples.queued;
+import static io.smqtt.test.store.StoreSamples.session;
+import static io.smqtt.test.store.StoreSamples.subscription;
+import static io.smqtt.test.store.StoreSamples.text;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.message.Will;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredQueue;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.TopicName;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** What every store promises: see {@link BrokerStore} and {@link StoreWriter}. Extend it and say how yours is opened. */
+public abstract class BrokerStoreContract extends StoreContractBase {
+
+    private static final StoredDelivery SENT = new StoredDelivery(StoredDelivery.State.SENT, 65_535);
+    private static final StoredDelivery RECEIVED = new StoredDelivery(StoredDelivery.State.RECEIVED, 1);
+
+    /** For extensions. */
+    protected BrokerStoreContract() {}
+
+    // --- positions and commits ---
+
+    @Test
+    void aNewStoreIsEmptyHealthyAndIdle() {
+        assertThat(recovered().sessions()).isEmpty();
+        assertThat(recovered().retained()).isEmpty();
+        assertThat(store().isHealthy()).isTrue();
+        assertThat(loop().<Boolean>call(StoreWriter::isOverloaded)).isFalse();
+        assertThat(loop().<Long>call(StoreWriter::position)).isZero();
+    }
+
+    @Test
+    void thePositionGrowsWithEveryOperation() {
+        long position = loop().call(writer -> {
+            writer.putSession(session(1, "a"));
+            long first = writer.position();
+            writer.putReceived(1, 1);
+            assertThat(writer.position()).isGreaterThan(first);
+            writer.flush();
+            return writer.position();
+        });
+
+        loop().awaitTold(position);
+
+        assertThat(loop().safe()).isEqualTo(position);
+        assertThat(loop().failures()).isEmpty();
+    }
+
+    @Test
+    void commitsAreToldOnTheLoopInOrderAndUpToTheEndOfFlushes() {
+        Set<Long> ends = new HashSet<>();
+        for (int i = 1; i <= 200; i++) {
+            int number = i;
+            ends.add(loop().flush(writer -> {
+                writer.putRetained(message("a/" + number, "1"));
+                writer.putRetained(message("b/" + number, "1"));
+            }));
+        }
+        loop().commit(writer -> writer.putRetained(message("end", "1")));
+
+        List<Long> commits = loop().commits();
+        ends.add(loop().safe());
+        assertThat(commits).isSorted().doesNotHaveDuplicates();
+        assertThat(ends).containsAll(commits);
+        assertThat(loop().wasCalledElsewhere()).isFalse();
+    }
+
+    @Test
+    void aFlushOfNothingTellsNothing() {
+        loop().flush(StoreWriter::flush);
+        long position = loop().commit(writer -> writer.putReceived(1, 1));
+        loop().flush(writer -> {});
+        loop().commit(writer -> writer.putReceived(1, 2));
+
+        assertThat(loop().commits()).hasSize(2).startsWith(position);
+    }
+
+    @Test
+    void everyLoopIsToldOfItsOwnOperations() {
+        StoreLoop other = newLoop();
+
+        long mine = loop().commit(writer -> {
+            writer.putRetained(message("mine", "1"));
+            writer.putRetained(message("mine/too", "1"));
+        });
+        long others = other.commit(writer -> writer.putRetained(message("theirs", "1")));
+
+        assertThat(loop().safe()).isEqualTo(mine);
+        assertThat(other.safe()).isEqualTo(others);
+        assertThat(other.wasCalledElsewhere()).isFalse();
+    }
+
+    @Test
+    void operationsOfDifferentLoopsKeepTheOrderOfTheirFlushes() {
+        StoreLoop other = newLoop();
+        for (int i = 0; i < 100; i++) {
+            String payload = "" + i;
+            (i % 2 == 0 ? loop() : other).flush(writer -> writer.putRetained(message("t", payload)));
+        }
+
+        reopen();
+
+        assertThat(recovered().retained("t").payload().asString()).isEqualTo("99");
+    }
+
+    // --- sessions ---
+
+    @Test
+    void aSessionComesBackWithAllThatIsKnownOfIt() {
+        Will will = StoreSamples.will(fullMessage(ticker().nanoTime(), 60));
+        StoredSession full = new StoredSession(
+                number(), "ein Gerät/…🌡", "user", 4_294_967_295L, StoredSession.NEVER, will, 123_456);
+        StoredSession bare = session(number(), "");
+
+        loop().commit(writer -> {
+            writer.putSession(full);
+            writer.putSession(bare);
+        });
+        reopen();
+
+        StoredSession found = recovered().session(full.number()).header();
+        assertThat(found).usingRecursiveComparison().ignoringFields("will").isEqualTo(full);
+        Will foundWill = Objects.requireNonNull(found.will());
+        assertThat(foundWill.delaySeconds()).isEqualTo(4_294_967_295L);
+        assertThat(text(foundWill.message())).isEqualTo(text(will.message()));
+        assertThat(recovered().session(bare.number()).header()).isEqualTo(bare);
+        assertThat(recovered().session(bare.number()).waiting()).isEqualTo(new StoredQueue(1, 1, 0, 0));
+    }
+
+    @Test
+    void aHeaderCanBeWrittenAnewAndTheRestStays() {
+        long number = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "a"));
+            writer.putSubscription(number, subscription("f", 1));
+            writer.putMessage(number, queued(1, message("t", "1")));
+        });
+        long deadline = store().clockMillis() + 1_000_000;
+        StoredSession offline = new StoredSession(number, "a", "user", 1_000, deadline, null, StoredSession.CONNECTED);
+
+        loop().commit(writer -> writer.putSession(offline));
+        reopen();
+
+        assertThat(recovered().session(number).header()).isEqualTo(offline);
+        assertThat(recovered().session(number).subscriptions()).containsOnlyKeys("f");
+        assertThat(payloads(number)).containsExactly("1");
+    }
+
+    @Test
+    void aRemovedSessionLeavesNothing() {
+        long gone = number();
+        long stays = number();
+        for (long number : new long[] {gone, stays}) {
+            loop().commit(writer -> fill(writer, number, "client-" + number));
+        }
+
+        loop().commit(writer -> writer.removeSession(gone, "client-" + gone));
+
+        assertThat(payloads(gone)).isEmpty();
+        reopen();
+        assertThat(recovered().sessions()).containsOnlyKeys(stays);
+        assertThat(recovered().session(stays).subscriptions()).containsOnlyKeys("f/+", "$share/g/f/+");
+        assertThat(recovered().session(stays).received()).containsExactly(7);
+        assertThat(payloads(stays)).containsExactly("1", "2");
+        assertThat(payloads(gone)).isEmpty();
+    }
+
+    @Test
+    void aClientsNewSessionTakesNothingFromTheOldOne() {
+        long old = number();
+        long fresh = number();
+        loop().commit(writer -> fill(writer, old, "client"));
+
+        loop().commit(writer -> {
+            writer.removeSession(old, "client");
+            writer.putSession(session(fresh, "client"));
+        });
+        reopen();
+
+        assertThat(recovered().sessions()).containsOnlyKeys(fresh);
+        assertThat(recovered().session(fresh).subscriptions()).isEmpty();
+        assertThat(recovered().session(fresh).received()).isEmpty();
+        assertThat(payloads(fresh)).isEmpty();
+    }
+
+    @Test
+    void theOldSessionCanBeRemovedAfterTheNewOneWasWritten() {
+        long old = number();
+        long fresh = number();
+        loop().commit(writer -> fill(writer, old, "client"));
+
+        loop().commit(writer -> {
+            fill(writer, fresh, "client");
+            writer.removeSession(old, "client");
+        });
+        reopen();
+
+        assertThat(recovered().sessions()).containsOnlyKeys(fresh);
+        assertThat(payloads(fresh)).containsExactly("1", "2");
+    }
+
+    @Test
+    void aSessionThatCameAndWentInOneFlushIsNotThere() {
+        long number = number();
+        loop().commit(writer -> {
+            fill(writer, number, "client");
+            writer.removeSession(number, "client");
+        });
+        reopen();
+
+        assertThat(recovered().sessions()).isEmpty();
+        assertThat(payloads(number)).isEmpty();
+    }
+
+    @Test
+    void numbersOfSessionsAreNeverGivenTwice() {
+        Set<Long> numbers = new HashSet<>();
+        for (int run = 0; run < 3; run++) {
+            LongStream.range(0, 1_000)
+                    .forEach(i -> assertThat(numbers.add(number())).isTrue());
+            reopen();
+        }
+        useCopy();
+        LongStream.range(0, 1_000)
+                .forEach(i -> assertThat(numbers.add(number())).isTrue());
+
+        assertThat(numbers).allMatch(number -> number >= 1);
+    }
+
+    // --- subscriptions and received identifiers ---
+
+    @Test
+    void subscriptionsComeBackWithTheirOptions() {
+        long number = number();
+        StoredSubscription a = new StoredSubscription("a", QoS.AT_MOST_ONCE, true, false, 268_435_455);
+        StoredSubscription b = new StoredSubscription("a/b", QoS.EXACTLY_ONCE, false, true, 0);
+        StoredSubscription c = new StoredSubscription("$share/grüppe/a/#", QoS.AT_LEAST_ONCE, false, false, 1);
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            writer.putSubscription(number, a);
+            writer.putSubscription(number, b);
+            writer.putSubscription(number, c);
+        });
+        reopen();
+
+        assertThat(recovered().session(number).subscriptions().values()).containsExactlyInAnyOrder(a, b, c);
+    }
+
+    @Test
+    void aSubscriptionCanBeReplacedAndRemoved() {
+        long number = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            writer.putSubscription(number, subscription("a", 1));
+            writer.putSubscription(number, subscription("a/b", 1));
+            writer.putSubscription(number, subscription("b", 1));
+        });
+
+        loop().commit(writer -> {
+            writer.putSubscription(number, subscription("b", 2));
+            writer.removeSubscription(number, "a");
+            writer.removeSubscription(number, "never/there");
+        });
+        reopen();
+
+        assertThat(recovered().session(number).subscriptions().values())
+                .containsExactlyInAnyOrder(subscription("a/b", 1), subscription("b", 2));
+    }
+
+    @Test
+    void receivedIdentifiersComeBackUntilTheyAreReleased() {
+        long number = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            writer.putReceived(number, 1);
+            writer.putReceived(number, 32_768);
+            writer.putReceived(number, 65_535);
+        });
+        loop().commit(writer -> writer.removeReceived(number, 32_768));
+        loop().commit(writer -> {
+            writer.putReceived(number, 2);
+            writer.removeReceived(number, 2);
+            writer.removeReceived(number, 3);
+            writer.putReceived(number, 3);
+        });
+        reopen();
+
+        assertThat(recovered().session(number).received()).containsExactly(1, 3, 65_535);
+    }
+
+    // --- messages ---
+
+    @Test
+    void messagesComeBackInOrderWithAllThatIsKnownOfThem() {
+        long number = number();
+        StoredMessage full = new StoredMessage(
+                7,
+                fullMessage(ticker().nanoTime(), 4_294_967_295L),
+                "$share/grüppe/höuse/#",
+                QoS.EXACTLY_ONCE,
+                true,
+                new int[] {1, 268_435_455},
+                SENT);
+        StoredMessage plain = queued(300, message("t", ""));
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            writer.putMessage(number, full);
+            writer.putMessage(number, plain);
+        });
+
+        assertThat(page(number, 0, 10).messages())
+                .extracting(StoreSamples::text)
+                .containsExactly(text(full), text(plain));
+        reopen();
+        assertThat(page(number, 0, 10).messages())
+                .extracting(StoreSamples::text)
+                .containsExactly(text(full), text(plain));
+    }
+
+    @Test
+    void aReadSeesWhatWasFlushedBefore() {
+        long number = number();
+        for (int i = 1; i <= 50; i++) {
+            int sequence = i;
+            loop().flush(writer -> writer.putMessage(number, queued(sequence, message("t", "" + sequence))));
+            assertThat(payloads(number)).hasSize(sequence).last().isEqualTo("" + sequence);
+        }
+    }
+
+    @Test
+    void anAnswerComesOnTheLoop() {
+        CompletableFuture<Thread> loopThread = CompletableFuture.supplyAsync(Thread::currentThread, loop().executor());
+        CompletableFuture<Thread> answered = new CompletableFuture<>();
+
+        store().read(1, 0, 1, 1, loop().executor(), page -> answered.complete(Thread.currentThread()));
+
+        assertThat(StoreLoop.get(answered)).isSameAs(StoreLoop.get(loopThread));
+    }
+
+    @Test
+    void pagesEndAtACountOfMessages() {
+        long number = number();
+        loop().commit(writer ->
+                LongStream.rangeClosed(1, 25).forEach(i -> writer.putMessage(number, queued(i, message("t", "" + i)))));
+
+        assertThat(sequences(number, 0, 10)).containsExactlyElementsOf(range(1, 10));
+        assertThat(sequences(number, 11, 10)).containsExactlyElementsOf(range(11, 20));
+        assertThat(sequences(number, 21, 10)).containsExactlyElementsOf(range(21, 25));
+        assertThat(sequences(number, 26, 10)).isEmpty();
+        assertThat(sequences(number, Long.MAX_VALUE, 10)).isEmpty();
+        assertThat(sequences(number + 1, 0, 10)).isEmpty();
+    }
+
+    @Test
+    void pagesEndAboutAtACountOfBytesButAreNotEmpty() {
+        long number = number();
+        loop().commit(writer ->
+                LongStream.rangeClosed(1, 10).forEach(i -> writer.putMessage(number, queued(i, large("t", 10_000)))));
+
+        assertThat(page(number, 0, 10, 1).messages()).hasSize(1);
+        assertThat(page(number, 0, 10, 35_000).messages()).hasSizeBetween(2, 5);
+        assertThat(page(number, 0, 10, 10_000_000).messages()).hasSize(10);
+    }
+
+    @Test
+    void queuesOfSessionsAreApart() {
+        long[] numbers = LongStream.range(0, 300).map(i -> number()).toArray();
+        loop().commit(writer -> {
+            for (long number : numbers) {
+                writer.putMessage(number, queued(1, message("t", number + "a")));
+                writer.putMessage(number, queued(2, message("t", number + "b")));
+            }
+        });
+
+        for (long number : numbers) {
+            assertThat(payloads(number)).containsExactly(number + "a", number + "b");
+        }
+    }
+
+    @Test
+    void theStateOfADeliveryComesBack() {
+        long number = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            LongStream.rangeClosed(1, 4).forEach(i -> writer.putMessage(number, queued(i, message("t", "" + i))));
+            writer.putDelivery(number, 2, SENT);
+        });
+        loop().commit(writer -> {
+            writer.putDelivery(number, 3, SENT);
+            writer.putDelivery(number, 3, RECEIVED);
+        });
+        loop().commit(writer -> writer.putDelivery(number, 2, RECEIVED));
+        reopen();
+
+        assertThat(page(number, 0, 10).messages())
+                .extracting(StoredMessage::delivery)
+                .containsExactly(StoredDelivery.WAITING, RECEIVED, RECEIVED, StoredDelivery.WAITING);
+    }
+
+    @Test
+    void removedMessagesAreGoneWhereverTheyWere() {
+        long number = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            LongStream.rangeClosed(1, 6).forEach(i -> writer.putMessage(number, queued(i, message("t", "" + i))));
+            writer.removeMessage(number, 5);
+            writer.putDelivery(number, 1, SENT);
+        });
+        loop().commit(writer -> writer.removeMessage(number, 3));
+        loop().commit(writer -> {
+            writer.putDelivery(number, 1, RECEIVED);
+            writer.removeMessage(number, 1);
+            writer.removeMessage(number, 99);
+        });
+
+        assertThat(payloads(number)).containsExactly("2", "4", "6");
+        reopen();
+        assertThat(payloads(number)).containsExactly("2", "4", "6");
+        StoredQueue waiting = recovered().session(number).waiting();
+        assertThat(waiting.firstSequence()).isEqualTo(2);
+        assertThat(waiting.nextSequence()).isEqualTo(7);
+        assertThat(waiting.messages()).isEqualTo(3);
+        assertThat(waiting.bytes()).isEqualTo(3L * message("t", "1").footprintBytes());
+    }
+
+    @Test
+    void theNextSequenceNumberIsRememberedWhenNothingWaits() {
+        long number = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            LongStream.rangeClosed(1, 6).forEach(i -> writer.putMessage(number, queued(i, message("t", "" + i))));
+        });
+        loop().commit(writer -> LongStream.rangeClosed(1, 6).forEach(i -> writer.removeMessage(number, 7 - i)));
+        reopen();
+
+        assertThat(recovered().session(number).waiting()).isEqualTo(new StoredQueue(7, 7, 0, 0));
+    }
+
+    @Test
+    void firstIsTheLowestNumberAlsoIfOthersWereRemovedBeforeIt() {
+        long number = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            LongStream.rangeClosed(1, 6).forEach(i -> writer.putMessage(number, queued(i, message("t", "" + i))));
+        });
+        loop().commit(writer -> writer.removeMessage(number, 2));
+        loop().commit(writer -> writer.removeMessage(number, 3));
+        loop().commit(writer -> writer.removeMessage(number, 1));
+        reopen();
+
+        assertThat(recovered().session(number).waiting().firstSequence()).isEqualTo(4);
+        assertThat(sequences(number, recovered().session(number).waiting().firstSequence(), 10))
+                .containsExactly(4L, 5L, 6L);
+    }
+
+    @Test
+    void aMessageOfManySessionsStaysUntilTheLastOneIsDone() {
+        ApplicationMessage shared = large("shared", 100_000);
+        long[] numbers = LongStream.range(0, 5).map(i -> number()).toArray();
+        loop().commit(writer -> {
+            for (long number : numbers) {
+                writer.putSession(session(number, "client-" + number));
+                writer.putMessage(number, queued(1, shared));
+            }
+        });
+        loop().commit(writer -> writer.removeMessage(numbers[0], 1));
+        loop().commit(writer -> {
+            writer.removeMessage(numbers[1], 1);
+            writer.removeSession(numbers[2], "client-" + numbers[2]);
+        });
+        reopen();
+
+        for (int i : new int[] {3, 4}) {
+            assertThat(page(numbers[i], 0, 10).messages())
+                    .extracting(found -> text(found.message()))
+                    .containsExactly(text(shared));
+        }
+        assertThat(payloads(numbers[0])).isEmpty();
+        assertThat(payloads(numbers[1])).isEmpty();
+        loop().commit(writer -> {
+            writer.removeMessage(numbers[3], 1);
+            writer.removeMessage(numbers[4], 1);
+        });
+        assertThat(payloads(numbers[3])).isEmpty();
+        assertThat(payloads(numbers[4])).isEmpty();
+    }
+
+    // --- retained messages ---
+
+    @Test
+    void retainedMessagesComeBack() {
+        ApplicationMessage full = fullMessage(ticker().nanoTime(), 4_294_967_295L);
+        loop().commit(writer -> {
+            writer.putRetained(full);
+            writer.putRetained(message("a", "1"));
+            writer.putRetained(message("a/b", "1"));
+            writer.putRetained(message("b", "1"));
+        });
+        loop().commit(writer -> {
+            writer.putRetained(message("a/b", "2"));
+            writer.removeRetained(TopicName.of("b"));
+            writer.removeRetained(TopicName.of("never/there"));
+        });
+        reopen();
+
+        assertThat(recovered().retained())
+                .containsOnlyKeys("a", "a/b", full.topic().value());
+        assertThat(text(recovered().retained(full.topic().value()))).isEqualTo(text(full));
+        assertThat(recovered().retained("a/b").payload().asString()).isEqualTo("2");
+    }
+
+    // --- time ---
+
+    @Test
+    void theClockGoesWithTheBrokersAndNeverBack() {
+        long before = store().clockMillis();
+        ticker().advanceMillis(5_000);
+        long after = store().clockMillis();
+        assertThat(after - before).isBetween(4_999L, 5_001L);
+        loop().commit(writer -> writer.putReceived(1, 1));
+
+        reopen();
+        assertThat(store().clockMillis()).isGreaterThanOrEqualTo(after);
+        ticker().advanceMillis(5_000);
+        assertThat(store().clockMillis()).isGreaterThanOrEqualTo(after + 4_999);
+    }
+
+    @Test
+    void messagesWaitOnWhileTheBrokerHasAnotherClock() {
+        long number = number();
+        ApplicationMessage message = fullMessage(ticker().nanoTime(), 100);
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            writer.putMessage(number, queued(1, message));
+            writer.putRetained(message);
+        });
+        ticker().advanceMillis(40_000);
+
+        reopen();
+
+        long now = ticker().nanoTime();
+        ApplicationMessage retained = recovered().retained(message.topic().value());
+        assertThat(retained.remainingExpirySeconds(now)).isBetween(55L, 61L);
+        assertThat(page(number, 0, 1).messages().get(0).message().remainingExpirySeconds(now))
+                .isBetween(55L, 61L);
+    }
+
+    // --- crashes ---
+
+    @Test
+    void whatWasCommittedIsInACopyThatIsTakenAtOnce() {
+        long number = number();
+        for (int run = 1; run <= 5; run++) {
+            int last = run * 20;
+            for (int i = last - 19; i <= last; i++) {
+                long sequence = i;
+                loop().flush(writer -> writer.putMessage(number, queued(sequence, message("t", "" + sequence))));
+            }
+            loop().commit(writer -> {
+                fill(writer, number + 10, "other");
+                writer.putSession(session(number, "client"));
+                writer.requireSync();
+            });
+            useCopy();
+
+            assertThat(recovered().session(number).waiting().messages()).isEqualTo(last);
+            assertThat(payloads(number)).hasSize(last);
+            assertThat(recovered().session(number + 10).received()).containsExactly(7);
+        }
+    }
+
+    @Test
+    void aFlushIsKeptWholeOrNotAtAll() {
+        long left = number();
+        long right = number();
+        loop().commit(writer -> {
+            writer.putSession(session(left, "left"));
+            writer.putSession(session(right, "right"));
+        });
+        for (int run = 0; run < 5; run++) {
+            long from = run * 1_000L;
+            for (int i = 1; i <= 500; i++) {
+                long sequence = from + i;
+                loop().flush(writer -> {
+                    writer.putMessage(left, queued(sequence, message("t", "" + sequence)));
+                    writer.putRetained(message("count", "" + sequence));
+                    writer.putMessage(right, queued(sequence, message("t", "" + sequence)));
+                });
+            }
+            long committed = loop().safe();
+            useCopy();
+
+            List<Long> found = sequences(left, from + 1, 1_000);
+            assertThat(sequences(right, from + 1, 1_000)).isEqualTo(found);
+            assertThat(found).isEqualTo(range(from + 1, from + found.size()));
+            assertThat((long) found.size()).isGreaterThanOrEqualTo((committed - 2) / 3);
+            if (!found.isEmpty()) {
+                assertThat(recovered().retained("count").payload().asString()).isEqualTo("" + (from + found.size()));
+            }
+        }
+    }
+
+    @Test
+    void closingCommitsWhatWasFlushed() {
+        long number = number();
+        loop().flush(writer -> writer.putSession(session(number, "client")));
+        for (int i = 1; i <= 2_000; i++) {
+            long sequence = i;
+            loop().flush(writer -> writer.putMessage(number, queued(sequence, message("t", "" + sequence))));
+        }
+        reopen();
+
+        assertThat(sequences(number, 0, 10_000)).isEqualTo(range(1, 2_000));
+    }
+
+    @Test
+    void aStoreCanBeClosedMoreThanOnce() {
+        store().close();
+        store().close();
+        long position = loop().flush(writer -> writer.putReceived(1, 1));
+        loop().awaitTold(position);
+
+        assertThat(loop().failures()).hasSize(1);
+        assertThat(loop().safe()).isZero();
+    }
+
+    @Test
+    void randomOperationsLeaveWhatAModelSays() {
+        for (long seed = 1; seed <= 20; seed++) {
+            StoreModel model = new StoreModel(seed);
+            for (int flush = 0; flush < 30; flush++) {
+                loop().flush(writer -> model.change(writer, this::number));
+            }
+            loop().commit(writer -> writer.putRetained(message("end", "1")));
+
+            if (seed % 2 == 0) {
+                reopen();
+            } else {
+                useCopy();
+            }
+
+            model.requireSame(recovered(), number -> page(number, 0, 10_000).messages());
+            model.clear(loop());
+        }
+    }
+
+    private void fill(StoreWriter writer, long number, String clientId) {
+        writer.putSession(session(number, clientId));
+        writer.putSubscription(number, subscription("f/+", 1));
+        writer.putSubscription(number, subscription("$share/g/f/+", 2));
+        writer.putReceived(number, 7);
+        writer.putMessage(number, queued(1, message("f/1", "1")));
+        writer.putMessage(number, queued(2, message("f/2", "2")));
+        writer.putDelivery(number, 1, SENT);
+    }
+}

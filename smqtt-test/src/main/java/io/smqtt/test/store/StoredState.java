@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.test.store;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredQueue;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** What a store holds, as plain maps. Not thread-safe. */
+final class StoredState {
+
+    /** Everything of one session. */
+    static final class Entry {
+        @Nullable
+        StoredSession header;
+
+        final Map<String, StoredSubscription> subscriptions = new LinkedHashMap<>();
+        final TreeMap<Long, StoredMessage> messages = new TreeMap<>();
+        final Set<Integer> received = new TreeSet<>();
+        long next = 1;
+
+        Entry copy() {
+            Entry copy = new Entry();
+            copy.header = header;
+            copy.subscriptions.putAll(subscriptions);
+            copy.messages.putAll(messages);
+            copy.received.addAll(received);
+            copy.next = next;
+            return copy;
+        }
+    }
+
+    final SortedMap<Long, Entry> sessions = new TreeMap<>();
+    final Map<String, ApplicationMessage> retained = new TreeMap<>();
+
+    Entry session(long number) {
+        return sessions.computeIfAbsent(number, unknown -> new Entry());
+    }
+
+    StoredState copy() {
+        StoredState copy = new StoredState();
+        sessions.forEach((number, entry) -> copy.sessions.put(number, entry.copy()));
+        copy.retained.putAll(retained);
+        return copy;
+    }
+
+    /** The same for a broker whose clock shows another time. */
+    StoredState moved(long stepNanos) {
+        StoredState moved = copy();
+        for (Entry entry : moved.sessions.values()) {
+            entry.messages.replaceAll((number, message) -> with(message, moved(message.message(), stepNanos)));
+        }
+        moved.retained.replaceAll((topic, message) -> moved(message, stepNanos));
+        return moved;
+    }
+
+    private static ApplicationMessage moved(ApplicationMessage message, long stepNanos) {
+        return message.accepted(message.acceptedAtNanos() + stepNanos, message.publisherId());
+    }
+
+    private static StoredMessage with(StoredMessage stored, ApplicationMessage message) {
+        return new StoredMessage(
+                stored.sequence(),
+                message,
+                stored.clientFilter(),
+                stored.qos(),
+                stored.retain(),
+                stored.identifiers(),
+                stored.delivery());
+    }
+
+    void putMessage(long session, StoredMessage message) {
+        Entry entry = session(session);
+        entry.messages.put(message.sequence(), message);
+        entry.next = Math.max(entry.next, message.sequence() + 1);
+    }
+
+    void putDelivery(long session, long sequence, StoredDelivery delivery) {
+        session(session)
+                .messages
+                .computeIfPresent(
+                        sequence,
+                        (key, message) -> new StoredMessage(
+                                sequence,
+                                message.message(),
+                                message.clientFilter(),
+                                message.qos(),
+                                message.retain(),
+                                message.identifiers(),
+                                delivery));
+    }
+
+    /** Shows everything that belongs to a session with a header. */
+    void show(BrokerStore.RecoveryVisitor visitor) {
+        sessions.values().removeIf(entry -> entry.header == null);
+        for (Entry entry : sessions.values()) {
+            StoredSession header = entry.header;
+            if (header == null) {
+                continue;
+            }
+            long bytes = entry.messages.values().stream()
+                    .mapToLong(message -> message.message().footprintBytes())
+                    .sum();
+            long first = entry.messages.isEmpty() ? entry.next : entry.messages.firstKey();
+            visitor.session(header, new StoredQueue(first, entry.next, entry.messages.size(), bytes));
+            entry.subscriptions.values().forEach(visitor::subscription);
+            entry.received.forEach(visitor::received);
+        }
+        retained.values().forEach(visitor::retained);
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.test.durable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import io.smqtt.test.packet.SubscribeBytes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is there again after the broker was killed or stopped. */
+class RestartTest {
+
+    private final DurableBroker broker = new DurableBroker();
+
+    @AfterEach
+    void close() {
+        broker.close();
+    }
+
+    private static PublishBytes message(String payload, int qos, int packetId) {
+        return PublishBytes.to("t").payload(payload).qos(qos, packetId);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void sessionsSubscriptionsAndMessagesAreThereAgain(ProtocolVersion version) { // [MQTT-3.1.2-5] [MQTT-4.1.0-1]
+        RawClient subscriber = broker.persistent(version, "s");
+        subscriber.subscribe("a/+", 2);
+        subscriber.subscribe("b", 1);
+        subscriber.disconnect();
+        RawClient publisher = broker.clean(version, "p");
+        publisher.publish("a/1", "1", 1);
+        publisher.publish("b", "2", 2);
+        publisher.publish("a/1", "3", 2);
+        broker.kill();
+        broker.clean(version, "p").publish("a/2", "4", 1);
+        RawClient resumed = broker.resumed(version, "s");
+        assertThat(resumed.expectPublish("a/1", "1").dup()).isFalse();
+        assertThat(resumed.expectPublish("b", "2").qos()).isEqualTo(1);
+        assertThat(resumed.expectPublish("a/1", "3").qos()).isEqualTo(2);
+        resumed.expectPublish("a/2", "4");
+        resumed.expectNothing();
+    }
+
+    @Test
+    void whatWasInFlightComesAgainWithItsIdentifierInItsOrder() { // [MQTT-4.4.0-1] [MQTT-4.6.0-1] [MQTT-3.3.1-1]
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe("t", 2);
+        RawClient publisher = broker.clean("p");
+        List<Integer> identifiers = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            publisher.publish("t", "" + i, i % 2 + 1);
+            ReceivedPacket received = subscriber.expectPublish("t", "" + i);
+            identifiers.add(received.packetId());
+        }
+        subscriber.acknowledge(0x40, identifiers.get(0));
+        subscriber.acknowledge(0x50, identifiers.get(3)).expect(MqttMessageType.PUBREL);
+        await().until(() -> broker.store.messages("s").size() == 5);
+        broker.kill();
+        RawClient resumed = broker.resumed("s");
+        for (int i : new int[] {1, 2}) {
+            ReceivedPacket again = resumed.expectPublish("t", "" + i);
+            assertThat(again.dup()).isTrue();
+            assertThat(again.packetId()).isEqualTo(identifiers.get(i));
+        }
+        assertThat(resumed.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(identifiers.get(3));
+        for (int i : new int[] {4, 5}) {
+            assertThat(resumed.expectPublish("t", "" + i).packetId()).isEqualTo(identifiers.get(i));
+        }
+        broker.clean("p").publish("t", "new", 1);
+        ReceivedPacket fresh = resumed.expectPublish("t", "new");
+        assertThat(fresh.dup()).isFalse();
+        assertThat(identifiers).doesNotContain(fresh.packetId());
+        resumed.acknowledge(0x70, identifiers.get(3));
+        resumed.acknowledge(0x40, fresh.packetId());
+        resumed.expectNothing();
+    }
+
+    @Test
+    void aQos2MessageThatWasRoutedIsNotRoutedAgain() { // [MQTT-4.3.3-10]
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe("t", 2);
+        subscriber.disconnect();
+        RawClient publisher = broker.persistent("p");
+        publisher.send(message("once", 2, 5)).expect(MqttMessageType.PUBREC);
+        broker.kill();
+        RawClient again = broker.resumed("p");
+        again.send(message("once", 2, 5).dup()).expect(MqttMessageType.PUBREC);
+        again.acknowledge(0x62, 5).expect(MqttMessageType.PUBCOMP);
+        again.send(message("other", 2, 5)).expect(MqttMessageType.PUBREC);
+        RawClient resumed = broker.resumed("s");
+        resumed.expectPublish("t", "once");
+        resumed.expectPublish("t", "other");
+        resumed.expectNothing();
+    }
+
+    @Test
+    void aQos2MessageIsKnownWithAllItsDeliveriesOrNotAtAll() {
+        for (int i = 0; i < 8; i++) { // on several event loops
+            RawClient subscriber = broker.persistent("s" + i);
+            subscriber.subscribe("t", 2);
+            if (i % 2 == 0) {
+                subscriber.disconnect();
+                broker.awaitOffline("s" + i);
+            }
+        }
+        RawClient publisher = broker.persistent("p");
+        broker.store.hold();
+        publisher.send(message("x", 2, 5));
+        broker.awaitPending();
+        publisher.expectNothing();
+        assertThat(broker.store.commitOne()).isTrue();
+        boolean known = broker.store.received("p").contains(5);
+        for (int i = 0; i < 8; i++) {
+            assertThat(broker.store.messages("s" + i)).hasSize(known ? 1 : 0);
+        }
+        broker.kill();
+        RawClient again = broker.resumed("p");
+        again.send(message("x", 2, 5).dup()).expect(MqttMessageType.PUBREC);
+        for (int i = 0; i < 8; i++) {
+            RawClient resumed = broker.resumed("s" + i);
+            resumed.expectPublish("t", "x");
+            resumed.expectNothing();
+        }
+    }
+
+    @Test
+    void whatWasNotCommittedIsForgotten() {
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe("t", 1);
+        subscriber.disconnect();
+        broker.awaitOffline("s");
+        RawClient publisher = broker.clean("p");
+        publisher.publish("t", "kept", 1);
+        broker.store.hold();
+        publisher.send(message("lost", 1, 100));
+        broker.awaitPending();
+        publisher.expectNothing();
+        broker.kill();
+        RawClient resumed = broker.resumed("s");
+        resumed.expectPublish("t", "kept");
+        resumed.expectNothing();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void retainedMessagesAreThereAgain(boolean killed) {
+        RawClient publisher = broker.clean("p");
+        publisher.publish(PublishBytes.to("r/1").payload("one").qos(1).retained());
+        publisher.publish(PublishBytes.to("r/2").payload("two").qos(0).retained());
+        publisher.publish(PublishBytes.to("r/3").payload("three").qos(1).retained());
+        publisher.publish(PublishBytes.to("r/3").payload("").qos(1).retained());
+        await().until(() -> broker.store.retained().size() == 2);
+        if (killed) {
+            broker.kill();
+        } else {
+            broker.restart();
+        }
+        RawClient subscriber = broker.clean("s");
+        subscriber.subscribe("r/#", 1);
+        subscriber.expectPublish("r/1", "one");
+        subscriber.expectPublish("r/2", "two");
+        subscriber.expectNothing();
+    }
+
+    @Test
+    void aSessionExpiresByElapsedTime() { // [MQTT-3.1.2-23]
+        broker.persistent("c").disconnect();
+        broker.awaitOffline("c");
+        broker.advance(Duration.ofSeconds(900));
+        broker.kill();
+        broker.advance(Duration.ofSeconds(99));
+        RawClient client = broker.resumed("c");
+        client.disconnect();
+        broker.awaitOffline("c");
+        broker.advance(Duration.ofSeconds(900));
+        broker.kill();
+        broker.advance(Duration.ofSeconds(101));
+        await().until(() -> broker.store.session("c").isEmpty());
+        assertThat(broker.open(ProtocolVersion.MQTT_5)
+                        .connect(ConnectBytes.of("c").persistent(1_000))
+                        .sessionPresent())
+                .isFalse();
+    }
+
+    @Test
+    void theTimeOfASessionBeginsWithTheRestartIfItsClientWasConnected() {
+        broker.persistent("c");
+        broker.kill();
+        broker.advance(Duration.ofSeconds(999));
+        broker.resumed("c");
+        broker.kill();
+        broker.advance(Duration.ofSeconds(1_001));
+        await().until(() -> broker.store.session("c").isEmpty());
+    }
+
+    @Test
+    void aWillThatWaitsIsPublishedAfterTheRestartInItsTime() { // [MQTT-3.1.2-8] [MQTT-3.1.3-9]
+        RawClient client = broker.open(ProtocolVersion.MQTT_5);
+        ConnectBytes connect = ConnectBytes.of("c")
+                .persistent(1_000)
+                .will(PublishBytes.to("will").payload("gone").qos(1));
+        client.connect(connect);
+        RawClient watcher = broker.persistent("w");
+        watcher.subscribe("will", 1);
+        broker.kill();
+        broker.resumed("w").expectPublish("will", "gone");
+        await().until(() -> broker.store.session("c").orElseThrow().will() == null);
+    }
+
+    @Test
+    void aMessageExpiresOverARestart() { // [MQTT-3.3.2-5] [MQTT-3.3.2-6]
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe("t", 1);
+        subscriber.disconnect();
+        broker.awaitOffline("s");
+        RawClient publisher = broker.clean("p");
+        PublishBytes shortLived = PublishBytes.to("t").payload("short").qos(1);
+        shortLived.properties().u32(0x02, 10);
+        PublishBytes longLived = PublishBytes.to("t").payload("long").qos(1);
+        longLived.properties().u32(0x02, 100);
+        publisher.publish(shortLived);
+        publisher.publish(longLived);
+        broker.advance(Duration.ofSeconds(6));
+        broker.kill();
+        broker.advance(Duration.ofSeconds(5));
+        RawClient resumed = broker.resumed("s");
+        assertThat(resumed.expectPublish("t", "long").number(0x02)).isEqualTo(89);
+        resumed.expectNothing();
+    }
+
+    @Test
+    void subscriptionsKeepTheirOptionsAndIdentifiers() {
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe(SubscribeBytes.of(1)
+                .filter("t", 1 | SubscribeBytes.NO_LOCAL | SubscribeBytes.RETAIN_AS_PUBLISHED)
+                .identifier(77));
+        subscriber.disconnect();
+        broker.awaitOffline("s");
+        RawClient publisher = broker.clean("p");
+        publisher.publish(PublishBytes.to("t").payload("before").qos(1).retained());
+        broker.kill();
+        broker.clean("p")
+                .publish(PublishBytes.to("t").payload("after").qos(1).retained());
+        RawClient resumed = broker.resumed("s");
+        for (String payload : List.of("before", "after")) {
+            ReceivedPacket received = resumed.expectPublish("t", payload);
+            assertThat(received.retain()).isTrue();
+            assertThat(received.number(0x0B)).isEqualTo(77);
+        }
+        resumed.send(message("own", 1, 9)).expect(MqttMessageType.PUBACK);
+        resumed.expectNothing();
+    }
+
+    @Test
+    void aGracefulEndLosesNothing() {
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe("t", 1);
+        broker.store.hold();
+        broker.clean("p").send(message("x", 1, 1));
+        subscriber.expectPublish("t", "x");
+        broker.restart();
+        assertThat(broker.resumed("s").expectPublish("t", "x").dup()).isTrue();
+    }
+}
