@@ -4,6 +4,7 @@ package io.smqtt.bootstrap;
 import io.smqtt.Broker;
 import io.smqtt.ReloadResult;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.spi.BrokerStore;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
@@ -14,7 +15,16 @@ interface BrokerStarter {
 
     /** Starts the broker of the core. */
     BrokerStarter CORE = config -> {
-        Broker broker = Broker.builder().config(config).start().block();
+        BrokerStore store = DataDirectory.of(config.storage()).openIfConfigured();
+        Broker broker;
+        try {
+            broker = Broker.builder().config(config).store(store).start().block();
+        } catch (RuntimeException e) {
+            if (store != null) {
+                store.close();
+            }
+            throw e;
+        }
         if (broker == null) {
             throw new IllegalStateException("the broker did not start");
         }

@@ -48,8 +48,10 @@ final class ConfigOptions {
         ConfigSchema schema = EffectiveConfig.schema();
         Path directory = surroundings.directory();
         Map<String, ConfigValue> values = new LinkedHashMap<>();
-        values.put("storage.dir", new ConfigValue("data", "default", directory)); // the only default that is relative
         String path = file != null ? file : surroundings.environment().get("SMQTT_CONFIG");
+        // The only default that is relative: beside the configuration, as everything else in it.
+        Path base = path == null ? directory : beside(directory.resolve(path), directory);
+        values.put("storage.dir", new ConfigValue("data", "default", base));
         if (path != null) {
             YamlFile.read(directory.resolve(path), path, values);
         }
@@ -66,6 +68,11 @@ final class ConfigOptions {
             values.put(key, new ConfigValue(setting.substring(equals + 1).trim(), "--set " + key, directory));
         }
         return EffectiveConfig.bind(schema, values);
+    }
+
+    private static Path beside(Path file, Path fallback) {
+        Path parent = file.toAbsolutePath().normalize().getParent();
+        return parent == null ? fallback : parent;
     }
 
     private RuntimeException usage(String message) {

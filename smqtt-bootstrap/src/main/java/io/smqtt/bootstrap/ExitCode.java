@@ -9,6 +9,7 @@ final class ExitCode {
     static final int USAGE = 2;
     static final int BAD_CONFIGURATION = 3;
     static final int PORT_IN_USE = 4;
+    static final int BAD_DATA = 5;
 
     private ExitCode() {}
 }

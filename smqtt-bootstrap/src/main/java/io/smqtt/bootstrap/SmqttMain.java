@@ -3,6 +3,8 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.benchmark.load.BenchCommand;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.persistence.StoreInUseException;
+import io.smqtt.spi.StoreDamagedException;
 import io.smqtt.transport.BindFailedException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -17,7 +19,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command line. Exit codes: 0 all well, 1 unexpected, 2 wrong usage, 3 the configuration cannot be used, 4 a port is
- * in use or an address cannot be bound.
+ * in use or an address cannot be bound, 5 the stored data is damaged, in use or of a newer version.
  */
 @Command(
         name = "smqtt",
@@ -29,7 +31,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "1:unexpected error",
             "2:wrong usage",
             "3:the configuration cannot be used",
-            "4:an address cannot be bound"
+            "4:an address cannot be bound",
+            "5:the stored data cannot be used"
         })
 public final class SmqttMain implements Runnable {
 
@@ -57,9 +60,15 @@ public final class SmqttMain implements Runnable {
         CommandLine config = new CommandLine(new ConfigCommand())
                 .addSubcommand(new ConfigCommand.Check(surroundings))
                 .addSubcommand(new ConfigCommand.Print(surroundings));
+        CommandLine data = new CommandLine(new DataCommand())
+                .addSubcommand(new DataCommand.Export(surroundings))
+                .addSubcommand(new DataCommand.Import(surroundings))
+                .addSubcommand(new DataCommand.Check(surroundings))
+                .addSubcommand(new DataCommand.Backup(surroundings));
         CommandLine line = new CommandLine(new SmqttMain())
                 .addSubcommand(new StartCommand(surroundings))
                 .addSubcommand(config)
+                .addSubcommand(data)
                 .addSubcommand(new PasswdCommand(surroundings))
                 .addSubcommand(new VersionCommand(surroundings))
                 .addSubcommand(new WarmUpCommand(surroundings));
@@ -99,6 +108,12 @@ public final class SmqttMain implements Runnable {
         if (failure instanceof BindFailedException) {
             err.println("smqtt: " + failure.getMessage());
             return ExitCode.PORT_IN_USE;
+        }
+        if (failure instanceof StoreDamagedException
+                || failure instanceof StoreInUseException
+                || failure instanceof BadDataException) {
+            err.println("smqtt: " + failure.getMessage());
+            return ExitCode.BAD_DATA;
         }
         err.println("smqtt: unexpected error, please report it");
         failure.printStackTrace(err);

@@ -9,6 +9,9 @@ import java.nio.file.Path;
  * @param kind where sessions and retained messages are kept: in memory (nothing survives a restart), or on disk
  * @param dir the data directory; also --data
  * @param sync what an acknowledgement waits for: stable storage, the operating system, or nothing
+ * @param maxBytes bytes on disk past which nothing new is stored; 0 for no limit
+ * @param cacheBytes memory for what was read from disk
+ * @param writeBufferBytes memory for what is not yet in table files
  */
 public record StorageConfig(
         @ConfigDoc("where sessions and retained messages are kept: in memory (nothing survives a "
@@ -18,7 +21,25 @@ public record StorageConfig(
         @ConfigDoc("the data directory; also --data") Path dir,
 
         @ConfigDoc("what an acknowledgement waits for: stable storage, the operating system, or nothing")
-        Sync sync) {
+        Sync sync,
+
+        @ConfigDoc(
+                value = "bytes on disk past which nothing new is stored (0x97) until something is removed; "
+                        + "0 for no limit",
+                min = "0",
+                max = "1024TiB")
+        long maxBytes,
+
+        @ConfigDoc(value = "memory for what was read from disk, beside the heap", min = "1MiB", max = "1TiB")
+        long cacheBytes,
+
+        @ConfigDoc(
+                value = "memory for what is not yet in table files, beside the heap; more makes writing cheaper",
+                min = "1MiB",
+                max = "16GiB")
+        long writeBufferBytes) {
+
+    private static final long MIB = 1L << 20;
 
     /**
      * Checks the values.
@@ -29,6 +50,9 @@ public record StorageConfig(
         Check.present("storage.kind", kind);
         Check.present("storage.dir", dir);
         Check.present("storage.sync", sync);
+        Check.range("storage.max-bytes", maxBytes, 0, MIB << 30);
+        Check.range("storage.cache-bytes", cacheBytes, MIB, MIB << 20);
+        Check.range("storage.write-buffer-bytes", writeBufferBytes, MIB, MIB << 14);
     }
 
     /**
@@ -37,7 +61,7 @@ public record StorageConfig(
      * @return a configuration that is safe to run
      */
     public static StorageConfig defaults() {
-        return new StorageConfig(Kind.MEMORY, Path.of("data"), Sync.SYNC);
+        return new StorageConfig(Kind.MEMORY, Path.of("data"), Sync.SYNC, 0, 8 * MIB, 16 * MIB);
     }
 
     /**
@@ -82,11 +106,17 @@ public record StorageConfig(
         private Kind kind;
         private Path dir;
         private Sync sync;
+        private long maxBytes;
+        private long cacheBytes;
+        private long writeBufferBytes;
 
         private Builder(StorageConfig from) {
             kind = from.kind;
             dir = from.dir;
             sync = from.sync;
+            maxBytes = from.maxBytes;
+            cacheBytes = from.cacheBytes;
+            writeBufferBytes = from.writeBufferBytes;
         }
 
         /** {@return this, with {@link StorageConfig#kind()} set to the argument} */
@@ -107,6 +137,24 @@ public record StorageConfig(
             return this;
         }
 
+        /** {@return this, with {@link StorageConfig#maxBytes()} set to the argument} */
+        public Builder maxBytes(long value) {
+            maxBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link StorageConfig#cacheBytes()} set to the argument} */
+        public Builder cacheBytes(long value) {
+            cacheBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link StorageConfig#writeBufferBytes()} set to the argument} */
+        public Builder writeBufferBytes(long value) {
+            writeBufferBytes = value;
+            return this;
+        }
+
         /**
          * Makes the configuration.
          *
@@ -114,7 +162,7 @@ public record StorageConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public StorageConfig build() {
-            return new StorageConfig(kind, dir, sync);
+            return new StorageConfig(kind, dir, sync, maxBytes, cacheBytes, writeBufferBytes);
         }
     }
 }

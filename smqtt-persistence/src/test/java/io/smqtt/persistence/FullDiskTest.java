@@ -32,7 +32,7 @@ class FullDiskTest {
         try {
             fillAndFree(disk);
         } finally {
-            run("umount", disk.toString());
+            run("umount", "-l", disk.toString());
         }
     }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import java.io.PrintStream;
+import java.util.concurrent.TimeUnit;
+
+/** Says every other second how far it is. */
+final class DataProgress {
+
+    private static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final int LOOK_EVERY = 1 << 10; // lines
+
+    private final PrintStream err;
+    private final String done;
+    private long lines;
+    private long saidNanos = System.nanoTime();
+
+    DataProgress(PrintStream err, String done) {
+        this.err = err;
+        this.done = done;
+    }
+
+    void line() {
+        lines++;
+        if (lines % LOOK_EVERY == 0 && System.nanoTime() - saidNanos >= EVERY_NANOS) {
+            saidNanos = System.nanoTime();
+            end();
+        }
+    }
+
+    void end() {
+        err.println("smqtt: " + lines + " lines " + done);
+    }
+}
