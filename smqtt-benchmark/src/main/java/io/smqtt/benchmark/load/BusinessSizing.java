@@ -26,6 +26,7 @@ record BusinessSizing(
         double peakFactor) {
 
     private static final double SECONDS_PER_HOUR = 3600;
+    private static final int STEPS = 10_000;
 
     int connections() {
         return (int) Math.ceil(devices * online) + consumers;
@@ -76,12 +77,21 @@ record BusinessSizing(
         return String.format(Locale.ROOT, "%.1f/s on the mean, %.1f/s at peak", mean, peak);
     }
 
+    /** The largest share of this business, in steps of a ten-thousandth, that needs no more connections; 0 if none does. */
+    double scaleFor(int connections) {
+        int steps = (int) Math.min(STEPS, (long) connections * STEPS / connections());
+        while (steps > 0 && scaled((double) steps / STEPS).connections() > connections) {
+            steps--;
+        }
+        return (double) steps / STEPS;
+    }
+
     /**
-     * The load of devices at peak as a plan: devices publish to their own topics, consumers share what they publish. Of the
-     * way down only the connections are in it, and a subscription of each device.
+     * The load at peak as a plan: devices publish to their own topics and consumers share what they publish, consumers
+     * publish commands to the topic that each device subscribes to.
      */
     Plan plan(String prefix, int qos) {
         int connected = Math.max(1, connections() - consumers);
-        return new SizedPlan(prefix, qos, connected, consumers).plan();
+        return new SizedPlan(prefix, qos, connected, consumers, peakUp(), peakDown()).plan();
     }
 }

@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param subscribeQos the QoS it asks for
  * @param flows where what it receives is noted, if it subscribes; shared by the members of a shared subscription
  * @param publisher its number as a publisher, -1 if it is none
- * @param topic the topic it publishes to
+ * @param stamp what the messages to its first topic say who they are of; those to the next topic one more, and so on
+ * @param topics what it publishes to, in turns
+ * @param aside whether it is beside the load, so that what it receives is not measured
  */
 record ClientSpec(
         String clientId,
@@ -24,18 +26,21 @@ record ClientSpec(
         int subscribeQos,
         @Nullable FlowTable flows,
         int publisher,
-        String topic) {
+        int stamp,
+        List<String> topics,
+        boolean aside) {
 
     static ClientSpec idle(String clientId, int number) {
-        return new ClientSpec(clientId, number, number, List.of(), 0, null, -1, "");
+        return new ClientSpec(clientId, number, number, List.of(), 0, null, -1, -1, List.of(), false);
     }
 
     static ClientSpec publisher(String clientId, int number, int publisher, String topic) {
-        return new ClientSpec(clientId, number, publisher, List.of(), 0, null, publisher, topic);
+        return new ClientSpec(
+                clientId, number, publisher, List.of(), 0, null, publisher, publisher, List.of(topic), false);
     }
 
     static ClientSpec subscriber(
             String clientId, int number, int loopKey, List<String> filters, int qos, FlowTable flows) {
-        return new ClientSpec(clientId, number, loopKey, filters, qos, flows, -1, "");
+        return new ClientSpec(clientId, number, loopKey, filters, qos, flows, -1, -1, List.of(), false);
     }
 }

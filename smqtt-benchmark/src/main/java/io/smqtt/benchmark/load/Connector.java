@@ -21,8 +21,10 @@ import io.netty.handler.codec.http.websocketx.WebSocketClientHandshakerFactory;
 import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolHandler;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketVersion;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
@@ -61,7 +63,17 @@ final class Connector implements LoadClient.SetUp {
             hosts.add(resolve(host));
         }
         for (String source : target.sourceAddresses()) {
-            sources.add(new InetSocketAddress(resolve(source), 0));
+            sources.add(new InetSocketAddress(own(source), 0));
+        }
+    }
+
+    /** An address of this machine; found out by a socket, as not all of 127.0.0.0/8 is listed with an interface. */
+    private static InetAddress own(String source) {
+        InetAddress address = resolve(source);
+        try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(address, 0))) {
+            return socket.getLocalAddress();
+        } catch (SocketException e) {
+            throw new LoadFailure("--ifaddr " + source + ": this machine has no such address");
         }
     }
 

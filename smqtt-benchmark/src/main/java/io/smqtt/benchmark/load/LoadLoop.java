@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The clients of one event loop: what they count, when they write. All work that a pass of the loop gives rise to (window
@@ -30,18 +29,14 @@ final class LoadLoop {
     private List<Publisher> spareTouched = new ArrayList<>();
     private boolean passQueued;
     private final Runnable endOfPass = this::endOfPass;
-    private final Runnable tick = this::tick;
 
     private int[] credits = {};
     private int[] credited = {};
     private int creditedCount;
     private boolean usesCredits;
 
-    private @Nullable PaceSchedule schedule;
     private long endNanos;
     private long measureFromNanos = Long.MAX_VALUE;
-    private int cursor;
-    private long round;
 
     LoadLoop(EventLoop executor) {
         this.executor = executor;
@@ -64,21 +59,24 @@ final class LoadLoop {
         });
     }
 
-    /** Starts the publishers of this loop. */
-    void start(LoadSettings settings, @Nullable PaceSchedule pace, long measureFrom, long end) {
-        schedule = pace;
+    /** Starts the publishers of this loop; {@code paces} are by group, empty for closed loops. */
+    void start(LoadSettings settings, List<PaceSchedule> paces, long measureFrom, long end) {
         measureFromNanos = measureFrom;
         endNanos = end;
-        cursor = 0;
-        round = 0;
+        List<Pacer> pacers = new ArrayList<>();
+        paces.forEach(pace -> pacers.add(new Pacer(this, pace, end)));
         for (Publisher publisher : own) {
+            PaceSchedule pace = paces.isEmpty() ? null : paces.get(publisher.group);
             publisher.start(pace, end, settings.limitOf(publisher.number, publishers.length));
             touch(publisher);
+            if (pace != null) {
+                pacers.get(publisher.group).add(publisher);
+            }
         }
-        if (pace != null && !own.isEmpty()) {
-            tick();
-        } else {
+        if (pacers.isEmpty() || own.isEmpty()) {
             watchWindows();
+        } else {
+            pacers.forEach(Pacer::tick);
         }
     }
 
@@ -103,29 +101,6 @@ final class LoadLoop {
             }
         }
         return false;
-    }
-
-    private void tick() {
-        PaceSchedule pace = schedule;
-        if (pace == null || own.isEmpty()) {
-            return;
-        }
-        long now = System.nanoTime();
-        Publisher next = own.get(cursor);
-        long due = pace.dueNanos(next.number, round);
-        while (due - now <= 0 && due - endNanos < 0) {
-            touch(next);
-            if (++cursor == own.size()) {
-                cursor = 0;
-                round++;
-            }
-            next = own.get(cursor);
-            due = pace.dueNanos(next.number, round);
-        }
-        work();
-        if (due - endNanos < 0) {
-            executor.schedule(tick, due - System.nanoTime(), TimeUnit.NANOSECONDS);
-        }
     }
 
     private void watchWindows() {
@@ -190,7 +165,8 @@ final class LoadLoop {
         work();
     }
 
-    private void work() {
+    /** What the pass gave rise to. */
+    void work() {
         long now = System.nanoTime();
         settleCredits(now);
         List<Publisher> senders = touched;

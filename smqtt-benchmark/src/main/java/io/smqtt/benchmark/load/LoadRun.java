@@ -2,6 +2,8 @@
 package io.smqtt.benchmark.load;
 
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +24,7 @@ final class LoadRun {
     private final Watch watch;
     private final List<Publisher> publishers = new ArrayList<>();
     private final List<Sample> samples = new ArrayList<>();
+    private long[] publishedByStamp = {};
     private long sampledNanos;
     private long sampledPublished;
     private long sampledDelivered;
@@ -69,7 +72,7 @@ final class LoadRun {
                 faults,
                 List.copyOf(samples),
                 Math.max(0, figures.lastDeliveredNanos - begin) / 1e6,
-                Map.of(),
+                publishedByGroup(),
                 use[0] == null || use[1] == null ? null : use[1].since(use[0]),
                 interrupted);
     }
@@ -79,27 +82,52 @@ final class LoadRun {
         for (ClientSpec spec : plan.clients()) {
             LoadClient client = new LoadClient(spec, engine.loopOf(spec), target, setUp);
             if (spec.publisher() >= 0) {
-                Publisher publisher = new Publisher(
-                        spec.publisher(),
-                        plan.firstStamp() + spec.publisher(),
-                        client,
-                        settings,
-                        new PublishTemplate(
-                                target.version(),
-                                spec.topic(),
-                                settings.qos(),
-                                settings.retain(),
-                                settings.payloadBytes()),
-                        plan.deliveriesPerMessage());
+                Publisher publisher = publisher(spec, client);
                 client.publishes(publisher);
                 publishers.add(publisher);
             }
             clients.add(client);
         }
+        publishers.sort(Comparator.comparingInt(publisher -> publisher.number));
         Publisher[] all = publishers.toArray(new Publisher[0]);
         boolean credit = settings.window() > 0 && plan.deliveriesPerMessage() > 0;
         engine.loops().forEach(loop -> loop.publishers(all, credit));
         return clients;
+    }
+
+    private Publisher publisher(ClientSpec spec, LoadClient client) {
+        int group = 0;
+        while (group < plan.groups().size() && !plan.groups().get(group).has(spec.publisher())) {
+            group++;
+        }
+        boolean grouped = !plan.groups().isEmpty();
+        LoadSettings own = grouped ? plan.groups().get(group).of(settings) : settings;
+        PublishTemplate[] templates = new PublishTemplate[spec.topics().size()];
+        for (int i = 0; i < templates.length; i++) {
+            templates[i] = new PublishTemplate(
+                    target.version(), spec.topics().get(i), own.qos(), own.retain(), own.payloadBytes());
+        }
+        return new Publisher(
+                spec.publisher(),
+                group,
+                spec.publisher() - (grouped ? plan.groups().get(group).first() : 0),
+                plan.firstStamp() + spec.stamp(),
+                client,
+                own,
+                templates,
+                plan.deliveriesPerMessage());
+    }
+
+    private List<PaceSchedule> paces(long start) {
+        if (publishers.isEmpty() || settings.perSecond() == 0) {
+            return List.of();
+        }
+        if (plan.groups().isEmpty()) {
+            return List.of(new PaceSchedule(start, settings.perSecond(), publishers.size()));
+        }
+        return plan.groups().stream()
+                .map(group -> new PaceSchedule(start, group.perSecond(), group.count()))
+                .toList();
     }
 
     private void requireConnected(Connector connector, boolean tolerant) {
@@ -119,9 +147,9 @@ final class LoadRun {
         long start = System.nanoTime() + (paced ? POLL_NANOS : 0);
         long measureFrom = start + settings.warmUp().toNanos();
         long end = measureFrom + settings.duration().toNanos();
-        PaceSchedule pace = paced ? new PaceSchedule(start, settings.perSecond(), publishers.size()) : null;
+        List<PaceSchedule> paces = paces(start);
         sampledNanos = System.nanoTime();
-        engine.onEachLoop(loop -> loop.start(settings, pace, measureFrom, end));
+        engine.onEachLoop(loop -> loop.start(settings, paces, measureFrom, end));
         long stopped = end;
         while (System.nanoTime() - end < 0) {
             long now = System.nanoTime();
@@ -219,13 +247,39 @@ final class LoadRun {
 
     private long publishedBy(int number) {
         long[] before = plan.publishedBefore();
-        return number < before.length ? before[number] : publishers.get(number).sent();
+        return number < before.length ? before[number] : publishedByStamp[number];
+    }
+
+    private void countByStamp() {
+        int stamps = 0;
+        for (ClientSpec spec : plan.clients()) {
+            stamps = Math.max(stamps, spec.stamp() + spec.topics().size());
+        }
+        publishedByStamp = new long[stamps];
+        for (Publisher publisher : publishers) {
+            for (int i = 0; i < publisher.topics(); i++) {
+                publishedByStamp[publisher.client.spec.stamp() + i] = publisher.sentTo(i);
+            }
+        }
+    }
+
+    /** What groups published, where there are several. */
+    private Map<String, Double> publishedByGroup() {
+        Map<String, Double> counts = new LinkedHashMap<>();
+        if (plan.groups().size() > 1) {
+            for (Publisher publisher : publishers) {
+                String name = plan.groups().get(publisher.group).name() + " published";
+                counts.merge(name, (double) publisher.sent(), Double::sum);
+            }
+        }
+        return counts;
     }
 
     /** {@code complete}: what was published before and is still missing counts as lost. */
     private FlowTable.Faults faults(boolean complete) {
         // The pass over all loops makes what they wrote visible to this thread.
         engine.onEachLoop(loop -> {});
+        countByStamp();
         FlowTable.Faults faults = new FlowTable.Faults();
         for (FlowTable table : plan.tables()) {
             table.addTo(faults, this::publishedBy, complete);

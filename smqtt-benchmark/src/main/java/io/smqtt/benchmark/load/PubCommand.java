@@ -84,7 +84,7 @@ final class PubCommand extends LoadCommand {
             check(problem.isEmpty(), "-t: " + problem);
             clients.add(ClientSpec.publisher(id, i, i, name));
         }
-        Plan plan = new Plan("pub", clients, List.of(), 0, count.startNumber, new long[0]);
+        Plan plan = new Plan("pub", clients, List.of(), 0, count.startNumber, new long[0], List.of());
         return runPlan(plan, target, settings, watch, false);
     }
 }

@@ -14,10 +14,12 @@ final class Publisher {
     private static final int BURST = 64;
 
     final int number;
-    private final int stampNumber;
+    final int group;
+    final int place;
+    private final int stamp;
     final LoadClient client;
     private final LoadSettings settings;
-    private final PublishTemplate template;
+    private final PublishTemplate[] templates;
     private final int qos;
     private final long windowDeliveries;
     private final byte[] stateOfIdentifier;
@@ -36,21 +38,28 @@ final class Publisher {
 
     /**
      * @param number its place among the publishers of this run
-     * @param stampNumber what its messages say who they are of
+     * @param group the index of its group
+     * @param place its place in the group's schedule
+     * @param stamp what its messages to the first topic say who they are of
+     * @param templates of its messages, one for each topic
      * @param deliveriesPerMessage how many deliveries give their credit back, 0 if the window is not used
      */
     Publisher(
             int number,
-            int stampNumber,
+            int group,
+            int place,
+            int stamp,
             LoadClient client,
             LoadSettings settings,
-            PublishTemplate template,
+            PublishTemplate[] templates,
             int deliveriesPerMessage) {
         this.number = number;
-        this.stampNumber = stampNumber;
+        this.group = group;
+        this.place = place;
+        this.stamp = stamp;
         this.client = client;
         this.settings = settings;
-        this.template = template;
+        this.templates = templates;
         this.qos = settings.qos();
         this.windowDeliveries = (long) settings.window() * deliveriesPerMessage;
         int identifiers = qos == 0 ? 0 : settings.inFlight();
@@ -86,7 +95,7 @@ final class Publisher {
         int burst = windowDeliveries > 0 || schedule != null ? Integer.MAX_VALUE : BURST;
         while (publishing && sent < limit && maySend(now)) {
             PaceSchedule pace = schedule;
-            long due = pace == null ? now : pace.dueNanos(number, sent);
+            long due = pace == null ? now : pace.dueNanos(place, sent);
             if (due - now > 0 || due - endNanos >= 0) {
                 return;
             }
@@ -124,11 +133,14 @@ final class Publisher {
             identifier = freeIdentifiers[--freeCount] & 0xFFFF;
             stateOfIdentifier[identifier] = SENT;
         }
+        int topic = sent % templates.length;
+        int sequence = sent / templates.length;
+        PublishTemplate template = templates[topic];
         ByteBuf out = client.begin(template.packetBytes());
         if (settings.payloadBytes() >= Stamp.BYTES) {
-            template.write(out, identifier, due, stampNumber, sent);
+            template.write(out, identifier, due, stamp + topic, sequence);
         } else {
-            template.writeBare(out, identifier, sent);
+            template.writeBare(out, identifier, sequence);
         }
         client.written();
         sent++;
@@ -165,6 +177,16 @@ final class Publisher {
         freeIdentifiers[freeCount++] = (short) identifier;
         figures.acknowledged++;
         client.loop.touch(this);
+    }
+
+    /** How many topics it has. */
+    int topics() {
+        return templates.length;
+    }
+
+    /** Messages handed to the connection for one of its topics. */
+    int sentTo(int topic) {
+        return sent / templates.length + (topic < sent % templates.length ? 1 : 0);
     }
 
     /** Messages handed to the connection. */

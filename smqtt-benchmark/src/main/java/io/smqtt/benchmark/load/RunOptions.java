@@ -79,6 +79,7 @@ final class RunOptions {
         DescriptorLimit.require(clients);
         if (pid != null) {
             ProcessUse.of(pid);
+            DescriptorLimit.requireOf(pid, clients);
         }
     }
 

@@ -120,7 +120,7 @@ record ScenarioPlans(String prefix, int subscribeQos) {
     Plan retainedFetch(long[] published) {
         Building plan = new Building();
         plan.subscriber(0, prefix + "/r/#", FlowTable.of(0, published.length, false));
-        return new Plan(Scenario.RETAINED.toString(), plan.clients, plan.tables, 0, 0, published);
+        return new Plan(Scenario.RETAINED.toString(), plan.clients, plan.tables, 0, 0, published, List.of());
     }
 
     /** A publisher for each session. */
@@ -139,7 +139,7 @@ record ScenarioPlans(String prefix, int subscribeQos) {
             FlowTable flows = published.length == 0 ? FlowTable.open() : FlowTable.of(i, 1, false);
             plan.subscriber(i, topic(i), flows);
         }
-        return new Plan(Scenario.OFFLINE.toString(), plan.clients, plan.tables, 0, 0, published);
+        return new Plan(Scenario.OFFLINE.toString(), plan.clients, plan.tables, 0, 0, published, List.of());
     }
 
     private String topic(int i) {

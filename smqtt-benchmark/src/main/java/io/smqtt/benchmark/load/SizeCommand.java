@@ -37,10 +37,13 @@ final class SizeCommand extends LoadCommand {
     @Option(names = "--peak-factor", description = "The busiest time against the mean. Default: ${DEFAULT-VALUE}.")
     double peakFactor = 3;
 
-    @Option(names = "--scale", description = "Runs so much of it, such as 0.1. Default: ${DEFAULT-VALUE}.")
-    double scale = 1;
+    @Option(
+            names = "--scale",
+            description = "Runs so much of it, such as 0.1. Default: all, or what there are open files for.")
+    @Nullable
+    Double scale;
 
-    @Option(names = "--run", description = "Runs the peak of what devices publish.")
+    @Option(names = "--run", description = "Runs the peak: what devices publish, and commands to them.")
     boolean runs;
 
     @Option(
@@ -66,7 +69,7 @@ final class SizeCommand extends LoadCommand {
                 actionsPerHour > 0 && messagesPerAction > 0 && peakFactor >= 1 && commandsPerHour >= 0,
                 "--actions-per-hour and --messages-per-action must be positive, --peak-factor at least 1");
         check(consumers > 0, "--consumers: at least 1");
-        check(scale > 0 && scale <= 1, "--scale: more than 0, up to 1");
+        check(scale == null || scale > 0 && scale <= 1, "--scale: more than 0, up to 1");
         BusinessSizing whole = new BusinessSizing(
                 devices,
                 onlinePercent / 100,
@@ -76,18 +79,57 @@ final class SizeCommand extends LoadCommand {
                 commandsPerHour,
                 peakFactor);
         print("The plan", whole);
-        BusinessSizing part = whole.scaled(scale);
-        if (scale < 1) {
-            print("At scale " + scale, part);
+        double share = scale != null ? scale : runs ? fitting(whole) : 1;
+        BusinessSizing part = share < 1 ? whole.scaled(share) : whole;
+        if (share < 1) {
+            print("At scale " + share, part);
         }
         if (!runs) {
-            out.println("Add --run to run it" + (scale < 1 ? "." : ", and --scale 0.1 for a tenth of it."));
+            out.println("Add --run to run it" + (share < 1 ? "." : ", and --scale 0.1 for a tenth of it."));
             return null;
         }
         LoadSettings settings = MessageRules.checked(new LoadSettings(
-                qos, payloadBytes, false, part.peakUp(), 0, 32, 0, Duration.ZERO, run.duration, run.drain));
+                qos,
+                payloadBytes,
+                false,
+                part.peakUp() + part.peakDown(),
+                0,
+                32,
+                0,
+                Duration.ZERO,
+                run.duration,
+                run.drain));
+        if (!limitsClients()) {
+            run.maxClients = Math.max(run.maxClients, part.connections());
+        }
         run.require(part.connections());
         return runPlan(part.plan(connection.prefix, qos), connection.target(), settings, watch, false);
+    }
+
+    /** The whole, or as much of it as there is room for, with a word about it. */
+    private double fitting(BusinessSizing whole) {
+        int room = DescriptorLimit.room(run.pid);
+        String reason = DescriptorLimit.roomText(run.pid);
+        String more =
+                "Start with `ulimit -n " + (whole.connections() + DescriptorLimit.RESERVE) + "` to run all of it.";
+        if (limitsClients() && run.maxClients < room) {
+            room = run.maxClients;
+            reason = "--max-clients " + run.maxClients;
+            more = "";
+        }
+        if (whole.connections() <= room) {
+            return 1;
+        }
+        double share = whole.scaleFor(room);
+        check(share > 0, whole.connections() + " connections are too many: " + reason);
+        out.println("Scaled down to " + share + ": " + whole.connections() + " connections are too many, " + reason
+                + (more.isEmpty() ? "." : ". " + more));
+        return share;
+    }
+
+    /** Whether the guard was set; the number of clients is no slip here, it follows from the plan. */
+    private boolean limitsClients() {
+        return spec != null && spec.commandLine().getParseResult().hasMatchedOption("--max-clients");
     }
 
     private void print(String title, BusinessSizing sizing) {

@@ -55,7 +55,9 @@ final class SummaryTable {
         if (settings.perSecond() > 0 && figures.lag.getTotalCount() > 0) {
             rows.put("sent late p99", time(figures.lag.getValueAtPercentile(99)) + " (this tool, in the latency)");
         }
-        result.extra().forEach((name, value) -> rows.put(name, String.format(Locale.ROOT, "%,.1f", value)));
+        result.extra()
+                .forEach((name, value) -> rows.put(
+                        name, String.format(Locale.ROOT, value == Math.rint(value) ? "%,.0f" : "%,.1f", value)));
         faults(rows, figures, faults);
         ProcessUse broker = result.broker();
         if (broker != null) {

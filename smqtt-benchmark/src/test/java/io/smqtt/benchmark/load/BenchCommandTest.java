@@ -184,6 +184,42 @@ class BenchCommandTest {
         assertThat(out()).contains("41 asked for, 41 connected").containsPattern("open loop at 3\\.0/s");
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void sizingSendsCommandsToEveryDeviceBesideTheirReports(int threads) {
+        int code = run("size --devices 50 --actions-per-hour 3600 --commands-per-hour 7200 --consumers 4"
+                + " --peak-factor 1 --run --duration 2s --max-loss 0 --max-duplicates 0 --threads " + threads);
+
+        assertThat(code).as(err()).isZero();
+        assertThat(out())
+                .contains("50.0/s on the mean", "100.0/s on the mean", "54 connected")
+                .containsPattern("open loop at 150\\.0/s")
+                .containsPattern("published +300, ")
+                .containsPattern("delivered +300, ")
+                .containsPattern("reports published +100\n")
+                .containsPattern("commands published +200\n")
+                .containsPattern("out of order +0 / 0 / 0")
+                .doesNotContain("misrouted", "messages of others");
+    }
+
+    @Test
+    void sizingThatDoesNotFitIsScaledDownAndSaysSo() {
+        int code = run("size --devices 4000 --actions-per-hour 90 --max-clients 100 --run --duration 1s --max-loss 0");
+
+        assertThat(code).as(err()).isZero();
+        assertThat(out())
+                .contains("Scaled down to 0.0248: 4010 connections are too many, --max-clients 100.")
+                .contains("At scale 0.0248:")
+                .contains("99 devices + 1 consumers", "100 asked for, 100 connected");
+    }
+
+    @Test
+    void sizingThatIsToBeRunAtAScaleIsNotScaledFurther() {
+        assertThat(run("size --devices 4000 --actions-per-hour 90 --max-clients 100 --scale 0.5 --run"))
+                .isEqualTo(2);
+        assertThat(err()).contains("2005 clients are more than 100");
+    }
+
     @Test
     void refusedConnectionIsExitOneWithAMessage() throws IOException {
         int free;

@@ -151,5 +151,12 @@ class ReportsTest {
         BusinessSizing tenth = sizing.scaled(0.1);
         assertThat(tenth.connections()).isEqualTo(2001);
         assertThat(tenth.peakUp()).isEqualTo(120);
+        for (int connections : new int[] {2, 100, 19_872, 20_009, 20_010}) {
+            assertThat(sizing.scaled(sizing.scaleFor(connections)).connections())
+                    .isLessThanOrEqualTo(connections);
+        }
+        assertThat(sizing.scaleFor(30_000)).isEqualTo(1);
+        assertThat(sizing.scaleFor(19_872)).isBetween(0.99, 0.9935);
+        assertThat(sizing.scaleFor(1)).isZero();
     }
 }
