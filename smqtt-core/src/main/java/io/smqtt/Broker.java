@@ -8,7 +8,6 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RetainedCursor;
-import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;

@@ -82,8 +82,8 @@ final class DataImport implements CommitListener, RecoveryVisitor {
             throw new BadDataException("this is no export of smqtt's data");
         }
         if (first.path("version").asInt() != DataExport.VERSION) {
-            throw new BadDataException("the export has version " + first.path("version") + ", this program knows "
-                    + DataExport.VERSION);
+            throw new BadDataException(
+                    "the export has version " + first.path("version") + ", this program knows " + DataExport.VERSION);
         }
         line++;
     }
@@ -92,7 +92,8 @@ final class DataImport implements CommitListener, RecoveryVisitor {
         switch (node.path("type").asText()) {
             case "session" -> writer.putSession(session(node));
             case "subscription" -> writer.putSubscription(number(node), subscription(node));
-            case "received" -> writer.putReceived(number(node), node.path("packetId").asInt());
+            case "received" ->
+                writer.putReceived(number(node), node.path("packetId").asInt());
             case "queued" -> writer.putMessage(number(node), queued(node));
             case "retained" -> writer.putRetained(message(node));
             default -> throw new BadDataException("there is no type " + node.path("type"));

@@ -796,8 +796,8 @@ public final class Session implements Subscriber {
         subscriptions.forEach(subscription ->
                 resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
         if (outbound != null) {
-            outbound.drainShared((message, subscription, ticket) ->
-                    registry.groups().leave(this, message, subscription, ticket));
+            outbound.drainShared(
+                    (message, subscription, ticket) -> registry.groups().leave(this, message, subscription, ticket));
             outbound.end();
         } else if (queuedCount() > 0) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, queuedCount());

@@ -34,8 +34,8 @@ class KillIT {
     @Test
     void nothingThatWasAcknowledgedIsLost() throws Exception { // [MQTT-4.1.0-1] [MQTT-4.3.2-1] [MQTT-4.3.3-1]
         List<JournalClient> clients = new ArrayList<>();
-        List<JournalPublisher> publishers = List.of(
-                new JournalPublisher("one", 1, address::get), new JournalPublisher("two", 2, address::get));
+        List<JournalPublisher> publishers =
+                List.of(new JournalPublisher("one", 1, address::get), new JournalPublisher("two", 2, address::get));
         List<JournalSubscriber> subscribers = List.of(
                 new JournalSubscriber("one", "one", 1, address::get),
                 new JournalSubscriber("two", "two", 2, address::get),
@@ -112,6 +112,7 @@ class KillIT {
                     .until(() -> publisher.acknowledged() > before + WINDOW
                             || clients.stream().anyMatch(client -> client.failure() != null));
         }
-        clients.forEach(client -> assertThat(client.failure()).as(client.getName()).isNull());
+        clients.forEach(
+                client -> assertThat(client.failure()).as(client.getName()).isNull());
     }
 }

@@ -22,7 +22,13 @@ final class StoredBroker {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String classes = System.getProperty("surefire.real.class.path", System.getProperty("java.class.path"));
         List<String> command = List.of(
-                java, "-Xmx256m", "-Dio.netty.leakDetection.level=disabled", "-cp", classes, StoredBroker.class.getName(), data.toString());
+                java,
+                "-Xmx256m",
+                "-Dio.netty.leakDetection.level=disabled",
+                "-cp",
+                classes,
+                StoredBroker.class.getName(),
+                data.toString());
         return BrokerProcess.start(new ProcessBuilder(command));
     }
 

@@ -190,7 +190,8 @@ class AcknowledgementTest {
         }
         broker.store.fail();
         RawClient client = broker.open(V5);
-        ReceivedPacket refused = client.send(ConnectBytes.of("c").persistent(100)).expect(MqttMessageType.CONNACK);
+        ReceivedPacket refused =
+                client.send(ConnectBytes.of("c").persistent(100)).expect(MqttMessageType.CONNACK);
         assertThat(refused.reasonCode()).isEqualTo(QUOTA_EXCEEDED);
         client.expectClosed();
         RawClient old = broker.open(V311);
@@ -288,7 +289,9 @@ class AcknowledgementTest {
         RawClient client = broker.persistent("c");
         client.subscribe("t", 1);
         assertThat(broker.store.session("c")).isPresent();
-        client.send(PacketBytes.packet(0xE0).u8(0).properties(PacketBytes.fields().u8(0x11).u32(0)));
+        client.send(PacketBytes.packet(0xE0)
+                .u8(0)
+                .properties(PacketBytes.fields().u8(0x11).u32(0)));
         client.expectClosed();
         await().until(() -> broker.store.session("c").isEmpty());
         assertThat(broker.store.subscriptions("c")).isEmpty();

@@ -253,8 +253,7 @@ class RestartTest {
         RawClient publisher = broker.clean("p");
         publisher.publish(PublishBytes.to("t").payload("before").qos(1).retained());
         broker.kill();
-        broker.clean("p")
-                .publish(PublishBytes.to("t").payload("after").qos(1).retained());
+        broker.clean("p").publish(PublishBytes.to("t").payload("after").qos(1).retained());
         RawClient resumed = broker.resumed("s");
         for (String payload : List.of("before", "after")) {
             ReceivedPacket received = resumed.expectPublish("t", payload);
