@@ -40,6 +40,7 @@ import io.smqtt.transport.MqttPipeline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -67,7 +68,7 @@ final class BrokerParts {
     BrokerParts(BrokerBuilder builder) {
         config = builder.config;
         ticker = builder.ticker;
-        requireModules(config);
+        requireModules(config, builder.store != null);
         LimitsConfig limits = config.limits();
         List<BrokerObserver> observers = new ArrayList<>(builder.observers);
         observers.add(events);
@@ -105,10 +106,13 @@ final class BrokerParts {
     }
 
     /** What asks for a module must not run without it. */
-    private static void requireModules(BrokerConfig config) {
-        if (!config.requiredModules().isEmpty()) {
-            throw new ConfigurationException(
-                    "the configuration needs modules that are not present: " + config.requiredModules());
+    private static void requireModules(BrokerConfig config, boolean hasStore) {
+        Map<String, String> missing = new TreeMap<>(config.requiredModules());
+        if (hasStore) {
+            missing.remove("storage.kind");
+        }
+        if (!missing.isEmpty()) {
+            throw new ConfigurationException("the configuration needs modules that are not present: " + missing);
         }
     }
 
