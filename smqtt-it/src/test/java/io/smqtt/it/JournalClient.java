@@ -9,22 +9,24 @@ import io.smqtt.test.packet.ConnectBytes;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A client with a stored session that comes back after every end of its connection, on a thread of its own. */
 abstract class JournalClient extends Thread {
 
+    /** How many messages are under way at once, in either direction. */
+    static final int WINDOW = 50;
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long SESSION_SECONDS = 3_600;
 
-    private final Supplier<@Nullable InetSocketAddress> broker;
+    private final Whereabouts broker;
     private final String clientId;
     private boolean begun;
     private volatile boolean stopping;
     private volatile @Nullable Throwable failure;
 
-    JournalClient(String clientId, Supplier<@Nullable InetSocketAddress> broker) {
+    JournalClient(String clientId, Whereabouts broker) {
         super(clientId);
         this.clientId = clientId;
         this.broker = broker;
@@ -41,13 +43,10 @@ abstract class JournalClient extends Thread {
     public void run() {
         try {
             while (!isDone() && !stopping) {
-                InetSocketAddress address = broker.get();
-                if (address == null) {
-                    Thread.onSpinWait();
-                    Thread.yield();
-                    continue;
+                InetSocketAddress address = broker.find();
+                if (address != null) {
+                    connect(address);
                 }
-                connect(address);
             }
         } catch (RuntimeException | AssertionError e) {
             failure = e;
@@ -64,8 +63,9 @@ abstract class JournalClient extends Thread {
         }
         try (client) {
             client.deadline(PATIENCE);
-            ReceivedPacket answer = client.send(ConnectBytes.of(clientId).persistent(SESSION_SECONDS))
-                    .receive();
+            ConnectBytes connect = ConnectBytes.of(clientId).persistent(SESSION_SECONDS);
+            connect.properties().receiveMaximum(WINDOW);
+            ReceivedPacket answer = client.send(connect).receive();
             if (answer == null) {
                 return;
             }

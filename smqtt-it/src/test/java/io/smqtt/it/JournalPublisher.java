@@ -5,28 +5,30 @@ import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PublishBytes;
-import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Publishes numbers and remembers how far each has come: what is acknowledged, and what has to be sent again. */
 final class JournalPublisher extends JournalClient {
 
-    private static final int WINDOW = 20;
+    private static final int PACKET_IDS = 65_535;
 
     private final String topic;
     private final int qos;
     private final TreeMap<Integer, Boolean> open = new TreeMap<>(); // true when PUBREC has come
     private volatile int acknowledged;
     private int next;
-    private volatile int end = 60_000;
+    private volatile int end = Integer.MAX_VALUE;
 
-    JournalPublisher(String topic, int qos, Supplier<@Nullable InetSocketAddress> broker) {
+    JournalPublisher(String topic, int qos, Whereabouts broker) {
         super("publisher-" + topic, broker);
         this.topic = topic;
         this.qos = qos;
+    }
+
+    /** The topic that it publishes to. */
+    String topic() {
+        return topic;
     }
 
     /** How many messages were acknowledged: PUBACK, or PUBCOMP. */
@@ -72,7 +74,7 @@ final class JournalPublisher extends JournalClient {
     }
 
     private void take(RawClient client, ReceivedPacket answer) {
-        int number = answer.packetId() - 1;
+        int number = number(answer.packetId());
         boolean known = answer.type() != MqttMessageType.PUBCOMP || answer.reasonCode() != 0x92; // forgotten already
         if (answer.reasonCode() >= 0x80 && known) {
             throw new AssertionError("refused: " + answer);
@@ -92,7 +94,13 @@ final class JournalPublisher extends JournalClient {
     }
 
     private static int id(int number) {
-        return number + 1;
+        return number % PACKET_IDS + 1;
+    }
+
+    /** The open message of an identifier; they are used one after the other, again and again. */
+    private int number(int id) {
+        int oldest = open.isEmpty() ? next : open.firstKey();
+        return oldest + Math.floorMod(id - id(oldest), PACKET_IDS);
     }
 
     private PublishBytes packet(int number) {

@@ -4,13 +4,10 @@ package io.smqtt.it;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Receives numbers and writes down what comes, as a receiver of its QoS must. */
 final class JournalSubscriber extends JournalClient {
@@ -22,10 +19,20 @@ final class JournalSubscriber extends JournalClient {
     private volatile int highest = -1;
     private volatile boolean subscribed;
 
-    JournalSubscriber(String name, String topic, int qos, Supplier<@Nullable InetSocketAddress> broker) {
+    JournalSubscriber(String name, String topic, int qos, Whereabouts broker) {
         super("subscriber-" + name, broker);
         this.topic = topic;
         this.qos = qos;
+    }
+
+    /** The QoS that it subscribes with. */
+    int qos() {
+        return qos;
+    }
+
+    /** The topic that it listens to. */
+    String topic() {
+        return topic;
     }
 
     /** Whether the subscription is acknowledged. */

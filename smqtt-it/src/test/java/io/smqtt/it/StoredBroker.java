@@ -1,62 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
-import io.smqtt.Broker;
-import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.LimitsConfig;
-import io.smqtt.config.ListenerConfig;
-import io.smqtt.persistence.RocksBrokerStore;
-import io.smqtt.persistence.StoreSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 
-/** A process with an embedded broker on a stored data directory, to be killed. */
+/**
+ * The real program, {@code bin/smqtt start}, with a store on disk and one listener, {@code tcp}; to be killed, traced or
+ * starved. The data directory is {@code data} below the directory that is given.
+ */
 final class StoredBroker {
+
+    private static final String CONFIGURATION = """
+            management:
+              port: 0
+            listeners:
+              tcp:
+                host: 127.0.0.1
+                port: 0
+              ws:
+                enabled: false
+            storage:
+              kind: rocksdb
+            limits:
+              max-queued-messages: 10000000
+              max-queued-bytes: 1GiB
+            """;
 
     private StoredBroker() {}
 
-    /** Starts the process and waits until clients may come. */
-    static BrokerProcess start(Path data) {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String classes = System.getProperty("surefire.real.class.path", System.getProperty("java.class.path"));
-        List<String> command = List.of(
-                java,
-                "-Xmx256m",
-                "-Dio.netty.leakDetection.level=disabled",
-                "-cp",
-                classes,
-                StoredBroker.class.getName(),
-                data.toString());
-        return BrokerProcess.start(new ProcessBuilder(command));
+    /**
+     * Starts the program and waits until clients may come.
+     *
+     * @param settings {@code key=value}, beside those above
+     */
+    static BrokerProcess start(Path directory, String... settings) {
+        return start(directory, List.of(), settings);
     }
 
     /**
-     * Runs until it is killed.
+     * Starts the program under another one.
      *
-     * @param arguments the data directory
+     * @param wrapper a command that runs the program and becomes it, so that the process is the broker's
      */
-    public static void main(String[] arguments) throws InterruptedException {
-        ListenerConfig listener =
-                ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
-        BrokerConfig config = BrokerConfig.builder()
-                .listeners(Map.of("tcp", listener))
-                .limits(LimitsConfig.builder()
-                        .maxQueuedMessages(1_000_000)
-                        .maxQueuedBytes(1_000_000_000)
-                        .build())
-                .build();
-        Broker broker = Broker.builder()
-                .config(config)
-                .store(RocksBrokerStore.open(Path.of(arguments[0]), StoreSettings.defaults()))
-                .start()
-                .block();
-        Objects.requireNonNull(broker)
-                .listeners()
-                .forEach((name, address) ->
-                        System.out.println("listener " + name + " bound to 127.0.0.1:" + address.getPort()));
-        System.out.println("smqtt started in a test");
-        Thread.currentThread().join();
+    static BrokerProcess start(Path directory, List<String> wrapper, String... settings) {
+        return BrokerProcess.start(command(directory, wrapper, settings));
+    }
+
+    /** The command, for whoever does not want to wait until it has started. */
+    static ProcessBuilder command(Path directory, List<String> wrapper, String... settings) {
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=HUP"));
+        command.addAll(wrapper);
+        command.addAll(List.of(BrokerProcess.script().toString(), "start"));
+        command.addAll(List.of("--config", configuration(directory).toString()));
+        command.addAll(List.of("--data", data(directory).toString()));
+        for (String setting : settings) {
+            command.addAll(List.of("--set", setting));
+        }
+        ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().put("SMQTT_MEMORY", "1024");
+        return builder;
+    }
+
+    /** The data directory. */
+    static Path data(Path directory) {
+        return directory.resolve("data");
+    }
+
+    private static Path configuration(Path directory) {
+        try {
+            return Files.writeString(directory.resolve("stored.yaml"), CONFIGURATION);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
