@@ -58,7 +58,6 @@ abstract class JournalClient extends Thread {
         try {
             client = RawClient.to(address, ProtocolVersion.MQTT_5);
         } catch (UncheckedIOException e) { // not there yet, or not any more
-            Thread.yield();
             return;
         }
         try (client) {
@@ -77,8 +76,8 @@ abstract class JournalClient extends Thread {
             }
             begun = true;
             work(client);
-        } catch (UncheckedIOException e) { // the broker was killed
-            Thread.yield();
+        } catch (UncheckedIOException e) {
+            // the broker was killed
         }
     }
 

@@ -343,8 +343,8 @@ public final class ManualStore implements BrokerStore {
     private static void execute(Executor loop, Runnable task) {
         try {
             loop.execute(task);
-        } catch (RejectedExecutionException e) { // a broker that is gone hears nothing
-            Thread.yield();
+        } catch (RejectedExecutionException e) {
+            // a broker that is gone hears nothing
         }
     }
 }
