@@ -4,7 +4,11 @@ package io.smqtt.bootstrap;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,13 +31,38 @@ record DataDirectory(Path store, StoreSettings settings, boolean configured) {
     /** {@return the store of a broker, or null if it keeps all in memory} */
     @Nullable
     RocksBrokerStore openIfConfigured() {
-        return configured ? RocksBrokerStore.open(store, settings) : null;
+        return configured ? open(settings) : null;
+    }
+
+    /** {@return the store, made if there is none} */
+    RocksBrokerStore open(StoreSettings with) {
+        try {
+            createPrivately(store.toAbsolutePath().getParent());
+            return RocksBrokerStore.open(store, with);
+        } catch (UncheckedIOException e) {
+            throw new BadDataException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** For its owner only; one that exists stays as it is, and the store in it is its owner's in any case. */
+    private static void createPrivately(@Nullable Path directory) {
+        if (directory == null || Files.isDirectory(directory)) {
+            return;
+        }
+        try {
+            Files.createDirectories(directory);
+            if (directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+                Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the data directory cannot be made: " + e, e);
+        }
     }
 
     /** {@return the store, which must exist} */
     RocksBrokerStore openExisting(StoreSettings with) {
         requireExisting();
-        return RocksBrokerStore.open(store, with);
+        return open(with);
     }
 
     void requireExisting() {

@@ -7,6 +7,7 @@ import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.config.StorageConfig;
 import io.smqtt.config.TlsConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +28,14 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
 
     /** {@return all keys that there are} */
     static ConfigSchema schema() {
-        return ConfigSchema.of(BrokerConfig.defaults(), ProgramConfig.defaults());
+        return ConfigSchema.of(brokerDefaults(), ProgramConfig.defaults());
+    }
+
+    /** {@return the defaults of a broker of its own: unlike an embedded one it keeps its data on disk} */
+    static BrokerConfig brokerDefaults() {
+        StorageConfig onDisk =
+                StorageConfig.builder().kind(StorageConfig.Kind.ROCKSDB).build();
+        return BrokerConfig.builder().storage(onDisk).build();
     }
 
     static EffectiveConfig bind(ConfigSchema schema, Map<String, ConfigValue> given) {

@@ -8,8 +8,13 @@ import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 
 /**
@@ -19,45 +24,17 @@ import picocli.CommandLine.Command;
 @Command(name = "warm-up", hidden = true, description = "Loads the classes that a start needs, then ends.")
 final class WarmUpCommand implements Callable<Integer> {
 
-    /** CONNECT (MQTT 5.0, client w), SUBSCRIBE a QoS 0, PUBLISH a, PINGREQ, DISCONNECT. */
-    private static final byte[] PACKETS = {
-        0x10,
-        14,
-        0,
-        4,
-        'M',
-        'Q',
-        'T',
-        'T',
-        5,
-        2,
-        0,
-        60,
-        0,
-        0,
-        1,
-        'w', //
-        (byte) 0x82,
-        7,
-        0,
-        1,
-        0,
-        0,
-        1,
-        'a',
-        0, //
-        0x30,
-        5,
-        0,
-        1,
-        'a',
-        0,
-        'x', //
-        (byte) 0xc0,
-        0, //
-        (byte) 0xe0,
-        0
-    };
+    /**
+     * CONNECT (MQTT 5.0, client w, with a session that outlives it, so that the store has work), SUBSCRIBE a QoS 1, PUBLISH a
+     * at QoS 0 and 1, PINGREQ, DISCONNECT.
+     */
+    private static final byte[] PACKETS = HexFormat.of()
+            .parseHex("101300044d5154540502003c05110000003c000177"
+                    + "82070001000001" + "6101"
+                    + "300500016100" + "78"
+                    + "32070001610001" + "0078"
+                    + "c000"
+                    + "e000");
 
     private static final int TIMEOUT_MILLIS = 2_000;
 
@@ -68,7 +45,24 @@ final class WarmUpCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException {
+        Path data = Files.createTempDirectory("smqtt-warm-up");
+        try {
+            return train(data);
+        } finally {
+            delete(data);
+        }
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    private int train(Path data) {
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
         TrainingSignals signals = new TrainingSignals();
         BrokerStarter observed = config -> {
@@ -89,6 +83,7 @@ final class WarmUpCommand implements Callable<Integer> {
         return SmqttMain.run(
                 training,
                 "start",
+                "--data=" + data,
                 "--set=listeners.tcp.host=127.0.0.1",
                 "--set=listeners.tcp.port=0",
                 "--set=listeners.ws.host=127.0.0.1",

@@ -17,6 +17,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -236,7 +238,6 @@ class CommandLineTest {
         "3, config check --set access.password-file=none",
         "3, config check --set listeners.tcp.tls.certificate=none --set listeners.tcp.tls.key=none",
         "3, start --set foo.bar=1",
-        "3, start --set storage.kind=rocksdb",
         "3, start --set cluster.enabled=true",
         "2, start --profile small",
     })
@@ -301,6 +302,55 @@ class CommandLineTest {
     }
 
     @Test
+    void dataIsKeptBesideTheConfigurationForItsOwnerOnly() throws IOException {
+        Files.createDirectory(directory.resolve("etc"));
+        Files.writeString(
+                directory.resolve("etc/smqtt.yaml"),
+                "listeners:\n  tcp:\n    host: 127.0.0.1\n    port: 0\n  ws:\n    enabled: false\n");
+        signals.early = true;
+        starter = BrokerStarter.CORE;
+
+        assertThat(run("start", "--config", "etc/smqtt.yaml", "--set=shutdown-timeout=1s"))
+                .isEqualTo(ExitCode.OK);
+
+        Path data = directory.resolve("etc/data");
+        try (Stream<Path> files = Files.walk(data)) {
+            assertThat(files.toList())
+                    .contains(data.resolve("store/FORMAT"), data.resolve("store/db/CURRENT"))
+                    .allSatisfy(file -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                            .as(file.toString())
+                            .isEqualTo(Files.isDirectory(file) ? "rwx------" : "rw-------"));
+        }
+    }
+
+    @Test
+    void memoryLeavesNothingOnDisk() throws IOException {
+        signals.early = true;
+        starter = BrokerStarter.CORE;
+
+        assertThat(run(
+                        "start",
+                        "--set=storage.kind=memory",
+                        "--set=listeners.tcp.port=0",
+                        "--set=listeners.ws.port=0",
+                        "--set=shutdown-timeout=1s"))
+                .isEqualTo(ExitCode.OK);
+
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
+    void dataDirectoryThatCannotBeUsedIsExitFive() throws IOException {
+        Files.writeString(directory.resolve("taken"), "a file\n");
+        starter = BrokerStarter.CORE;
+
+        assertThat(run("start", "--data", "taken", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0"))
+                .isEqualTo(ExitCode.BAD_DATA);
+
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("taken").doesNotContain("\tat ");
+    }
+
+    @Test
     void unexpectedFailureIsExitOne() {
         broker.failure = new IllegalStateException("boom");
 
@@ -329,6 +379,8 @@ class CommandLineTest {
 
         assertThat(broker.started().listeners().values())
                 .allSatisfy(listener -> assertThat(listener.host()).isEqualTo("127.0.0.1"));
+        assertThat(broker.started().storage().dir()).doesNotExist();
+        assertThat(directory).isEmptyDirectory();
         assertThat(broker.closedWithin).isNotNull();
     }
 
@@ -342,7 +394,7 @@ class CommandLineTest {
                 starter,
                 signals,
                 () -> signals.nanoTime,
-                Set.of());
+                Set.of("smqtt-persistence"));
         return SmqttMain.run(surroundings, args);
     }
 

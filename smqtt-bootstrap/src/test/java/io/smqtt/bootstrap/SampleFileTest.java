@@ -3,7 +3,6 @@ package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigKey;
 import io.smqtt.config.ConfigValue;
 import java.io.IOException;
@@ -30,7 +29,7 @@ class SampleFileTest {
     void sampleAsItStandsChangesNothing() {
         EffectiveConfig config = EffectiveConfig.bind(EffectiveConfig.schema(), read(SAMPLE));
 
-        assertThat(config.broker()).isEqualTo(BrokerConfig.defaults());
+        assertThat(config.broker()).isEqualTo(EffectiveConfig.brokerDefaults());
         assertThat(config.program()).isEqualTo(ProgramConfig.defaults());
     }
 
@@ -43,7 +42,7 @@ class SampleFileTest {
 
         EffectiveConfig config = EffectiveConfig.bind(EffectiveConfig.schema(), values);
 
-        assertThat(config.broker()).isEqualTo(BrokerConfig.defaults());
+        assertThat(config.broker()).isEqualTo(EffectiveConfig.brokerDefaults());
         assertThat(config.program()).isEqualTo(ProgramConfig.defaults());
     }
 

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,11 +26,12 @@ final class TestedBroker implements AutoCloseable, ExtensionContext.Store.Closea
     private final Map<String, Integer> externalPorts = new HashMap<>();
     private final Path authority;
     private final @Nullable BrokerProcess process;
+    private final @Nullable Path directory;
 
     private TestedBroker() {
         String external = System.getProperty("smqtt.it.external", "");
         if (external.isEmpty()) {
-            Path directory = temporaryDirectory();
+            directory = temporaryDirectory();
             TestCertificates certificates = TestCertificates.in(directory);
             authority = certificates.authority();
             process = BrokerProcess.start(directory, certificates);
@@ -40,6 +42,7 @@ final class TestedBroker implements AutoCloseable, ExtensionContext.Store.Closea
             }
             authority = Path.of(System.getProperty("smqtt.it.external.authority", "ca.pem"));
             process = null;
+            directory = null;
         }
     }
 
@@ -77,6 +80,19 @@ final class TestedBroker implements AutoCloseable, ExtensionContext.Store.Closea
     public void close() {
         if (process != null) {
             process.close();
+        }
+        if (directory != null) {
+            delete(directory);
+        }
+    }
+
+    private static void delete(Path directory) {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
