@@ -2,6 +2,7 @@
 package io.smqtt.bootstrap;
 
 import io.smqtt.persistence.RocksBrokerStore;
+import io.smqtt.persistence.StoreInUseException;
 import io.smqtt.persistence.StoreSettings;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -12,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +42,17 @@ final class DataCommand implements Runnable {
         }
     }
 
+    /** While a broker runs it alone has the store. */
+    private static RocksBrokerStore openOrAdvise(DataDirectory data, StoreSettings settings) {
+        try {
+            return data.openExisting(settings);
+        } catch (StoreInUseException e) {
+            throw new BadDataException(e.getMessage()
+                    + ". Make a backup with \"smqtt data backup DIR\", which can be done while the broker runs, and give"
+                    + " --data DIR to this command");
+        }
+    }
+
     private static StoreSettings verified(DataDirectory directory) {
         return directory.settings().withVerifyBytes(Long.MAX_VALUE);
     }
@@ -48,7 +61,7 @@ final class DataCommand implements Runnable {
     @Command(
             name = "export",
             description = {
-                "Writes all sessions and retained messages as lines of JSON.",
+                "Writes all sessions, their messages, and retained messages as lines of JSON.",
                 "The broker must not run; export a backup if it does."
             })
     static final class Export implements Callable<Integer> {
@@ -66,27 +79,51 @@ final class DataCommand implements Runnable {
         }
 
         @Override
-        public Integer call() throws IOException {
+        public Integer call() {
             DataDirectory data =
                     DataDirectory.of(options.load(surroundings).broker().storage());
             DataProgress progress = new DataProgress(surroundings.err(), "exported");
-            try (RocksBrokerStore store = data.openExisting(data.settings());
-                    OutputStream out = output()) {
-                new DataExport(store, out, progress).run();
+            try (RocksBrokerStore store = openOrAdvise(data, data.settings())) {
+                if (file.equals(STANDARD)) {
+                    toStandardOutput(store, progress);
+                } else {
+                    toFile(surroundings.directory().resolve(file), store, progress);
+                }
+            } catch (IOException e) {
+                throw new BadDataException("the export cannot be written: " + e);
             }
             progress.end();
             return ExitCode.OK;
         }
 
-        private OutputStream output() throws IOException {
-            if (file.equals(STANDARD)) {
-                return new BufferedOutputStream(surroundings.out());
+        private void toStandardOutput(RocksBrokerStore store, DataProgress progress) throws IOException {
+            OutputStream out = new BufferedOutputStream(surroundings.out());
+            new DataExport(store, out, progress).run();
+            out.flush();
+            if (surroundings.out().checkError()) { // it throws nothing
+                throw new IOException("standard output was closed");
             }
-            Path path = surroundings.directory().resolve(file);
+        }
+
+        private void toFile(Path path, RocksBrokerStore store, DataProgress progress) throws IOException {
             if (Files.exists(path)) {
                 throw new BadDataException(file + " exists already");
             }
-            return new BufferedOutputStream(Files.newOutputStream(path, StandardOpenOption.CREATE_NEW));
+            try (OutputStream out = new BufferedOutputStream(createPrivately(path))) {
+                new DataExport(store, out, progress).run();
+            } catch (IOException | RuntimeException e) {
+                Files.deleteIfExists(path);
+                throw e;
+            }
+        }
+
+        private static OutputStream createPrivately(Path path) throws IOException {
+            if (path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+                Files.createFile(
+                        path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+                return Files.newOutputStream(path);
+            }
+            return Files.newOutputStream(path, StandardOpenOption.CREATE_NEW);
         }
     }
 
@@ -95,7 +132,7 @@ final class DataCommand implements Runnable {
             name = "import",
             description = {
                 "Reads sessions and retained messages from lines of JSON, as export writes them.",
-                "The data directory must not hold any yet."
+                "The data directory must not hold any yet. All of the file is imported, or nothing."
             })
     static final class Import implements Callable<Integer> {
 
@@ -112,16 +149,30 @@ final class DataCommand implements Runnable {
         }
 
         @Override
-        public Integer call() throws IOException {
+        public Integer call() {
             DataDirectory data =
                     DataDirectory.of(options.load(surroundings).broker().storage());
             DataProgress progress = new DataProgress(surroundings.err(), "imported");
-            try (InputStream in = input();
-                    RocksBrokerStore store = RocksBrokerStore.open(data.store(), data.settings())) {
-                new DataImport(store, in, progress).run();
+            try (InputStream in = input()) {
+                data.requireEmpty();
+                DataDirectory incomplete = data.beside();
+                try {
+                    read(in, incomplete, progress);
+                    incomplete.replace(data);
+                } finally {
+                    DataDirectory.deleteAll(incomplete.store());
+                }
+            } catch (IOException e) {
+                throw new BadDataException("the export cannot be imported: " + e);
             }
             progress.end();
             return ExitCode.OK;
+        }
+
+        private static void read(InputStream in, DataDirectory data, DataProgress progress) throws IOException {
+            try (RocksBrokerStore store = data.open(data.settings())) {
+                new DataImport(store, in, progress).run();
+            }
         }
 
         private InputStream input() throws IOException {
@@ -129,7 +180,7 @@ final class DataCommand implements Runnable {
                 return new BufferedInputStream(surroundings.in());
             }
             Path path = surroundings.directory().resolve(file);
-            if (!Files.isReadable(path)) {
+            if (!Files.isReadable(path) || Files.isDirectory(path)) {
                 throw new BadDataException(file + " cannot be read");
             }
             return new BufferedInputStream(Files.newInputStream(path));
@@ -159,7 +210,7 @@ final class DataCommand implements Runnable {
             DataDirectory data =
                     DataDirectory.of(options.load(surroundings).broker().storage());
             DataProgress progress = new DataProgress(surroundings.err(), "read");
-            try (RocksBrokerStore store = data.openExisting(verified(data))) {
+            try (RocksBrokerStore store = openOrAdvise(data, verified(data))) {
                 DataExport all = new DataExport(store, OutputStream.nullOutputStream(), progress);
                 all.run();
                 surroundings.out().println("all is well: " + all.summary());

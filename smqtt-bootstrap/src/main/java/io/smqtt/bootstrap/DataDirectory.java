@@ -8,7 +8,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +66,41 @@ record DataDirectory(Path store, StoreSettings settings, boolean configured) {
     RocksBrokerStore openExisting(StoreSettings with) {
         requireExisting();
         return open(with);
+    }
+
+    /** Refuses to import over anything. */
+    void requireEmpty() {
+        if (RocksBrokerStore.exists(store)) {
+            try (RocksBrokerStore existing = open(settings)) {
+                existing.recover(new EmptyStore());
+            }
+        }
+    }
+
+    /** {@return a place beside the store, for one that is not complete yet; what an earlier import left there is gone} */
+    DataDirectory beside() throws IOException {
+        Path path = store.resolveSibling("store.importing");
+        deleteAll(path);
+        return new DataDirectory(path, settings, configured);
+    }
+
+    /** Moves this store, which nobody has open, to the place of an empty one. */
+    void replace(DataDirectory empty) throws IOException {
+        empty.requireEmpty();
+        deleteAll(empty.store);
+        Files.move(store, empty.store, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Deletes a directory with all that is in it, if it is there. */
+    static void deleteAll(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
     }
 
     void requireExisting() {

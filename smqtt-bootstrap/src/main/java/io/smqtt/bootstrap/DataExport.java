@@ -19,14 +19,15 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Writes a store as lines of JSON, one object each. The first line names the format; sessions come before what belongs to
- * them, which names them by number. Moments are written as milliseconds from now, since the store's clock means nothing
- * elsewhere. Nothing is held in memory but the numbers of sessions with messages.
+ * Writes a store as lines of JSON, one object each. The first line names the format, the last one counts the others;
+ * sessions come before what belongs to them, which names them by number. Moments are written as milliseconds from now,
+ * since the store's clock means nothing elsewhere. Nothing is held in memory but the numbers of sessions with messages.
  */
 final class DataExport implements RecoveryVisitor {
 
     static final String FORMAT = "smqtt-data";
     static final int VERSION = 1;
+    static final String NEVER = "never";
 
     private static final int PAGE_MESSAGES = 1_000;
     private static final int PAGE_BYTES = 4 << 20;
@@ -40,6 +41,7 @@ final class DataExport implements RecoveryVisitor {
     private long session;
     private long sessions;
     private long subscriptions;
+    private long received;
     private long queued;
     private long retained;
 
@@ -64,6 +66,13 @@ final class DataExport implements RecoveryVisitor {
         for (int i = 0; i < waitingCount; i++) {
             queue(waiting[i]);
         }
+        begin("end");
+        json.writeNumberField("sessions", sessions);
+        json.writeNumberField("subscriptions", subscriptions);
+        json.writeNumberField("received", received);
+        json.writeNumberField("queued", queued);
+        json.writeNumberField("retained", retained);
+        end();
         json.flush();
     }
 
@@ -114,7 +123,7 @@ final class DataExport implements RecoveryVisitor {
     /** Left out while a client is connected. */
     private void deadline(String name, long millis) throws IOException {
         if (millis == StoredSession.NEVER) {
-            json.writeStringField(name, "never");
+            json.writeStringField(name, NEVER);
         } else if (millis != StoredSession.CONNECTED) {
             json.writeNumberField(name, millis - store.clockMillis());
         }
@@ -137,6 +146,7 @@ final class DataExport implements RecoveryVisitor {
 
     @Override
     public void received(int packetId) {
+        received++;
         write(() -> {
             begin("received");
             json.writeNumberField("session", session);
@@ -174,8 +184,9 @@ final class DataExport implements RecoveryVisitor {
         CompletableFuture<StoredPage> answer = new CompletableFuture<>();
         store.read(number, from, PAGE_MESSAGES, PAGE_BYTES, Runnable::run, answer::complete);
         StoredPage page = answer.join();
-        if (page.failure() instanceof RuntimeException failure) {
-            throw failure;
+        Throwable failure = page.failure();
+        if (failure != null) {
+            throw failure instanceof RuntimeException known ? known : new IllegalStateException(failure);
         }
         return page;
     }

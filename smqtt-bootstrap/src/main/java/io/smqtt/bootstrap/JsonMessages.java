@@ -19,6 +19,11 @@ import org.jspecify.annotations.Nullable;
 /** Application messages as JSON: payloads as text if they are UTF-8, and as Base64 if not. */
 final class JsonMessages {
 
+    /** The largest interval of MQTT; as a session's expiry interval it means never. */
+    static final long MAX_INTERVAL_SECONDS = 4_294_967_295L;
+
+    private static final long MAX_AGE_MILLIS = TimeUnit.DAYS.toMillis(50_000); // what is older has expired, too
+
     private final JsonGenerator json;
     private final long nowNanos;
 
@@ -44,7 +49,7 @@ final class JsonMessages {
         }
         json.writeNumberField("qos", message.qos().level());
         json.writeBooleanField("retain", message.retain());
-        json.writeNumberField("ageMillis", TimeUnit.NANOSECONDS.toMillis(nowNanos - message.acceptedAtNanos()));
+        json.writeNumberField("ageMillis", ageMillis(message));
         if (message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
             json.writeNumberField("expirySeconds", message.expiryIntervalSeconds());
         }
@@ -53,6 +58,10 @@ final class JsonMessages {
         }
         writeProperties(message.properties());
         json.writeEndObject();
+    }
+
+    private long ageMillis(ApplicationMessage message) {
+        return Math.max(0, TimeUnit.NANOSECONDS.toMillis(nowNanos - message.acceptedAtNanos()));
     }
 
     private void writeProperties(PublishProperties properties) throws IOException {
@@ -93,39 +102,46 @@ final class JsonMessages {
      * Reads a message.
      *
      * @param nowNanos the clock that messages are accepted by
+     * @throws BadDataException if it is none
+     * @throws io.smqtt.topic.InvalidTopicException if its topic is none
      */
-    static ApplicationMessage read(JsonNode node, long nowNanos) throws IOException {
-        Payload payload = node.has("payloadBase64")
-                ? Payload.of(node.get("payloadBase64").binaryValue())
-                : Payload.of(node.path("payload").asText());
-        JsonNode publisher = node.path("publisherId");
+    static ApplicationMessage read(JsonFields fields, long nowNanos) {
+        Payload payload = fields.has("payloadBase64")
+                ? Payload.of(fields.bytes("payloadBase64"))
+                : Payload.of(fields.text("payload"));
+        long ageMillis = fields.number("ageMillis", 0, MAX_AGE_MILLIS);
         return new ApplicationMessage(
-                TopicName.of(node.path("topic").asText()),
+                TopicName.of(fields.text("topic")),
                 payload,
-                QoS.of(node.path("qos").asInt()),
-                node.path("retain").asBoolean(),
-                properties(node),
-                node.path("expirySeconds").asLong(ApplicationMessage.NEVER),
-                nowNanos - TimeUnit.MILLISECONDS.toNanos(node.path("ageMillis").asLong()),
-                publisher.isTextual() ? publisher.asText() : null);
+                QoS.of((int) fields.number("qos", 0, 2)),
+                fields.flag("retain"),
+                properties(fields),
+                fields.has("expirySeconds")
+                        ? fields.number("expirySeconds", 0, MAX_INTERVAL_SECONDS)
+                        : ApplicationMessage.NEVER,
+                nowNanos - TimeUnit.MILLISECONDS.toNanos(ageMillis),
+                fields.textOrNull("publisherId"));
     }
 
-    private static PublishProperties properties(JsonNode node) throws IOException {
+    private static PublishProperties properties(JsonFields fields) {
         PublishProperties.Builder properties = PublishProperties.builder();
-        if (node.path("payloadUtf8").asBoolean()) {
+        if (fields.has("payloadUtf8") && fields.flag("payloadUtf8")) {
             properties.payloadUtf8();
         }
-        if (node.has("contentType")) {
-            properties.contentType(node.get("contentType").asText());
+        if (fields.has("contentType")) {
+            properties.contentType(fields.text("contentType"));
         }
-        if (node.has("responseTopic")) {
-            properties.responseTopic(node.get("responseTopic").asText());
+        if (fields.has("responseTopic")) {
+            properties.responseTopic(fields.text("responseTopic"));
         }
-        if (node.has("correlationData")) {
-            properties.correlationData(node.get("correlationData").binaryValue());
+        if (fields.has("correlationData")) {
+            properties.correlationData(fields.bytes("correlationData"));
         }
-        for (JsonNode property : node.path("userProperties")) {
-            properties.userProperty(property.path(0).asText(), property.path(1).asText());
+        for (JsonNode property : fields.elements("userProperties")) {
+            if (property.size() != 2) {
+                throw new BadDataException("the field userProperties must have pairs");
+            }
+            properties.userProperty(property.get(0).asText(), property.get(1).asText());
         }
         return properties.build();
     }
