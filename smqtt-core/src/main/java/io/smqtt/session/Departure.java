@@ -3,7 +3,6 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.Subscription;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -14,19 +13,25 @@ final class Departure implements RouteTicket {
 
     private final Session session;
     private final DurableQueue queue;
-    private final long number;
     private final ApplicationMessage message;
-    private final Subscription subscription;
+    private final long number;
+    private final long sequence;
     private final AtomicInteger holds = new AtomicInteger();
     private volatile boolean failed;
     private volatile boolean refused;
+    private volatile boolean left;
 
-    Departure(Session session, DurableQueue queue, long number, ApplicationMessage message, Subscription subscription) {
+    /**
+     * Lets a message go.
+     *
+     * @param sequence its place in the window, or -1 if it waits
+     */
+    Departure(Session session, DurableQueue queue, ApplicationMessage message, long number, long sequence) {
         this.session = session;
         this.queue = queue;
-        this.number = number;
         this.message = message;
-        this.subscription = subscription;
+        this.number = number;
+        this.sequence = sequence;
     }
 
     @Override
@@ -49,15 +54,17 @@ final class Departure implements RouteTicket {
         refused = true;
     }
 
+    /** The other member is gone, and nobody else is there. While the ticket is held. */
+    void left() {
+        refused = true;
+        left = true;
+    }
+
     private void arrived() {
-        if (session.hasEnded()) {
-            if (failed || refused) {
-                session.take(message, subscription, RouteTicket.NONE);
-            }
-        } else if (failed || refused) {
-            queue.cameBack(number, message, subscription, failed);
+        if (failed || refused) {
+            queue.cameBack(message, number, sequence, failed, left);
         } else {
-            queue.departed(number);
+            queue.departed(number, sequence);
         }
     }
 }

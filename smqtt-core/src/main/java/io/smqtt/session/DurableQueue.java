@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.netty.util.collection.LongObjectHashMap;
 import io.smqtt.config.DropPolicy;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoreWriter;
@@ -18,6 +18,7 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -65,15 +66,26 @@ final class DurableQueue implements StoreWaiter {
     /** Who is offered what waits by shared subscriptions, while that goes on. */
     private OutboundFlow.@Nullable SharedReturn drainTarget;
 
+    private boolean drainReading;
     private boolean drainAgain;
 
     /** Messages that were not safe yet could not be offered. */
     private boolean drainJoint;
-    /** Messages that were offered to other members; the next page follows when all of them have arrived or come back. */
-    private @Nullable LongObjectHashMap<Departure> departing;
+
+    /**
+     * The numbers of messages that were offered to other members, in flight or waiting; the next page is offered, and what
+     * follows them is read for the client, when all of them have arrived or come back.
+     */
+    private @Nullable TreeSet<Long> departing;
 
     private long drainNext;
     private boolean cameBack;
+    private boolean offersLater;
+
+    /** What follows when the session has ended and left its messages to others, and who gets them. */
+    private @Nullable Runnable whenLeft;
+
+    private OutboundFlow.@Nullable SharedReturn heirs;
     private boolean trimming;
     private long expiryLookNanos = Long.MIN_VALUE;
 
@@ -100,7 +112,11 @@ final class DurableQueue implements StoreWaiter {
         this.unreadFrom = stored.firstSequence();
         this.waiting = stored.messages();
         this.bytes = stored.bytes();
-        this.mayHoldShared = waiting > 0;
+    }
+
+    /** The session was found in the store and is in a shared group. */
+    void recoveredShared() {
+        mayHoldShared = waiting > 0;
     }
 
     void flow(OutboundFlow newFlow) {
@@ -108,20 +124,24 @@ final class DurableQueue implements StoreWaiter {
     }
 
     void attach() {
-        epoch++;
         connected = true;
+        interrupt();
+    }
+
+    /** What is under way is for the connection, or its absence, that was until now. */
+    private void interrupt() {
+        epoch++;
         reading = false;
-        drainTarget = null;
         trimming = false;
+        drainReading = false;
+        mayHoldShared |= drainTarget != null; // not all of it was offered
+        drainTarget = null;
     }
 
     /** What is at hand is only in the store again. */
     void detach() {
-        epoch++;
         connected = false;
-        reading = false;
-        drainTarget = null;
-        trimming = false;
+        interrupt();
         if (ready != null && !ready.isEmpty()) {
             unreadFrom = ready.element().number;
             ready.forEach(entry -> resources.budget().add(-entry.message.footprintBytes()));
@@ -275,45 +295,98 @@ final class DurableQueue implements StoreWaiter {
         loop.watch(this, number, REMOVED);
     }
 
-    /** A message of a shared subscription that goes to another member. */
-    Departure departure(ApplicationMessage message, Subscription subscription, long number) {
-        return new Departure(session, this, number, message, subscription);
+    /**
+     * Offers a message of a shared subscription to another member. It stays in the store until it is safe there.
+     *
+     * @param sequence its place in the window, or -1 if it waits
+     * @return false if there is no other member
+     */
+    boolean depart(
+            OutboundFlow.SharedReturn target,
+            ApplicationMessage message,
+            Subscription subscription,
+            long number,
+            long sequence) {
+        if (!target.offer(message, subscription, new Departure(session, this, message, number, sequence))) {
+            return false;
+        }
+        if (departing == null) {
+            departing = new TreeSet<>();
+        }
+        departing.add(number);
+        return true;
     }
 
     /** A message is safe with another member. */
-    void departed(long number) {
-        remove(number);
-        arrived(number);
+    void departed(long number, long sequence) {
+        if (sequence < 0 || session.hasEnded()) {
+            remove(number);
+        } else if (flow != null) {
+            flow.departed(sequence);
+        }
+        arrived(number, false);
     }
 
     /**
-     * A message was not kept by another member: it waits in its old place, or behind the others if that was passed.
+     * A message was not kept by another member: it is in its old place.
      *
      * @param failed whether the store did not take it: it is offered again later
+     * @param left whether that member was gone: it is offered to others
      */
-    void cameBack(long number, ApplicationMessage message, Subscription subscription, boolean failed) {
-        if (isDeparting(number) && number >= unreadFrom) {
+    void cameBack(ApplicationMessage message, long number, long sequence, boolean failed, boolean left) {
+        if (sequence < 0) {
             waiting++;
             bytes += message.footprintBytes();
+        } else if (session.hasEnded()) {
+            waiting++;
+            unreadFrom = Math.min(unreadFrom, number);
         } else if (flow != null) {
-            flow.takeBack(message, subscription, RouteTicket.NONE);
-            remove(number);
+            flow.cameBack(sequence);
         }
         cameBack = true;
         mayHoldShared = true;
-        if (failed) {
+        if (failed && !offersLater) {
+            offersLater = true;
             record.loop().later(this, 0, OFFERED);
         }
-        arrived(number);
+        arrived(number, !failed && (left || heirs != null));
     }
 
-    private void arrived(long number) {
+    private void arrived(long number, boolean offerAgain) {
         if (departing != null) {
             departing.remove(number);
             if (departing.isEmpty()) {
                 departing = null;
-                goOnDraining();
             }
+        }
+        if (offerAgain) {
+            offerAgain();
+        }
+        if (departing == null) {
+            if (connected && flow != null) {
+                flow.pump();
+            }
+            goOnDraining();
+            left();
+        }
+    }
+
+    private void offerAgain() {
+        if (heirs != null) {
+            drainShared(heirs);
+        } else {
+            session.handOver();
+        }
+        left();
+    }
+
+    /** Not before the store takes operations: members that are connected would get the messages again and again. */
+    private void offerLater() {
+        if (record.stores().store().isHealthy()) {
+            offersLater = false;
+            offerAgain();
+        } else {
+            record.loop().later(this, 0, OFFERED);
         }
     }
 
@@ -357,12 +430,12 @@ final class DurableQueue implements StoreWaiter {
     public void again(long value, int detail) {
         if (!session.isHere()) {
             session.execute(() -> again(value, detail));
-        } else if (!session.hasEnded()) {
+        } else if (!session.hasEnded() || whenLeft != null) {
             int kind = detail & (1 << KIND_BITS) - 1;
             switch (kind) {
                 case REMOVED -> remove(value);
                 case READ -> fetch();
-                case OFFERED -> session.handOver();
+                case OFFERED -> offerLater();
                 default -> {
                     if (flow != null) {
                         flow.storeAgain(value, kind);
@@ -417,7 +490,7 @@ final class DurableQueue implements StoreWaiter {
         }
 
         private void settledHere(boolean kept) {
-            if (session.hasEnded()) {
+            if (session.hasEnded() && whenLeft == null) {
                 if (kept) {
                     record.writer().removeMessage(record.number(), stored.sequence()); // came behind the session's end
                 }
@@ -446,7 +519,7 @@ final class DurableQueue implements StoreWaiter {
             if (drainJoint) {
                 drainJoint = false;
                 mayHoldShared = true;
-                session.handOver();
+                offerAgain();
             }
         }
         fetch();
@@ -485,8 +558,8 @@ final class DurableQueue implements StoreWaiter {
         if (reading || !connected || unreadFrom == next || readyCount() >= FEW) {
             return;
         }
-        if (joint != null && joint.element().stored.sequence() <= unreadFrom) {
-            return; // goes on when it is safe
+        if (barrier() <= unreadFrom) {
+            return; // goes on when that is safe, or has departed
         }
         reading = true;
         int asked = epoch;
@@ -496,15 +569,15 @@ final class DurableQueue implements StoreWaiter {
 
     private void readPage(long from, Consumer<StoredPage> reply) {
         record.loop().flush(); // what is submitted is seen
-        record.stores()
-                .store()
-                .read(
-                        record.number(),
-                        from,
-                        PAGE_MESSAGES,
-                        PAGE_BYTES,
-                        session.owner().executor(),
-                        reply);
+        RoutingLoop here = session.owner();
+        Consumer<StoredPage> there = page -> {
+            if (session.owner() == here) {
+                reply.accept(page);
+            } else { // it has moved since
+                session.execute(() -> reply.accept(page));
+            }
+        };
+        record.stores().store().read(record.number(), from, PAGE_MESSAGES, PAGE_BYTES, here.executor(), there);
     }
 
     private void read(StoredPage page, int asked, long end) {
@@ -526,9 +599,7 @@ final class DurableQueue implements StoreWaiter {
             if (message.sequence() >= unreadFrom) {
                 found = true;
                 unreadFrom = message.sequence() + 1;
-                if (!isDeparting(message.sequence())) {
-                    addReady(ready(message));
-                }
+                addReady(ready(message));
             }
         }
         if (!found) {
@@ -536,12 +607,18 @@ final class DurableQueue implements StoreWaiter {
         }
         if (flow != null) {
             flow.pump();
+            session.gatherMore();
         }
     }
 
     /** The first message that the store does not show yet. */
-    private long barrier() {
+    private long unsafeFrom() {
         return joint == null ? Long.MAX_VALUE : joint.element().stored.sequence();
+    }
+
+    /** The first message that must not be read for the client yet: another member may have it. */
+    private long barrier() {
+        return departing == null ? unsafeFrom() : Math.min(departing.first(), unsafeFrom());
     }
 
     /** There is nothing up to a number: what was counted and is not there, was lost or done with. */
@@ -657,7 +734,7 @@ final class DurableQueue implements StoreWaiter {
 
     /** Drops a message if it is the oldest and has to go. */
     private boolean trim(StoredMessage message, long now) {
-        if (message.sequence() < unreadFrom || isDeparting(message.sequence())) {
+        if (message.sequence() < unreadFrom) {
             return true;
         }
         boolean expired = message.message().isExpired(now);
@@ -678,7 +755,7 @@ final class DurableQueue implements StoreWaiter {
     void drainShared(OutboundFlow.SharedReturn target) {
         if (drainTarget != null) {
             drainAgain = true;
-        } else if (!connected && waiting > 0 && mayHoldShared) {
+        } else if (!connected && waiting > 0 && mayHoldShared && (whenLeft != null || session.hasPeers(true))) {
             drainTarget = target;
             drainFrom(unreadFrom);
         }
@@ -690,45 +767,63 @@ final class DurableQueue implements StoreWaiter {
             drainAgain = false;
         }
         cameBack = false;
+        drainReading = true;
         int asked = epoch;
         readPage(from, page -> drain(page, asked));
     }
 
     private void drain(StoredPage page, int asked) {
         OutboundFlow.SharedReturn target = drainTarget;
-        if (asked != epoch || target == null || session.hasEnded()) {
-            mayHoldShared = true;
+        if (asked != epoch || target == null) {
             return;
         }
+        drainReading = false;
         if (page.failure() != null) {
             LOG.warn("messages of a session cannot be read; trying again", page.failure());
             drainTarget = null;
             mayHoldShared = true;
-            record.loop().later(this, 0, OFFERED);
+            if (!offersLater) {
+                offersLater = true;
+                record.loop().later(this, 0, OFFERED);
+            }
             return;
         }
         drainNext = next;
         drainJoint = joint != null;
         for (StoredMessage message : page.messages()) {
-            long number = message.sequence();
-            drainNext = number + 1;
-            boolean mayGo = number >= unreadFrom
-                    && number < barrier()
-                    && message.delivery().state() == StoredDelivery.State.WAITING
-                    && !isDeparting(number)
-                    && SharedFilter.isShared(message.clientFilter());
-            if (mayGo && !depart(message, target)) {
+            drainNext = message.sequence() + 1;
+            if (mayDepart(message) && !depart(message, target)) {
                 mayHoldShared = true;
             }
         }
-        if (departing == null) {
-            goOnDraining();
+        goOnDraining();
+    }
+
+    /** What waits may go, and what was sent at QoS 1; QoS 2 messages in flight stay [MQTT-4.8.2-4]. */
+    private boolean mayDepart(StoredMessage message) {
+        long number = message.sequence();
+        StoredDelivery.State state = message.delivery().state();
+        boolean goes = state == StoredDelivery.State.WAITING
+                || (state == StoredDelivery.State.SENT && message.qos() == QoS.AT_LEAST_ONCE);
+        return goes
+                && number >= unreadFrom
+                && number < unsafeFrom()
+                && (departing == null || !departing.contains(number))
+                && SharedFilter.isShared(message.clientFilter());
+    }
+
+    private boolean depart(StoredMessage message, OutboundFlow.SharedReturn target) {
+        Ready entry = ready(message);
+        if (!depart(target, entry.message, entry.subscription, entry.number, -1)) {
+            return false;
         }
+        forget(entry.message.footprintBytes());
+        return true;
     }
 
     /** The next page, unless the other members have all that they can hold: they ask for more. */
     private void goOnDraining() {
-        if (drainTarget == null) {
+        if (drainTarget == null || drainReading || departing != null) {
             return;
         }
         boolean isLast = cameBack || drainNext >= next;
@@ -739,34 +834,44 @@ final class DurableQueue implements StoreWaiter {
         } else {
             mayHoldShared |= drainNext < next;
             drainTarget = null;
+            left();
         }
     }
 
-    private boolean isDeparting(long number) {
-        return departing != null && departing.containsKey(number);
-    }
+    // --- the end of the session
 
-    private boolean depart(StoredMessage message, OutboundFlow.SharedReturn target) {
-        Ready entry = ready(message);
-        Departure departure = departure(entry.message, entry.subscription, entry.number);
-        if (!target.offer(entry.message, entry.subscription, departure)) {
-            return false;
-        }
-        if (departing == null) {
-            departing = new LongObjectHashMap<>();
-        }
-        departing.put(entry.number, departure);
-        forget(entry.message.footprintBytes());
-        return true;
-    }
-
-    /** Forgets everything, when the session ends. */
-    int end() {
-        int dropped = waiting;
+    /**
+     * The session ends: leaves what waits by shared subscriptions to the other members, and forgets the rest.
+     *
+     * @param others takes the messages; null if there is nobody who could
+     * @param then what follows when that is done
+     * @return whether it takes time
+     */
+    boolean leave(OutboundFlow.@Nullable SharedReturn others, Runnable then) {
         detach();
+        whenLeft = then;
+        heirs = others;
+        if (others != null) {
+            drainShared(others);
+        }
+        left();
+        return whenLeft != null;
+    }
+
+    private void left() {
+        Runnable then = whenLeft;
+        boolean goesOn = drainTarget != null || departing != null || drainJoint || offersLater;
+        if (then == null || goesOn) {
+            return;
+        }
+        whenLeft = null;
+        heirs = null;
+        joint = null;
+        if (waiting > 0) {
+            resources.observer().messageDropped(DropReason.SESSION_ENDED, waiting);
+        }
         waiting = 0;
         bytes = 0;
-        joint = null;
-        return dropped;
+        then.run();
     }
 }

@@ -11,6 +11,8 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How the members of a shared group stand in for each other (MQTT 5.0, section 4.8.2): what waits for an absent member
@@ -19,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * until the message is safe with somebody.
  */
 final class GroupBacklog {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GroupBacklog.class);
 
     private final Router router;
     private final BrokerObserver observer;
@@ -56,6 +60,24 @@ final class GroupBacklog {
         return group != null && group.hasOnlineMember(absent) && offer(absent, message, subscription, ticket, group);
     }
 
+    /**
+     * Whether a session is not alone in a group.
+     *
+     * @param online whether only members count that are there
+     */
+    boolean hasOthers(Session session, Subscription subscription, boolean online) {
+        SharedGroup group = subscription.shareName() == null ? null : groupOf(subscription);
+        if (group == null) {
+            return false;
+        }
+        if (online) {
+            return group.hasOnlineMember(session);
+        }
+        boolean[] found = {false};
+        group.forEachMember(member -> found[0] |= member != session);
+        return found[0];
+    }
+
     private boolean offer(
             Session absent,
             ApplicationMessage message,
@@ -68,7 +90,14 @@ final class GroupBacklog {
         }
         if (other.subscriber() instanceof Session present) {
             ticket.hold();
-            present.execute(() -> present.takeOffered(message, other, absent, subscription, ticket));
+            present.execute(() -> {
+                try {
+                    present.takeOffered(message, other, absent, subscription, ticket);
+                } catch (RuntimeException e) { // who waits for it must not wait for ever
+                    LOG.error("a message could not be handed over", e);
+                    ticket.release(false);
+                }
+            });
         } else {
             redispatch(absent, message, subscription, ticket);
         }

@@ -23,10 +23,14 @@ final class InFlightWindow {
     static final byte AWAITING_PUBREC = 2;
     static final byte AWAITING_PUBCOMP = 3;
 
-    /** Flags of a slot: the message was not sent yet; its last step is not safe in the store yet. */
+    /**
+     * Flags of a slot: the message was not sent yet; its last step is not safe in the store yet; it was offered to another
+     * member of its shared group.
+     */
     static final byte UNSENT = 0x08;
 
     static final byte UNSAFE = 0x10;
+    static final byte DEPARTING = 0x20;
 
     private static final int STATE = 0x07;
     private static final int IDENTIFIERS = 65_535;
@@ -177,22 +181,22 @@ final class InFlightWindow {
         states[slot] = AWAITING_PUBCOMP;
     }
 
-    /** How many messages the client has not said to have. */
+    /** How many messages the client has not said to have, without those that go to others. */
     int undelivered() {
         int count = 0;
         for (long sequence = head; sequence < tail; sequence++) {
-            if (messages[slot(sequence)] != null) {
+            if (messages[slot(sequence)] != null && !is(sequence, DEPARTING)) {
                 count++;
             }
         }
         return count;
     }
 
-    /** How many messages were never sent. */
+    /** How many messages were never sent, without those that go to others. */
     int unsent() {
         int count = 0;
         for (long sequence = head; sequence < tail; sequence++) {
-            if (is(sequence, UNSENT)) {
+            if (is(sequence, UNSENT) && !is(sequence, DEPARTING)) {
                 count++;
             }
         }

@@ -466,8 +466,10 @@ final class OutboundFlow {
     private void resend(PacketSink current) {
         while (resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
             long sequence = resendNext;
-            if (sequence >= inFlight.head() && inFlight.is(sequence, InFlightWindow.UNSAFE)) {
-                return; // goes on when the store has it
+            if (sequence >= inFlight.head()
+                    && (inFlight.is(sequence, InFlightWindow.UNSAFE)
+                            || inFlight.is(sequence, InFlightWindow.DEPARTING))) {
+                return; // goes on when the store has it, or when it is known who has it
             }
             resendNext++;
             if (sequence < inFlight.head()) {
@@ -650,8 +652,7 @@ final class OutboundFlow {
                     && subscription != null
                     && subscription.shareName() != null
                     && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
-                    && target.offer(message, subscription, departure(message, subscription, sequence))) {
-                inFlight.remove(sequence);
+                    && depart(target, message, subscription, sequence)) {
                 observer.messageRedispatched(1);
             }
         }
@@ -668,13 +669,40 @@ final class OutboundFlow {
         }
     }
 
-    private RouteTicket departure(ApplicationMessage message, Subscription subscription, long sequence) {
-        return stored == null ? RouteTicket.NONE : stored.departure(message, subscription, inFlight.number(sequence));
+    /** Lets a message in flight go. One that is stored keeps its place until it is safe with another member. */
+    private boolean depart(SharedReturn target, ApplicationMessage message, Subscription subscription, long sequence) {
+        if (stored == null) {
+            boolean goes = target.offer(message, subscription, RouteTicket.NONE);
+            if (goes) {
+                inFlight.remove(sequence);
+            }
+            return goes;
+        }
+        boolean goes = !inFlight.is(sequence, InFlightWindow.DEPARTING)
+                && stored.depart(target, message, subscription, inFlight.number(sequence), sequence);
+        if (goes) {
+            inFlight.set(sequence, InFlightWindow.DEPARTING);
+        }
+        return goes;
+    }
+
+    /** A message in flight is safe with another member. */
+    void departed(long sequence) {
+        if (isInFlight(sequence)) { // or else the client has come back and acknowledged it
+            remove(sequence);
+        }
+    }
+
+    /** A message in flight stays here. */
+    void cameBack(long sequence) {
+        if (isInFlight(sequence)) {
+            inFlight.clear(sequence, InFlightWindow.DEPARTING);
+        }
     }
 
     /** Drops all that waits, when the session ends. */
     void end() {
-        int dropped = queue.size() + (stored == null ? 0 : stored.end()) + inFlight.unsent();
+        int dropped = queue.size() + inFlight.unsent();
         while (!queue.isEmpty()) {
             queue.remove();
         }

@@ -11,7 +11,6 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
-import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.topic.SharedFilter;
@@ -395,6 +394,9 @@ public final class Session implements Subscriber {
     void recover(Subscription subscription) {
         subscriptions.put(subscription);
         resources.router().index().add(subscription);
+        if (subscription.shareName() != null && record != null) {
+            record.queue().recoveredShared();
+        }
     }
 
     /**
@@ -665,6 +667,14 @@ public final class Session implements Subscriber {
         }
     }
 
+    /** Whether there are other members of its shared groups. */
+    boolean hasPeers(boolean online) {
+        boolean[] found = {false};
+        subscriptions.forEach(
+                subscription -> found[0] = found[0] || registry.groups().hasOthers(this, subscription, online));
+        return found[0];
+    }
+
     /** Whether messages may wait here that others could have. Any thread; a hint. */
     boolean mayHoldMessages() {
         OutboundFlow flow = outbound;
@@ -691,7 +701,7 @@ public final class Session implements Subscriber {
             RouteTicket ticket) {
         if (ended || sink == null) {
             from.execute(() -> {
-                from.take(message, itsOwn, ticket);
+                from.offerAgain(message, itsOwn, ticket);
                 ticket.release(true);
             });
         } else if (outbound().hasRoom(message)) {
@@ -703,6 +713,15 @@ public final class Session implements Subscriber {
                 from.takeBack(message, itsOwn, ticket);
                 ticket.release(true);
             });
+        }
+    }
+
+    /** The member that was offered a message is gone. */
+    private void offerAgain(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (ended || !(ticket instanceof Departure departure)) {
+            take(message, subscription, ticket);
+        } else if (sink != null || !offer(message, subscription, ticket)) {
+            departure.left();
         }
     }
 
@@ -728,7 +747,8 @@ public final class Session implements Subscriber {
         gatherMore();
     }
 
-    private void gatherMore() {
+    /** Asks for what absent members have when nothing waits here, if there is more. */
+    void gatherMore() {
         if (awaitsGroup && queuedCount() == 0) {
             awaitsGroup = false;
             subscriptions.forEach(subscription -> {
@@ -795,17 +815,16 @@ public final class Session implements Subscriber {
         deadlines.cancel();
         subscriptions.forEach(subscription ->
                 resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
+        OutboundFlow.SharedReturn others =
+                (message, subscription, ticket) -> registry.groups().leave(this, message, subscription, ticket);
         if (outbound != null) {
-            outbound.drainShared(
-                    (message, subscription, ticket) -> registry.groups().leave(this, message, subscription, ticket));
+            outbound.drainShared(others);
             outbound.end();
-        } else if (queuedCount() > 0) {
-            resources.observer().messageDropped(DropReason.SESSION_ENDED, queuedCount());
+        }
+        if (record != null) {
+            record.end(hasPeers(false) ? others : null);
         }
         subscriptions.clear();
-        if (record != null) {
-            record.end();
-        }
         registry.remove(this);
         resources.observer().sessionEnded(clientId, expired);
     }

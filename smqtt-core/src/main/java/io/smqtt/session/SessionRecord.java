@@ -241,8 +241,23 @@ final class SessionRecord implements StoreWaiter {
         }
     }
 
-    /** The session ends: everything goes, before a new session of the client can be stored. */
-    void end() {
+    /**
+     * The session ends: everything goes, before a new session of the client can be stored, or is marked so that it goes
+     * after a restart as well.
+     *
+     * @param others takes what waits by shared subscriptions; null if there is nobody who could
+     */
+    void end(OutboundFlow.@Nullable SharedReturn others) {
+        if (queue.leave(others, this::remove)) {
+            expirySeconds = 0;
+            expiresAtMillis = StoredSession.CONNECTED;
+            will = null;
+            writeHeader();
+            loop().flush();
+        }
+    }
+
+    private void remove() {
         StoreLoop loop = loop();
         loop.writer().removeSession(number, session.id());
         loop.watch(this, 0, END);
@@ -258,7 +273,7 @@ final class SessionRecord implements StoreWaiter {
     public void again(long value, int detail) {
         session.execute(() -> {
             if (detail == END) {
-                end();
+                remove();
             } else if (!session.hasEnded()) {
                 writeHeader();
                 loop().watch(this, 0, HEADER);
