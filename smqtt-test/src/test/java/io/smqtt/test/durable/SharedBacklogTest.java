@@ -44,7 +44,16 @@ class SharedBacklogTest {
         broker.awaitOffline(clientId);
     }
 
+    /** A member that has its SUBACK before what others have left comes. */
     private RawClient present(String clientId) {
+        RawClient member = joined(clientId);
+        broker.store.releaseReads();
+        return member;
+    }
+
+    /** A member that joins while the store lets nobody read. */
+    private RawClient joined(String clientId) {
+        broker.store.holdReads();
         RawClient member = broker.persistent(clientId);
         member.subscribe(SHARED, 2);
         return member;
@@ -152,8 +161,7 @@ class SharedBacklogTest {
     void whatWaitedStaysIfTheOtherMemberCannotStoreIt(int qos) {
         away("s1", 1_000);
         publish(10, qos);
-        broker.store.holdReads();
-        RawClient second = present("s2");
+        RawClient second = joined("s2");
         broker.store.fail();
         broker.store.releaseReads();
         if (qos == 1) { // they leave at once
@@ -175,8 +183,7 @@ class SharedBacklogTest {
     void aMemberThatComesBackInTheMiddleLosesNothingAndHoldsNothingBack() {
         away("s1", 1_000);
         publish(600, 1);
-        broker.store.holdReads();
-        RawClient second = present("s2");
+        RawClient second = joined("s2");
         broker.store.hold();
         RawClient back = broker.open(ProtocolVersion.MQTT_5);
         back.send(ConnectBytes.of("s1").persistent(1_000));
@@ -207,8 +214,7 @@ class SharedBacklogTest {
     void whatWasOnItsWayToAMemberThatLeavesGoesToTheNext() {
         away("s1", 1_000);
         publish(100, 1);
-        broker.store.holdReads();
-        RawClient second = present("s2");
+        RawClient second = joined("s2");
         second.abort();
         broker.awaitOffline("s2");
         broker.store.releaseReads();
