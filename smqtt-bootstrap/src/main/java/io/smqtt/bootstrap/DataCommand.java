@@ -191,8 +191,9 @@ final class DataCommand implements Runnable {
     @Command(
             name = "check",
             description = {
-                "Reads all that is stored and compares checksums. Exits with 0 if all is well, with 5 and the damaged",
-                "file if not. The broker must not run; check a backup if it does."
+                "Reads all that is stored and compares checksums.",
+                "Exits with 0 if all is well, and with 5 and the name of the damaged file if not. The broker must not run;",
+                "check a backup if it does."
             })
     static final class Check implements Callable<Integer> {
 

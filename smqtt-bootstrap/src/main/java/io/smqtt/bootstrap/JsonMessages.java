@@ -49,8 +49,8 @@ final class JsonMessages {
         }
         json.writeNumberField("qos", message.qos().level());
         json.writeBooleanField("retain", message.retain());
-        json.writeNumberField("ageMillis", ageMillis(message));
         if (message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
+            json.writeNumberField("ageMillis", ageMillis(message)); // nobody looks at the clock for others
             json.writeNumberField("expirySeconds", message.expiryIntervalSeconds());
         }
         if (message.publisherId() != null) {
@@ -109,16 +109,15 @@ final class JsonMessages {
         Payload payload = fields.has("payloadBase64")
                 ? Payload.of(fields.bytes("payloadBase64"))
                 : Payload.of(fields.text("payload"));
-        long ageMillis = fields.number("ageMillis", 0, MAX_AGE_MILLIS);
+        boolean expires = fields.has("expirySeconds");
+        long ageMillis = expires ? fields.number("ageMillis", 0, MAX_AGE_MILLIS) : 0;
         return new ApplicationMessage(
                 TopicName.of(fields.text("topic")),
                 payload,
                 QoS.of((int) fields.number("qos", 0, 2)),
                 fields.flag("retain"),
                 properties(fields),
-                fields.has("expirySeconds")
-                        ? fields.number("expirySeconds", 0, MAX_INTERVAL_SECONDS)
-                        : ApplicationMessage.NEVER,
+                expires ? fields.number("expirySeconds", 0, MAX_INTERVAL_SECONDS) : ApplicationMessage.NEVER,
                 nowNanos - TimeUnit.MILLISECONDS.toNanos(ageMillis),
                 fields.textOrNull("publisherId"));
     }

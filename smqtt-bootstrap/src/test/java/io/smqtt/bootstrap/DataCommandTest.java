@@ -76,7 +76,7 @@ class DataCommandTest {
                 assertThat(after.get(i).isNumber()).isEqualTo(before.get(i).isNumber());
                 assertThat(Math.abs(after.get(i).asLong() - before.get(i).asLong()))
                         .as(moment)
-                        .isLessThan(600_000);
+                        .isLessThan(60_000);
             }
         }
         assertThat(withoutMoments(second)).isEqualTo(withoutMoments(first));
