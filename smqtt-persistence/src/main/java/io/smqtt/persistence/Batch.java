@@ -116,12 +116,13 @@ final class Batch implements Database.Rows {
         add(new Change(Family.RETAINED, message.topic().utf8(), encoding.message(message)));
     }
 
-    /** The header goes now, the rest in the background. */
+    /** The header goes now, and what says where messages are; the rest in the background. */
     private void removeSession(long session) {
         messages.remove(session);
         tails.forget(session);
         removedSessions.add(session);
         add(Change.remove(Family.SESSION, Keys.number(session)));
+        add(Change.remove(Family.TAIL, Keys.number(session)));
         add(new Change(Family.REMOVED, Keys.number(session), new byte[0]));
     }
 

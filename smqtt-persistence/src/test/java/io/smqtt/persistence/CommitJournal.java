@@ -29,6 +29,9 @@ final class CommitJournal {
     static final int SESSIONS = 10;
     static final int KEPT = 400;
 
+    /** What a line of output begins with that says that all up to a number is safe. */
+    static final String SAFE = "safe ";
+
     private CommitJournal() {}
 
     /** Arguments: directory, payload bytes, sync or async. Runs until it is killed. */
@@ -42,7 +45,7 @@ final class CommitJournal {
         long first = last(recovered) + 1;
         java.util.concurrent.Semaphore ahead = new java.util.concurrent.Semaphore(500);
         Numbers numbers = new Numbers(first, number -> {
-            out.println(number);
+            out.println(SAFE + number);
             ahead.release(Math.max(0, 500 - ahead.availablePermits()));
         });
         StoreWriter writer = store.writer(loop, numbers);

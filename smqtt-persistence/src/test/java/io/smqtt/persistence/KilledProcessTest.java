@@ -55,10 +55,10 @@ class KilledProcessTest {
         try (BufferedReader said =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             for (String line = said.readLine(); line != null; line = said.readLine()) {
-                if (line.isEmpty() || !Character.isDigit(line.charAt(0))) {
+                if (!line.startsWith(CommitJournal.SAFE)) {
                     continue;
                 }
-                last = Long.parseLong(line);
+                last = Long.parseLong(line.substring(CommitJournal.SAFE.length()));
                 first = first < 0 ? last : first;
                 if (!killed && last - first >= numbers) {
                     process.toHandle().destroyForcibly(); // leaves what it has said to be read
