@@ -82,6 +82,9 @@ final class BrokerParts {
                 new RetainedMessages(limits.maxRetainedMessages(), limits.maxRetainedBytes()),
                 observer);
         QueueBudget budget = new QueueBudget(limits.maxTotalQueuedBytes());
+        if (builder.store != null) {
+            builder.store.observe(observer);
+        }
         List<StoreLoop> storeLoops = new ArrayList<>();
         List<DeadlineWheel> wheels = startLoops(budget, builder.store == null ? null : storeLoops);
         stores = builder.store == null

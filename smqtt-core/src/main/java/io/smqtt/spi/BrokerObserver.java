@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sees what the broker does. Metrics are one implementation. Every method may be called on any event loop, often at the
- * same time, and must neither block nor throw; the per-message ones take primitives so that watching allocates nothing.
+ * same time (those of the store on its own thread), and must neither block nor throw; the per-message ones take primitives so that watching allocates nothing.
  *
  * <h2>How the account is read</h2>
  *
@@ -220,4 +220,21 @@ public interface BrokerObserver {
      * @param bytes what they hold
      */
     default void retainedRefused(long count, long bytes) {}
+
+    /**
+     * The store made a batch of operations safe, or could not. Told by the store's own thread, which the next batch waits for.
+     *
+     * @param operations how many operations, 1 or more
+     * @param bytes what they held while they waited
+     * @param nanos how long it took, the wait for stable storage included; 0 if the store did not even try
+     * @param kept whether they are safe; false if it failed
+     */
+    default void storeCommitted(int operations, long bytes, long nanos, boolean kept) {}
+
+    /**
+     * How the store is. Told about once a second, by the store's own thread.
+     *
+     * @param figures of this moment
+     */
+    default void storeMeasured(StoreFigures figures) {}
 }

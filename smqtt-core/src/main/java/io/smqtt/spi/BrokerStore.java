@@ -16,6 +16,14 @@ import java.util.function.Consumer;
 public interface BrokerStore extends AutoCloseable {
 
     /**
+     * Who is to be told of commits and figures. Called by the broker, once, before {@link #recover}. A store that does not
+     * measure itself tells nothing.
+     *
+     * @param observer called on a thread of the store's own
+     */
+    default void observe(BrokerObserver observer) {}
+
+    /**
      * Opens a writer for an event loop. The operations of one writer become safe in the order in which they were
      * submitted, and so do those of different writers if one was flushed before the other got its operation.
      *

@@ -151,4 +151,16 @@ final class ObserverChain implements BrokerObserver {
             member.retainedChanged(count, bytes);
         }
     }
+
+    @Override
+    public void storeCommitted(int operations, long bytes, long nanos, boolean kept) {
+        for (BrokerObserver member : members) {
+            member.storeCommitted(operations, bytes, nanos, kept);
+        }
+    }
+
+    @Override
+    public void storeMeasured(StoreFigures figures) {
+        each(member -> member.storeMeasured(figures));
+    }
 }

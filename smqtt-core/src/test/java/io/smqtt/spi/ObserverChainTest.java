@@ -62,6 +62,9 @@ class ObserverChainTest {
             return new ClientIdentity(
                     "c", null, InetSocketAddress.createUnresolved("h", 1), "tcp", ProtocolVersion.MQTT_5, Set.of());
         }
+        if (type == StoreFigures.class) {
+            return new StoreFigures(true, 1, 2, 3, 4);
+        }
         throw new AssertionError("no value for " + type);
     }
 

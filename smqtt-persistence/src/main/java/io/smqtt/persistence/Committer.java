@@ -109,7 +109,7 @@ final class Committer implements Runnable {
 
     private void commit(long bytes) {
         try {
-            store.commit(flushes, operationsOf(flushes));
+            store.commit(flushes, operationsOf(flushes), bytes);
         } finally {
             queuedBytes.addAndGet(-bytes);
             reads.forEach(Runnable::run);

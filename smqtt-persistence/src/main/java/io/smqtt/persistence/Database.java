@@ -2,6 +2,7 @@
 package io.smqtt.persistence;
 
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,9 @@ final class Database implements AutoCloseable {
     private final Path directory;
     private final StoreSettings settings;
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
+    private final AtomicLong submittedBytes = new AtomicLong();
     private @Nullable Handles handles;
+    private long writtenBeforeBytes; // by handles that are closed
 
     Database(Path directory, StoreSettings settings) {
         this.directory = directory;
@@ -61,6 +64,7 @@ final class Database implements AutoCloseable {
         Handles last = handles;
         handles = null;
         if (last != null) {
+            writtenBeforeBytes += last.writtenBytes();
             last.close();
         }
     }
@@ -70,6 +74,7 @@ final class Database implements AutoCloseable {
             try (WriteBatch batch = new WriteBatch()) {
                 rows.writeTo(batch, open);
                 open.db.write(sync ? open.synced : open.unsynced, batch);
+                submittedBytes.addAndGet(batch.getDataSize());
             }
             return true;
         });
@@ -91,6 +96,21 @@ final class Database implements AutoCloseable {
 
     long latestSequence() throws RocksDBException {
         return use(open -> open.db.getLatestSequenceNumber());
+    }
+
+    /** Bytes of rows that were written since this was made. */
+    long submittedBytes() {
+        return submittedBytes.get();
+    }
+
+    /** Bytes that were written to logs and table files for them. */
+    long writtenBytes() {
+        lock.readLock().lock();
+        try {
+            return writtenBeforeBytes + (handles == null ? 0 : handles.writtenBytes());
+        } finally {
+            lock.readLock().unlock();
+        }
     }
 
     /** Reads all table files and compares their checksums. */

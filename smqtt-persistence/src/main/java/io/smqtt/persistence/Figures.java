@@ -1,27 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.StoreFigures;
 import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Counts for {@link StoreStatistics}. */
+/** Counts for {@link StoreStatistics}, and tells the observer. On the committing thread, but for reading. */
 final class Figures {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Figures.class);
 
     private final LongAdder commits = new LongAdder();
     private final LongAdder operations = new LongAdder();
     private final LongAdder commitNanos = new LongAdder();
+    private volatile BrokerObserver observer = BrokerObserver.NONE;
     private volatile long diskBytes;
+    private volatile long submittedBytes;
+    private volatile long writtenBytes;
+    private boolean observerFailed;
 
-    void committed(int count, long nanos) {
-        commits.increment();
-        operations.add(count);
-        commitNanos.add(nanos);
+    void observe(BrokerObserver told) {
+        observer = told;
     }
 
-    void disk(long bytes) {
-        diskBytes = bytes;
+    void committed(int count, long bytes, long nanos, boolean kept) {
+        if (count == 0) {
+            return; // reads alone
+        }
+        if (kept) {
+            commits.increment();
+            operations.add(count);
+            commitNanos.add(nanos);
+        }
+        tell(() -> observer.storeCommitted(count, bytes, nanos, kept));
+    }
+
+    /** Takes down what the files take, and what was given to the database and written by it. */
+    void measured(long onDisk, long submitted, long written) {
+        diskBytes = onDisk;
+        submittedBytes = submitted;
+        writtenBytes = written;
+    }
+
+    void tellMeasured(boolean healthy, long queuedBytes) {
+        tell(() -> observer.storeMeasured(
+                new StoreFigures(healthy, queuedBytes, diskBytes, submittedBytes, writtenBytes)));
+    }
+
+    /** An observer that throws must not stop the store. */
+    private void tell(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException e) {
+            if (!observerFailed) {
+                observerFailed = true;
+                LOG.error("an observer failed; this is logged once", e);
+            }
+        }
     }
 
     StoreStatistics read(long queuedBytes) {
-        return new StoreStatistics(commits.sum(), operations.sum(), commitNanos.sum(), queuedBytes, diskBytes);
+        return new StoreStatistics(
+                commits.sum(),
+                operations.sum(),
+                commitNanos.sum(),
+                queuedBytes,
+                diskBytes,
+                submittedBytes,
+                writtenBytes);
     }
 }

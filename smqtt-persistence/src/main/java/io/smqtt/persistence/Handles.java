@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Properties;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.Cache;
@@ -64,6 +65,24 @@ final class Handles implements AutoCloseable {
 
     ColumnFamilyHandle of(Family family) {
         return families[family.ordinal()];
+    }
+
+    /** What was written to logs and table files since the database was opened; 0 if it does not tell. */
+    long writtenBytes() {
+        try {
+            double tableGib = 0;
+            for (ColumnFamilyHandle family : families) {
+                tableGib += number(db.getMapProperty(family, "rocksdb.cfstats").get("compaction.Sum.WriteGB"));
+            }
+            double logBytes = number(db.getMapProperty("rocksdb.dbstats").get("db.wal_bytes_written"));
+            return Math.round(logBytes + tableGib * (1 << 30));
+        } catch (RocksDBException | NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    private static double number(@Nullable String text) {
+        return text == null ? 0 : Double.parseDouble(text);
     }
 
     private DBOptions databaseOptions(StoreSettings settings, boolean create) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredPage;
@@ -62,6 +63,7 @@ public final class RocksBrokerStore implements BrokerStore {
         BackupRequests requests = new BackupRequests(folder.directory(), background, this::backup);
         requests.forgetAll();
         store.everySecond(requests::look);
+        store.queue(committer::queuedBytes);
     }
 
     /**
@@ -119,6 +121,11 @@ public final class RocksBrokerStore implements BrokerStore {
                 });
         executor.allowCoreThreadTimeOut(true);
         return executor;
+    }
+
+    @Override
+    public void observe(BrokerObserver observer) {
+        store.figures().observe(observer);
     }
 
     @Override

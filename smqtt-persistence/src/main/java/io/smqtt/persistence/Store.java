@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
@@ -37,6 +38,7 @@ final class Store {
     private final Owed owed = new Owed();
     private final Figures figures = new Figures();
     private Runnable everySecond = () -> {};
+    private LongSupplier queuedBytes = () -> 0;
     private volatile @Nullable Throwable broken;
     private long clockWrittenNanos = System.nanoTime();
     private long measuredNanos = System.nanoTime();
@@ -60,6 +62,11 @@ final class Store {
         return figures;
     }
 
+    /** What to ask for the bytes of operations that wait. */
+    void queue(LongSupplier bytes) {
+        queuedBytes = bytes;
+    }
+
     /** Something else to do on the committing thread. */
     void everySecond(Runnable task) {
         everySecond = task;
@@ -71,12 +78,13 @@ final class Store {
     }
 
     /** Makes flushes safe, all or none of them, and tells their writers. */
-    void commit(List<Operations> flushes, int operations) {
+    void commit(List<Operations> flushes, int operations, long bytes) {
         Throwable cause = broken;
+        long nanos = 0;
         if (cause == null) {
             long beganNanos = System.nanoTime();
             cause = write(flushes);
-            figures.committed(operations, System.nanoTime() - beganNanos);
+            nanos = System.nanoTime() - beganNanos;
         } else {
             flushes.forEach(owed::add);
         }
@@ -84,6 +92,7 @@ final class Store {
             Throwable why = cause == null && quota.refuses(flush) ? quota.refusal() : cause;
             flush.writer().tell(new Outcome(flush.position(), why));
         }
+        figures.committed(operations, bytes, nanos, cause == null);
     }
 
     private @Nullable Throwable write(List<Operations> flushes) {
@@ -176,6 +185,7 @@ final class Store {
             if (now - repairNanos >= REPAIR_NANOS) {
                 repairNanos = now;
                 repair();
+                figures.tellMeasured(isHealthy(), queuedBytes.getAsLong());
             }
             return REPAIR_NANOS;
         }
@@ -193,7 +203,8 @@ final class Store {
     private void measure() {
         try {
             quota.measure();
-            figures.disk(quota.usedBytes());
+            figures.measured(quota.usedBytes(), database.submittedBytes(), database.writtenBytes());
+            figures.tellMeasured(isHealthy(), queuedBytes.getAsLong());
             everySecond.run();
         } catch (RuntimeException e) { // the directory cannot be read; the next write will tell
             LOG.warn("the size of the store cannot be measured: {}", e.getMessage());

@@ -4,10 +4,19 @@ package io.smqtt.persistence;
 /**
  * What a store has done since it was opened.
  *
- * @param commits batches
+ * @param commits batches that were kept
  * @param operations operations in them
  * @param commitNanos time that the batches took together, syncing included
  * @param queuedBytes bytes of operations that wait for a batch at the moment
  * @param diskBytes what the files take, about a second ago
+ * @param submittedBytes bytes of rows given to the database, about a second ago
+ * @param writtenBytes what the database has written for them, about a second ago
  */
-public record StoreStatistics(long commits, long operations, long commitNanos, long queuedBytes, long diskBytes) {}
+public record StoreStatistics(
+        long commits,
+        long operations,
+        long commitNanos,
+        long queuedBytes,
+        long diskBytes,
+        long submittedBytes,
+        long writtenBytes) {}

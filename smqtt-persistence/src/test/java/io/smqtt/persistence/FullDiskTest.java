@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
+import io.smqtt.spi.BrokerObserver;
 import io.smqtt.test.store.RecoveredStore;
 import io.smqtt.test.store.StoreLoop;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,7 +45,14 @@ class FullDiskTest {
         new Random(1).nextBytes(payload);
         long number = 0;
         long safe = 0;
+        AtomicLong toldAsLost = new AtomicLong();
         try (RocksBrokerStore store = RocksBrokerStore.open(disk.resolve("store"), settings)) {
+            store.observe(new BrokerObserver() {
+                @Override
+                public void storeCommitted(int operations, long bytes, long nanos, boolean kept) {
+                    toldAsLost.addAndGet(kept ? 0 : operations);
+                }
+            });
             store.recover(new RecoveredStore());
             StoreLoop loop = new StoreLoop(store);
             while (store.isHealthy()) {
@@ -63,6 +72,7 @@ class FullDiskTest {
             long refused = loop.flush(writer -> writer.putReceived(1, 1));
             loop.awaitTold(refused);
             assertThat(loop.safe()).isLessThan(refused);
+            assertThat(toldAsLost).hasPositiveValue();
 
             Files.delete(ballast);
             await().atMost(BACK_WITHIN).until(store::isHealthy);
