@@ -123,7 +123,11 @@ class InterruptionTest {
     @ValueSource(strings = {"INT", "TERM"})
     @DisabledOnOs(OS.WINDOWS)
     void signalEndsTheProcessWithItsReports(String signal) throws Exception {
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = new ArrayList<>();
+        if (OS.LINUX.isCurrentOs()) { // a build in the background ignores SIGINT, and so would its children
+            command.addAll(List.of("env", "--default-signal=INT,TERM"));
+        }
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
