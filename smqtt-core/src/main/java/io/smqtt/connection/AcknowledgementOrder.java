@@ -23,6 +23,7 @@ final class AcknowledgementOrder {
     private final ArrayDeque<Pending> pending = new ArrayDeque<>();
     private final ArrayDeque<Pending> unstored = new ArrayDeque<>();
     private int atLeastOnce;
+    private int haltedAt;
 
     AcknowledgementOrder(Connection connection) {
         this.connection = connection;
@@ -37,18 +38,37 @@ final class AcknowledgementOrder {
         return pending.isEmpty();
     }
 
+    /** Takes no more packets while as many acknowledgements as that wait: the client meets TCP's own back-pressure. */
+    void halt(int maximum) {
+        if (haltedAt == 0 && pending.size() >= maximum) {
+            haltedAt = maximum;
+            connection.await();
+        }
+    }
+
+    /** Goes on; in a later pass, because this may be in the middle of decoding. */
+    private void proceed() {
+        if (haltedAt > 0 && pending.size() < haltedAt) {
+            haltedAt = 0;
+            connection.loop().routing().executor().execute(() -> {
+                connection.answered();
+                connection.proceed();
+            });
+        }
+    }
+
     /** The ticket for a message that is answered in its turn; it is held until {@link Pending#routed}. */
     Pending expect(int packetId, QoS qos) {
-        return add(new Pending(packetId, qos, false));
+        return add(new Pending(packetId, qos, false, false));
     }
 
     /** The ticket for a message that is about to be routed; it is held until {@link Pending#routed}. */
     Pending expectRouted(int packetId, QoS qos) {
-        boolean joint = qos == QoS.EXACTLY_ONCE
+        boolean recorded = qos == QoS.EXACTLY_ONCE
                 && connection.loop().store() != null
-                && connection.waitsForStore()
                 && connection.session().isStored();
-        Pending next = add(new Pending(packetId, qos, joint));
+        boolean joint = recorded && connection.waitsForStore();
+        Pending next = add(new Pending(packetId, qos, recorded, joint));
         if (joint) {
             unstored.add(next);
         }
@@ -83,6 +103,7 @@ final class AcknowledgementOrder {
             first.send();
             first = pending.peek();
         }
+        proceed();
     }
 
     /** One acknowledgement. The holds may be taken and given up on any thread. */
@@ -90,6 +111,7 @@ final class AcknowledgementOrder {
 
         private final int packetId;
         private final QoS qos;
+        private final boolean recorded;
         private final boolean joint;
         private final AtomicInteger holds = new AtomicInteger(1);
         private volatile boolean failed;
@@ -100,9 +122,10 @@ final class AcknowledgementOrder {
         /** What subscribers store of the message; guarded by this. */
         private @Nullable List<JointOperation> operations;
 
-        private Pending(int packetId, QoS qos, boolean joint) {
+        private Pending(int packetId, QoS qos, boolean recorded, boolean joint) {
             this.packetId = packetId;
             this.qos = qos;
+            this.recorded = recorded;
             this.joint = joint;
         }
 
@@ -185,6 +208,10 @@ final class AcknowledgementOrder {
 
         private void complete() {
             finished = true;
+            StoreLoop store = connection.loop().store();
+            if (recorded && !joint && !failed && store != null) { // written, but nobody waits for it
+                connection.session().storeReceived(store, packetId, List.of(), RouteTicket.NONE);
+            }
             for (JointOperation operation : operations()) {
                 operation.settled(!failed);
             }

@@ -144,11 +144,12 @@ public final class PublishFlow {
     }
 
     private void checkQuota(Connection connection) {
-        int open = connection.pendingAcknowledgements() // those of QoS 2 are counted until PUBREL
-                + connection.session().inbound().awaitingRelease();
-        int allowed = connection.isV5()
-                ? Math.min(limits.receiveMaximum(), limits.maxAwaitingRelease())
-                : limits.maxAwaitingRelease();
+        int open = connection.session().inbound().awaitingRelease(); // until PUBREL
+        int allowed = limits.maxAwaitingRelease();
+        if (connection.isV5()) { // an older client is not told of a maximum: less is read from it, see routeAndAwait()
+            open += connection.pendingAcknowledgements();
+            allowed = Math.min(limits.receiveMaximum(), allowed);
+        }
         if (open >= allowed) { // [MQTT-3.3.4-7]
             throw new ProtocolViolation(ReasonCode.RECEIVE_MAXIMUM_EXCEEDED, "too many unacknowledged messages");
         }
@@ -227,6 +228,9 @@ public final class PublishFlow {
             acknowledge(connection, packetId, qos, outcome);
         } else {
             pending.routed(outcome);
+            if (!connection.isV5()) {
+                connection.acknowledgements().halt(limits.receiveMaximum());
+            }
         }
     }
 

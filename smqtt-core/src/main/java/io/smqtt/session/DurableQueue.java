@@ -42,6 +42,7 @@ final class DurableQueue implements StoreWaiter {
     static final int REMOVED = 4;
     static final int READ = 5;
     static final int OFFERED = 6;
+    static final int APPENDED = 7;
 
     private static final Logger LOG = LoggerFactory.getLogger(DurableQueue.class);
     private static final int KIND_BITS = 3;
@@ -81,6 +82,11 @@ final class DurableQueue implements StoreWaiter {
     private long drainNext;
     private boolean cameBack;
     private boolean offersLater;
+
+    /** Numbers of the last messages in a row that the store did not take: there is nothing to remove. */
+    private long unstoredFrom;
+
+    private long unstoredEnd;
 
     /** What follows when the session has ended and left its messages to others, and who gets them. */
     private @Nullable Runnable whenLeft;
@@ -197,6 +203,8 @@ final class DurableQueue implements StoreWaiter {
         loop.writer().putMessage(record.number(), stored);
         if (qos == QoS.EXACTLY_ONCE) {
             awaitSafety(loop, sequence, SENT_APPENDED);
+        } else {
+            loop.watch(this, number, APPENDED);
         }
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
@@ -395,7 +403,7 @@ final class DurableQueue implements StoreWaiter {
     @Override
     public boolean settled(long value, int detail, boolean kept) {
         int kind = detail & (1 << KIND_BITS) - 1;
-        if (kept && (kind == WAITING_APPENDED || kind == REMOVED)) {
+        if (kept && (kind == WAITING_APPENDED || kind == REMOVED || kind == APPENDED)) {
             return false;
         }
         if (session.isHere()) {
@@ -415,8 +423,15 @@ final class DurableQueue implements StoreWaiter {
         }
         int kind = detail & (1 << KIND_BITS) - 1;
         switch (kind) {
-            case WAITING_APPENDED -> lost(value, detail >>> KIND_BITS);
-            case REMOVED, READ, OFFERED -> {
+            case WAITING_APPENDED -> {
+                unstored(value);
+                lost(value, detail >>> KIND_BITS);
+            }
+            case APPENDED -> unstored(value);
+            case REMOVED -> {
+                return value < unstoredFrom || value >= unstoredEnd;
+            }
+            case READ, OFFERED -> {
                 return true;
             }
             default -> {
@@ -443,6 +458,13 @@ final class DurableQueue implements StoreWaiter {
                 }
             }
         }
+    }
+
+    private void unstored(long number) {
+        if (number != unstoredEnd) {
+            unstoredFrom = number;
+        }
+        unstoredEnd = number + 1;
     }
 
     /** A message that waited could not be stored. */

@@ -7,6 +7,10 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.topic.TopicName;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +22,9 @@ public final class RetainedKeeper {
     private final Router router;
     private final @Nullable Stores stores;
 
+    /** For each event loop, the topics that it writes again in a while. */
+    private final List<Set<TopicName>> unwritten = new ArrayList<>();
+
     /**
      * Creates a keeper.
      *
@@ -27,6 +34,7 @@ public final class RetainedKeeper {
     public RetainedKeeper(Router router, @Nullable Stores stores) {
         this.router = router;
         this.stores = stores;
+        router.loops().forEach(loop -> unwritten.add(new HashSet<>()));
     }
 
     /**
@@ -41,7 +49,9 @@ public final class RetainedKeeper {
         RetainedMessages.Outcome outcome = router.retain(message);
         boolean changed = outcome == RetainedMessages.Outcome.STORED
                 || outcome == RetainedMessages.Outcome.REPLACED
-                || outcome == RetainedMessages.Outcome.REMOVED;
+                || outcome == RetainedMessages.Outcome.REMOVED
+                // that it is gone may not be safe yet, and who waits is told when it is
+                || (outcome == RetainedMessages.Outcome.NOTHING_TO_REMOVE && ticket != RouteTicket.NONE);
         if (stores != null && changed) {
             write(stores, loop, message.topic(), ticket == RouteTicket.NONE ? ticket : ticket.claim());
         }
@@ -64,17 +74,17 @@ public final class RetainedKeeper {
         int index = Math.floorMod(topic.hashCode(), router.loops().size());
         RoutingLoop owner = router.loops().get(index);
         if (owner == loop) {
-            write(known.of(owner), topic, ticket);
+            write(known.of(owner), index, topic, ticket);
         } else {
             ticket.hold();
             owner.executor().execute(() -> {
-                write(known.of(owner), topic, ticket);
+                write(known.of(owner), index, topic, ticket);
                 ticket.release(true);
             });
         }
     }
 
-    private void write(StoreLoop loop, TopicName topic, RouteTicket ticket) {
+    private void write(StoreLoop loop, int index, TopicName topic, RouteTicket ticket) {
         ApplicationMessage current = router.retained().get(topic);
         if (current == null) {
             loop.writer().removeRetained(topic);
@@ -84,28 +94,31 @@ public final class RetainedKeeper {
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }
-        loop.watch(new Change(loop, topic), 0, 0);
+        loop.watch(new Change(loop, index, topic), 0, 0);
     }
 
     /** Writes a topic again, as it is then. */
     private final class Change implements StoreWaiter {
 
         private final StoreLoop loop;
+        private final int index;
         private final TopicName topic;
 
-        Change(StoreLoop loop, TopicName topic) {
+        Change(StoreLoop loop, int index, TopicName topic) {
             this.loop = loop;
+            this.index = index;
             this.topic = topic;
         }
 
         @Override
         public boolean settled(long value, int detail, boolean kept) {
-            return !kept;
+            return !kept && unwritten.get(index).add(topic); // once, however often it changes meanwhile
         }
 
         @Override
         public void again(long value, int detail) {
-            write(loop, topic, RouteTicket.NONE);
+            unwritten.get(index).remove(topic);
+            write(loop, index, topic, RouteTicket.NONE);
         }
     }
 }

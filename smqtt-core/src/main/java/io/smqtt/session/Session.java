@@ -432,16 +432,31 @@ public final class Session implements Subscriber {
 
     // --- life
 
+    /** The session begins when the one before it is gone. Before it can be found. */
+    void awaitPredecessor() {
+        begun = true;
+        opening = new SessionOpening();
+    }
+
     /** A new session gets its first connection. */
     void begin(SessionRequest request) {
         begun = true;
+        SessionOpening predecessor = opening;
         resources.observer().sessionCreated(clientId);
         if (record == null) {
-            attach(request);
-            request.reply().opened(this, false);
+            opening = null;
+            if (ended) { // meanwhile, by somebody else
+                registry.open(request);
+            } else {
+                attach(request);
+                request.reply().opened(this, false);
+            }
+            if (predecessor != null) {
+                predecessor.finish();
+            }
             return;
         }
-        SessionOpening waiting = new SessionOpening();
+        SessionOpening waiting = predecessor == null ? new SessionOpening() : predecessor;
         opening = waiting;
         record.connected(request);
         record.await(kept -> {
@@ -460,6 +475,7 @@ public final class Session implements Subscriber {
     }
 
     private void attach(SessionRequest request) {
+        recovered = false;
         ClientIdentity previous = client;
         client = request.client();
         registry.clientChanged(this, previous);
@@ -488,7 +504,6 @@ public final class Session implements Subscriber {
         } else if (!registry.mayClaim(request.client(), client)) {
             request.loop().executor().execute(() -> request.reply().refused(ReasonCode.NOT_AUTHORIZED));
         } else {
-            recovered = false;
             // a session without expiry ends with its connection, whatever the next one asks for
             boolean ends = request.cleanStart() || expirySeconds == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
             if (ends) {
@@ -507,6 +522,7 @@ public final class Session implements Subscriber {
     private void resumeStored(SessionRecord stored, SessionRequest request, RoutingLoop here) {
         SessionOpening waiting = new SessionOpening();
         opening = waiting;
+        SessionRecord.Before before = stored.before();
         stored.connected(request);
         int version = stored.version();
         stored.await(kept -> {
@@ -515,6 +531,7 @@ public final class Session implements Subscriber {
             if (ended) {
                 target.executor().execute(() -> registry.open(request));
             } else if (!kept) {
+                stored.restore(before);
                 target.executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
             } else if (stored.version() != version) { // the old connection ended meanwhile
                 takeover(request, here);
@@ -613,6 +630,11 @@ public final class Session implements Subscriber {
     void awaitClient() {
         if (!recovered || ended || record == null) {
             return; // its client was faster
+        }
+        SessionOpening claimed = opening;
+        if (claimed != null) { // its client may be refused
+            claimed.afterwards(() -> execute(this::awaitClient));
+            return;
         }
         recovered = false;
         DeadlineWheel wheel = resources.wheels().get(owner.index());

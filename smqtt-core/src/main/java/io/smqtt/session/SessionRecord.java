@@ -9,6 +9,8 @@ import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,7 @@ final class SessionRecord implements StoreWaiter {
     private @Nullable Will will;
     private long willAtMillis = StoredSession.CONNECTED;
     private int version;
+    private @Nullable Set<String> unwritten;
 
     SessionRecord(Session session, SessionResources resources, Stores stores, long number, StoredQueue waiting) {
         this.session = session;
@@ -73,6 +76,31 @@ final class SessionRecord implements StoreWaiter {
     /** Grows with each header that was written. */
     int version() {
         return version;
+    }
+
+    /** What a header says that a client does not change for itself. */
+    record Before(
+            int version,
+            @Nullable String userName,
+            long expirySeconds,
+            long expiresAtMillis,
+            @Nullable Will will,
+            long willAtMillis) {}
+
+    /** What the header says now. */
+    Before before() {
+        return new Before(version, userName, expirySeconds, expiresAtMillis, will, willAtMillis);
+    }
+
+    /** A client was refused, because its header could not be written: what was before it is still in force. */
+    void restore(Before before) {
+        userName = before.userName;
+        if (version == before.version + 1) { // nobody has written it since
+            expirySeconds = before.expirySeconds;
+            expiresAtMillis = before.expiresAtMillis;
+            will = before.will;
+            willAtMillis = before.willAtMillis;
+        }
     }
 
     /** A client is, or is about to be, connected. */
@@ -177,12 +205,23 @@ final class SessionRecord implements StoreWaiter {
 
         @Override
         public boolean settled(long value, int detail, boolean kept) {
-            return !kept;
+            return !kept && (!session.isHere() || isFirst());
+        }
+
+        /** A filter is written again once, however often it changes meanwhile. */
+        private boolean isFirst() {
+            if (unwritten == null) {
+                unwritten = new HashSet<>();
+            }
+            return unwritten.add(clientFilter);
         }
 
         @Override
         public void again(long value, int detail) {
             session.execute(() -> {
+                if (unwritten != null) {
+                    unwritten.remove(clientFilter);
+                }
                 if (!session.hasEnded()) {
                     subscriptionChanged(clientFilter, session.subscription(clientFilter));
                 }

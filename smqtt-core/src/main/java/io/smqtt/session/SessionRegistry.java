@@ -207,12 +207,14 @@ public final class SessionRegistry {
     /** Puts a new session in the place of one that a clean start discards. On the old session's loop. */
     void replace(Session old, SessionRequest request) {
         Session fresh = new Session(resources, this, request);
+        fresh.awaitPredecessor();
         if (users != null) {
             users.add(fresh);
         }
         sessions.replace(old.id(), old, fresh);
         old.end(false);
-        request.loop().executor().execute(() -> fresh.begin(request));
+        // the old one must not come back after a crash; a store that takes nothing keeps nobody out
+        old.afterCommit(kept -> request.loop().executor().execute(() -> fresh.begin(request)));
     }
 
     /** How members of shared groups stand in for each other. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.StorageConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
@@ -12,6 +14,8 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.packet.SubscribeBytes;
+import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -219,6 +223,111 @@ class AcknowledgementTest {
         broker.store.release();
         publisher.publish(PublishBytes.to("t").payload("").qos(1).retained());
         assertThat(broker.store.retained()).isEmpty();
+    }
+
+    @Test
+    void aRetainedMessageIsGoneWhenThatIsSafeAlsoForWhoClearsItAgain() {
+        RawClient publisher = broker.clean("p");
+        publisher.publish(PublishBytes.to("t").payload("kept").qos(1).retained());
+        broker.store.fail();
+        for (int packetId = 1; packetId <= 2; packetId++) {
+            publisher.send(message("", 1, packetId).retained());
+            assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isEqualTo(QUOTA_EXCEEDED);
+        }
+        assertThat(broker.store.retained()).hasSize(1);
+        broker.store.heal();
+        publisher.publish(PublishBytes.to("t").payload("").qos(1).retained());
+        assertThat(broker.store.retained()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1_000})
+    void aCleanStartIsAcknowledgedWhenTheSessionBeforeItIsGone(int expirySeconds) throws IOException { // [MQTT-3.1.2-4]
+        subscribed("c", 1);
+        broker.store.hold();
+        RawClient client = broker.open(V5);
+        client.send(ConnectBytes.of("c").persistent(expirySeconds).cleanStart(true));
+        broker.awaitPending();
+        RawClient other = broker.clean("other");
+        for (int i = 0; i < 20; i++) {
+            other.ping();
+        }
+        assertThat(client.socket().getInputStream().available()).isZero();
+        RawClient third = broker.open(V5);
+        third.send(ConnectBytes.of("c").persistent(expirySeconds).cleanStart(true));
+        broker.store.release();
+        ReceivedPacket answer = third.expect(MqttMessageType.CONNACK);
+        assertThat(answer.reasonCode()).isZero();
+        assertThat(answer.sessionPresent()).isFalse();
+        broker.kill();
+        assertThat(broker.open(V5).connect(ConnectBytes.of("c").persistent(100)).sessionPresent())
+                .isEqualTo(expirySeconds > 0);
+        assertThat(broker.store.subscriptions("c")).isEmpty();
+    }
+
+    @Test
+    void anOlderPublisherThatWaitsForNoAnswerIsSlowedNotRefused() {
+        DurableBroker narrow = new DurableBroker(config -> config.limits(
+                LimitsConfig.builder().receiveMaximum(10).maxAwaitingRelease(10).build()));
+        try {
+            RawClient subscriber = narrow.persistent("s");
+            subscriber.subscribe("t", 1);
+            subscriber.disconnect();
+            narrow.awaitOffline("s");
+            RawClient publisher = narrow.clean(V311, "p");
+            narrow.store.hold();
+            for (int packetId = 1; packetId <= 200; packetId++) {
+                publisher.send(message(String.valueOf(packetId), 1, packetId));
+            }
+            narrow.awaitPending();
+            narrow.store.release();
+            for (int packetId = 1; packetId <= 200; packetId++) {
+                assertThat(publisher.expect(MqttMessageType.PUBACK).packetId()).isEqualTo(packetId);
+            }
+            publisher.ping();
+            assertThat(narrow.store.messages("s")).hasSize(200);
+        } finally {
+            narrow.close();
+        }
+    }
+
+    @Test
+    void whatAnOlderPublisherHasSentWhenItLeavesIsStored() {
+        DurableBroker narrow = new DurableBroker(config ->
+                config.limits(LimitsConfig.builder().receiveMaximum(10).build()));
+        try {
+            RawClient subscriber = narrow.persistent("s");
+            subscriber.subscribe("t", 1);
+            subscriber.disconnect();
+            narrow.awaitOffline("s");
+            RawClient publisher = narrow.clean(V311, "p");
+            narrow.store.hold();
+            for (int packetId = 1; packetId <= 50; packetId++) {
+                publisher.send(message(String.valueOf(packetId), 1, packetId));
+            }
+            publisher.send((byte) 0xE0, (byte) 0);
+            narrow.awaitPending();
+            narrow.store.release();
+            await().until(() -> narrow.store.messages("s").size() == 50);
+            narrow.awaitOffline("p");
+        } finally {
+            narrow.close();
+        }
+    }
+
+    @Test
+    void aStoreThatNobodyWaitsForStillKnowsQos2Identifiers() {
+        DurableBroker hasty = new DurableBroker(config -> config.storage(
+                StorageConfig.builder().sync(StorageConfig.Sync.NONE).build()));
+        try {
+            RawClient publisher = hasty.persistent("p");
+            publisher.send(message("x", 2, 7)).expect(MqttMessageType.PUBREC);
+            await().until(() -> hasty.store.received("p").equals(List.of(7)));
+            publisher.acknowledge(0x62, 7).expect(MqttMessageType.PUBCOMP);
+            await().until(() -> hasty.store.received("p").isEmpty());
+        } finally {
+            hasty.close();
+        }
     }
 
     @Test

@@ -222,6 +222,30 @@ class RestartTest {
     }
 
     @Test
+    void aClientThatIsRefusedChangesNothingOfItsSession() {
+        RawClient watcher = broker.persistent("w");
+        watcher.subscribe("will", 1);
+        PublishBytes will = PublishBytes.to("will").payload("gone").qos(1);
+        RawClient client = broker.open(ProtocolVersion.MQTT_5);
+        will.properties().willDelay(100);
+        client.connect(ConnectBytes.of("c").persistent(1_000).will(will));
+        client.abort();
+        broker.awaitOffline("c");
+        broker.store.fail();
+        RawClient refused = broker.open(ProtocolVersion.MQTT_5);
+        refused.send(ConnectBytes.of("c").persistent(1_000)).expect(MqttMessageType.CONNACK);
+        refused.expectClosed();
+        broker.store.heal();
+        broker.advance(Duration.ofSeconds(101));
+        ReceivedPacket published = watcher.expectPublish("will", "gone");
+        watcher.acknowledge(0x40, published.packetId());
+        await().until(() -> broker.store.session("c").orElseThrow().will() == null);
+        await().until(() -> broker.store.messages("w").isEmpty());
+        broker.kill();
+        broker.resumed("w").expectNothing();
+    }
+
+    @Test
     void aMessageExpiresOverARestart() { // [MQTT-3.3.2-5] [MQTT-3.3.2-6]
         RawClient subscriber = broker.persistent("s");
         subscriber.subscribe("t", 1);
