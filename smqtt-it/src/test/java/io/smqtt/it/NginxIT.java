@@ -58,8 +58,8 @@ class NginxIT {
                   ws:
                     enabled: false
                 """);
-        one = BrokerProcess.start(directory, List.of(), file);
-        two = BrokerProcess.start(directory, List.of(), file);
+        one = BrokerProcess.start(Files.createDirectory(directory.resolve("one")), List.of(), file);
+        two = BrokerProcess.start(Files.createDirectory(directory.resolve("two")), List.of(), file);
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName(Endpoint.HOST))) {
             front = Endpoint.loopback(free.getLocalPort());
         }
