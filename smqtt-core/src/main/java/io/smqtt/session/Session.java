@@ -620,9 +620,16 @@ public final class Session implements Subscriber {
             end(false);
         } else {
             if (record != null) {
-                record.disconnected(expirySeconds, will);
+                record.disconnected(expirySeconds, due);
             }
             deadlines.awaitExpiry(wheel, expirySeconds);
+        }
+    }
+
+    /** A will is safe with all who get it, or nobody may get it. */
+    void willPublished(Will published) {
+        if (record != null && !ended) {
+            record.willGone(published);
         }
     }
 
@@ -786,9 +793,6 @@ public final class Session implements Subscriber {
         Will due = will;
         will = null;
         if (due != null) {
-            if (record != null && !ended) {
-                record.willGone();
-            }
             registry.publishWill(this, due);
         }
     }

@@ -127,9 +127,10 @@ final class SessionRecord implements StoreWaiter {
         loop().watch(this, 0, HEADER);
     }
 
-    /** The will is published, or will not be. */
-    void willGone() {
-        if (will != null) {
+    /** A will is published, or will not be. */
+    @SuppressWarnings("ReferenceEquality") // the next client may have an equal one
+    void willGone(Will gone) {
+        if (will == gone) {
             will = null;
             willAtMillis = StoredSession.CONNECTED;
             writeHeader();

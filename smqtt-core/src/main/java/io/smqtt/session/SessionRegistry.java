@@ -286,22 +286,39 @@ public final class SessionRegistry {
         return bounded.onErrorReturn(AccessDecision.DENY).defaultIfEmpty(AccessDecision.DENY);
     }
 
-    /** Publishes the will of a session if its client may still do so. On the session's loop. */
+    /**
+     * Publishes the will of a session if its client may still do so. In the store it waits until the message is safe. On
+     * the session's loop.
+     */
     void publishWill(Session session, Will will) {
         ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), session.id());
         RoutingLoop loop = session.owner();
         decide(session.client(), AccessAction.PUBLISH, message.topic().value()).subscribe(decision -> {
             if (decision == AccessDecision.ALLOW) {
-                loop.executor().execute(() -> routeWill(loop, session, message));
+                loop.executor().execute(() -> routeWill(loop, session, will, message));
+            } else {
+                session.execute(() -> session.willPublished(will));
             }
         });
     }
 
-    private void routeWill(RoutingLoop loop, Session session, ApplicationMessage message) {
+    private void routeWill(RoutingLoop loop, Session session, Will will, ApplicationMessage message) {
+        RouteTicket ticket = willTicket(loop, session, will);
         if (message.retain()) { // [MQTT-3.1.2-15]
-            retained.retain(loop, message, RouteTicket.NONE);
+            retained.retain(loop, message, ticket);
         }
         resources.observer().willPublished(session.id());
-        resources.router().route(loop, message, RouteTicket.NONE);
+        resources.router().route(loop, message, ticket);
+        ticket.release(true);
+    }
+
+    private RouteTicket willTicket(RoutingLoop loop, Session session, Will will) {
+        Stores stores = resources.stores();
+        return stores == null || !session.isStored()
+                ? RouteTicket.NONE
+                : new WillTicket(
+                        () -> session.execute(() -> session.willPublished(will)),
+                        stores.waits(),
+                        stores.of(loop).isStable());
     }
 }

@@ -221,6 +221,36 @@ class RestartTest {
         await().until(() -> broker.store.session("c").orElseThrow().will() == null);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 10})
+    void aWillIsStoredUntilItsMessageIs(int delaySeconds) { // [MQTT-3.1.2-8]
+        RawClient watcher = broker.persistent("w");
+        watcher.subscribe("will", 1);
+        watcher.disconnect();
+        broker.awaitOffline("w");
+        PublishBytes will = PublishBytes.to("will").payload("gone").qos(1);
+        will.properties().willDelay(delaySeconds);
+        RawClient client = broker.open(ProtocolVersion.MQTT_5);
+        client.connect(ConnectBytes.of("c").persistent(1_000).will(will));
+        if (delaySeconds > 0) {
+            client.abort();
+            broker.awaitOffline("c");
+            await().until(() -> broker.store.session("c").orElseThrow().willAtMillis() > 0);
+            broker.store.hold();
+            broker.advance(Duration.ofSeconds(delaySeconds + 1));
+        } else {
+            broker.store.hold();
+            client.abort();
+        }
+        broker.awaitPending();
+        broker.store.commitOne();
+        broker.kill();
+        broker.advance(Duration.ofSeconds(1));
+        RawClient resumed = broker.resumed("w");
+        resumed.acknowledge(0x40, resumed.expectPublish("will", "gone").packetId());
+        await().until(() -> broker.store.session("c").orElseThrow().will() == null);
+    }
+
     @Test
     void aClientThatIsRefusedChangesNothingOfItsSession() {
         RawClient watcher = broker.persistent("w");

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.routing.RouteTicket;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Lets a will wait in the store until its message is safe with all who get it. Any thread. */
+final class WillTicket implements RouteTicket {
+
+    private final Runnable safe;
+    private final boolean waits;
+    private final boolean stable;
+    private final AtomicInteger holds = new AtomicInteger(1);
+    private volatile boolean failed;
+
+    /**
+     * Creates a ticket that is held until the will was routed.
+     *
+     * @param safe is called when the message is safe, and not at all if it could not be kept
+     * @param waits whether anything waits for the store
+     * @param stable whether only stable storage is safe enough
+     */
+    WillTicket(Runnable safe, boolean waits, boolean stable) {
+        this.safe = safe;
+        this.waits = waits;
+        this.stable = stable;
+    }
+
+    @Override
+    public void hold() {
+        holds.incrementAndGet();
+    }
+
+    @Override
+    public void release(boolean success) {
+        if (!success) {
+            failed = true;
+        }
+        if (holds.decrementAndGet() == 0 && !failed) {
+            safe.run();
+        }
+    }
+
+    @Override
+    public boolean waitsForStore() {
+        return waits;
+    }
+
+    @Override
+    public boolean wantsStable() {
+        return stable;
+    }
+}
