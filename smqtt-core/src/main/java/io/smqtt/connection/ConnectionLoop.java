@@ -35,6 +35,7 @@ public final class ConnectionLoop {
     private OutboundBuffer[] dirty = new OutboundBuffer[FIRST_DIRTY];
     private int dirtyCount;
     private boolean overloaded;
+    private boolean storeOverloaded;
     private @Nullable ApplicationMessage sharedMessage;
     private @Nullable ByteBuf sharedPayload;
 
@@ -82,7 +83,8 @@ public final class ConnectionLoop {
 
         @Override
         protected void expired() {
-            overloaded = budget.isExceeded() || (store != null && store.isOverloaded());
+            overloaded = budget.isExceeded();
+            storeOverloaded = store != null && store.isOverloaded();
             wheel.arm(this, 0);
         }
     }
@@ -135,6 +137,11 @@ public final class ConnectionLoop {
     /** Whether publishers are to be slowed, because queues hold too much. */
     boolean isOverloaded() {
         return overloaded;
+    }
+
+    /** Whether those who publish what may be stored are to be slowed, because too much waits for the disk. */
+    boolean isStoreOverloaded() {
+        return storeOverloaded;
     }
 
     boolean inEventLoop() {

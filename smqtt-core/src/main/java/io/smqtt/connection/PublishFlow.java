@@ -40,6 +40,7 @@ public final class PublishFlow {
     private final boolean retainAvailable;
     private final boolean validatesPayloadFormat;
     private final boolean awaitsDelivery;
+    private final boolean queuesQos0;
 
     /**
      * Creates the flow.
@@ -73,10 +74,12 @@ public final class PublishFlow {
         this.retainAvailable = config.mqtt().retainAvailable();
         this.validatesPayloadFormat = config.mqtt().validatePayloadFormat();
         this.awaitsDelivery = awaitsDelivery;
+        this.queuesQos0 = config.session().queueQos0();
     }
 
     void onPublish(Connection connection, PublishPacket packet) {
-        connection.pace(limits.maxPublishRate()).published();
+        boolean storable = queuesQos0 || packet.qos() != QoS.AT_MOST_ONCE || packet.retain();
+        connection.pace(limits.maxPublishRate()).published(storable);
         TopicName topic = connection.inboundAliases().resolve(packet.topic(), packet.topicAlias());
         QoS qos = packet.qos();
         if (qos.compareTo(maximumQos) > 0) { // [MQTT-3.2.2-11]

@@ -6,7 +6,7 @@ import io.smqtt.session.DeadlineWheel;
 
 /**
  * Slows one publisher down by not reading: to its permitted rate, and to one read per tick while the broker's queues hold
- * too much. Nothing is dropped; the client meets TCP's own back-pressure.
+ * too much, or too much of what it publishes waits for the disk. Nothing is dropped; the client meets TCP's own back-pressure.
  */
 final class ReadPace extends Deadline {
 
@@ -17,15 +17,21 @@ final class ReadPace extends Deadline {
     private long secondBegan = Long.MIN_VALUE;
     private long publishedInSecond;
     private boolean published;
+    private boolean stored;
 
     ReadPace(int maximumRate, Connection connection) {
         this.maximumRate = maximumRate;
         this.connection = connection;
     }
 
-    /** A PUBLISH was read. */
-    void published() {
+    /**
+     * A PUBLISH was read.
+     *
+     * @param storable whether it can be work for the disk; who publishes nothing else does not wait for a slow one
+     */
+    void published(boolean storable) {
         published = true;
+        stored |= storable;
         publishedInSecond++;
     }
 
@@ -38,10 +44,11 @@ final class ReadPace extends Deadline {
         if (maximumRate > 0) {
             delayMillis = overRateMillis(loop.wheel().tick());
         }
-        if (delayMillis == 0 && published && loop.isOverloaded()) {
+        if (delayMillis == 0 && (published && loop.isOverloaded() || stored && loop.isStoreOverloaded())) {
             delayMillis = DeadlineWheel.TICK_MILLIS;
         }
         published = false;
+        stored = false;
         if (delayMillis == 0) {
             return false;
         }

@@ -200,12 +200,12 @@ class ConnectionTest {
         bench.open().connected();
         ReadPace pace = new ReadPace(
                 0, new Connection(bench.channel.pipeline().lastContext(), bench.loop, null, null, () -> {}));
-        pace.published();
+        pace.published(false);
         assertThat(pace.postpones(bench.loop)).isFalse();
         io.smqtt.session.Session absent = occupyBudget();
         bench.pass(Duration.ofMillis(200));
         assertThat(pace.postpones(bench.loop)).isFalse(); // nothing was published since
-        pace.published();
+        pace.published(false);
         assertThat(pace.postpones(bench.loop)).isTrue();
         assertThat(pace.postpones(bench.loop)).isTrue();
         bench.pass(Duration.ofMillis(300));

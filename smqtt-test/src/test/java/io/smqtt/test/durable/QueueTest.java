@@ -271,4 +271,21 @@ class QueueTest {
             clock.shutdownNow();
         }
     }
+
+    @Test
+    void whoNeedsNoDiskIsNotSlowedWhileTooMuchWaitsForIt() throws InterruptedException {
+        RawClient other = broker().clean("other");
+        other.subscribe("other", 0);
+        broker().store.overloaded(true);
+        ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+        clock.scheduleAtFixedRate(() -> broker().advance(Duration.ofMillis(100)), 0, 20, TimeUnit.MILLISECONDS);
+        await().pollDelay(Duration.ofMillis(500)).until(() -> true); // two turns of the wheel
+        clock.shutdownNow();
+        assertThat(clock.awaitTermination(5, TimeUnit.SECONDS)).isTrue();
+        for (int i = 0; i < 10; i++) { // time stands still, so that nobody who was slowed would be read from
+            other.send(PublishBytes.to("other").payload("x"));
+            other.expectPublish("other", "x");
+            other.ping();
+        }
+    }
 }
