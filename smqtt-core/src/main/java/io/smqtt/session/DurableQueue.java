@@ -18,8 +18,10 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.List;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -93,6 +95,12 @@ final class DurableQueue implements StoreWaiter {
 
     private OutboundFlow.@Nullable SharedReturn heirs;
     private boolean trimming;
+
+    /** Whether a message that waits may have an expiry interval, and whether that is being looked for. */
+    private boolean mayExpire;
+
+    private boolean sweeping;
+    private int drains;
     private long expiryLookNanos = Long.MIN_VALUE;
 
     /** Joint messages that wait and are not safe yet, in order. */
@@ -118,6 +126,7 @@ final class DurableQueue implements StoreWaiter {
         this.unreadFrom = stored.firstSequence();
         this.waiting = stored.messages();
         this.bytes = stored.bytes();
+        this.mayExpire = waiting > 0; // nobody has read them yet
     }
 
     /** The session was found in the store and is in a shared group. */
@@ -139,6 +148,8 @@ final class DurableQueue implements StoreWaiter {
         epoch++;
         reading = false;
         trimming = false;
+        mayExpire |= sweeping; // not all of it was looked at
+        sweeping = false;
         drainReading = false;
         mayHoldShared |= drainTarget != null; // not all of it was offered
         drainTarget = null;
@@ -219,6 +230,7 @@ final class DurableQueue implements StoreWaiter {
         waiting++;
         bytes += footprint;
         mayHoldShared |= subscription.shareName() != null;
+        mayExpire |= message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
         StoredMessage stored = stored(number, message, subscription, qos, StoredDelivery.WAITING);
         if (qos == QoS.EXACTLY_ONCE) {
             Joint part = new Joint(stored, -1);
@@ -771,6 +783,77 @@ final class DurableQueue implements StoreWaiter {
         return true;
     }
 
+    // --- what has expired while the client is away
+
+    /**
+     * Removes what has expired, wherever it stands, page by page. While no client is connected.
+     *
+     * @param next is told when to look again, in seconds or {@link ApplicationMessage#NEVER}; not if a client comes
+     */
+    void removeExpired(LongConsumer next) {
+        if (connected || waiting == 0 || !mayExpire) {
+            return;
+        }
+        if (reading || trimming || drainTarget != null || departing != null) {
+            next.accept(0);
+            return;
+        }
+        mayExpire = false;
+        sweeping = true;
+        trimming = true;
+        sweepFrom(unreadFrom, Long.MAX_VALUE, next);
+    }
+
+    private void sweepFrom(long from, long soonest, LongConsumer next) {
+        int asked = epoch;
+        int before = drains;
+        readPage(from, page -> {
+            if (asked == epoch && !session.hasEnded()) {
+                sweep(page, before == drains, soonest, next);
+            }
+        });
+    }
+
+    private void sweep(StoredPage page, boolean valid, long soonestBefore, LongConsumer next) {
+        List<StoredMessage> messages = page.messages();
+        long now = resources.ticker().nanoTime();
+        long soonest = soonestBefore;
+        boolean stopped = page.failure() != null || !valid;
+        for (StoredMessage message : messages) {
+            stopped = stopped || message.sequence() >= barrier();
+            soonest = stopped ? soonest : Math.min(soonest, sweep(message, now));
+        }
+        if (!stopped && !messages.isEmpty()) {
+            sweepFrom(messages.get(messages.size() - 1).sequence() + 1, soonest, next);
+            return;
+        }
+        sweeping = false;
+        trimming = false;
+        mayExpire |= stopped || soonest != Long.MAX_VALUE;
+        if (mayExpire) {
+            next.accept(stopped ? 0 : soonest);
+        }
+    }
+
+    /** Drops a message if it has expired; else tells how many seconds it has, or many. */
+    private long sweep(StoredMessage stored, long now) {
+        ApplicationMessage message = stored.message();
+        if (stored.sequence() < unreadFrom
+                || stored.delivery().state() != StoredDelivery.State.WAITING
+                || message.expiryIntervalSeconds() == ApplicationMessage.NEVER) {
+            return Long.MAX_VALUE;
+        }
+        if (!message.isExpired(now)) {
+            return message.remainingExpirySeconds(now);
+        }
+        if (stored.sequence() == unreadFrom) {
+            unreadFrom++;
+        }
+        forget(message.footprintBytes());
+        drop(stored.sequence(), DropReason.EXPIRED);
+        return Long.MAX_VALUE;
+    }
+
     // --- shared subscriptions
 
     /** Offers what waits by shared subscriptions to other members, page by page, while the client is away. */
@@ -789,6 +872,7 @@ final class DurableQueue implements StoreWaiter {
             drainAgain = false;
         }
         cameBack = false;
+        drains++;
         drainReading = true;
         int asked = epoch;
         readPage(from, page -> drain(page, asked));

@@ -701,6 +701,34 @@ final class OutboundFlow {
     }
 
     /** Drops all that waits, when the session ends. */
+    /**
+     * Removes messages in memory that have expired while they waited.
+     *
+     * @return seconds until the next one expires, or {@link ApplicationMessage#NEVER}
+     */
+    long removeExpired() {
+        long now = resources.ticker().nanoTime();
+        long soonest = Long.MAX_VALUE;
+        int expired = 0;
+        for (int i = queue.size(); i > 0; i--) {
+            ApplicationMessage message = queue.message();
+            Subscription subscription = queue.subscription();
+            queue.remove();
+            if (message.isExpired(now)) {
+                expired++;
+            } else {
+                queue.add(message, subscription);
+                if (message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
+                    soonest = Math.min(soonest, message.remainingExpirySeconds(now));
+                }
+            }
+        }
+        if (expired > 0) {
+            observer.messageDropped(DropReason.EXPIRED, expired);
+        }
+        return soonest == Long.MAX_VALUE ? ApplicationMessage.NEVER : soonest;
+    }
+
     void end() {
         int dropped = queue.size() + inFlight.unsent();
         while (!queue.isEmpty()) {

@@ -16,6 +16,7 @@ import io.smqtt.spi.StoredSession;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,12 @@ import org.jspecify.annotations.Nullable;
  * loops only when a client takes it over ({@link SessionMove}).
  */
 public final class Session implements Subscriber {
+
+    /** At least between two looks for expired messages of an absent client, and more where many wait. */
+    private static final long QUEUE_LOOK_MILLIS = 60_000;
+
+    private static final long QUEUE_LOOK_MILLIS_PER_MESSAGE = 100;
+    private static final int QUEUE_LOOK_SPREAD = 60;
 
     private final SessionResources resources;
     private final SessionRegistry registry;
@@ -190,6 +197,7 @@ public final class Session implements Subscriber {
             registry.groups().take(this, message, subscription, ticket);
         } else {
             outbound().deliver(message, subscription, ticket);
+            awaitExpiryOf(message);
         }
     }
 
@@ -623,6 +631,9 @@ public final class Session implements Subscriber {
                 record.disconnected(expirySeconds, due);
             }
             deadlines.awaitExpiry(wheel, expirySeconds);
+            if (queuedCount() > 0) {
+                deadlines.awaitQueueLook(wheel, QUEUE_LOOK_MILLIS);
+            }
         }
     }
 
@@ -645,6 +656,9 @@ public final class Session implements Subscriber {
         }
         recovered = false;
         DeadlineWheel wheel = resources.wheels().get(owner.index());
+        if (record.queue().count() > 0) { // spread over an hour: each look reads from disk
+            deadlines.awaitQueueLook(wheel, QUEUE_LOOK_MILLIS * (1 + record.number() % QUEUE_LOOK_SPREAD));
+        }
         if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not end as it should
             Will due = will;
             if (due != null && (due.delaySeconds() == 0 || expirySeconds == 0)) {
@@ -665,6 +679,36 @@ public final class Session implements Subscriber {
             deadlines.awaitWillMillis(wheel, Math.max(0, record.willAtMillis() - now));
         }
         deadlines.awaitExpiryMillis(wheel, Math.max(0, record.expiresAtMillis() - now));
+    }
+
+    /** A message that waits for an absent client is removed when it has expired. */
+    private void awaitExpiryOf(ApplicationMessage message) {
+        if (sink == null && message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
+            long seconds = message.remainingExpirySeconds(resources.ticker().nanoTime()) + 1;
+            deadlines.awaitQueueLook(resources.wheels().get(owner.index()), TimeUnit.SECONDS.toMillis(seconds));
+        }
+    }
+
+    /** Removes messages that have expired while no client is connected. */
+    void removeExpired() {
+        if (ended || sink != null) {
+            return;
+        }
+        DeadlineWheel wheel = resources.wheels().get(owner.index());
+        deadlines.restQueueLook(wheel, Math.max(QUEUE_LOOK_MILLIS, queuedCount() * QUEUE_LOOK_MILLIS_PER_MESSAGE));
+        if (outbound != null) {
+            lookAgain(outbound.removeExpired());
+        }
+        if (record != null) {
+            record.queue().removeExpired(this::lookAgain);
+        }
+    }
+
+    /** Arms the next look, in seconds; none if that is NEVER. */
+    private void lookAgain(long seconds) {
+        if (seconds != ApplicationMessage.NEVER && !ended && sink == null) {
+            deadlines.awaitQueueLook(resources.wheels().get(owner.index()), TimeUnit.SECONDS.toMillis(seconds + 1));
+        }
     }
 
     private void detachFlow() {
@@ -762,12 +806,14 @@ public final class Session implements Subscriber {
             registry.groups().takeAfterEnd(this, message, subscription, ticket);
         } else {
             outbound().takeBack(message, subscription, ticket);
+            awaitExpiryOf(message);
         }
     }
 
     /** Keeps a message while no other member is there. */
     void park(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         outbound().deliver(message, subscription, ticket);
+        awaitExpiryOf(message);
     }
 
     /** Absent members have more messages, which are asked for when nothing waits here. */

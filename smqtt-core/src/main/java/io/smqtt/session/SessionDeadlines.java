@@ -4,12 +4,13 @@ package io.smqtt.session;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What happens to a session without a connection in time: its will is published, and it expires. */
+/** What happens to a session without a connection in time: its will is published, its messages expire, and so does it. */
 final class SessionDeadlines {
 
     private final Session session;
     private @Nullable Deadline willTimer;
     private @Nullable Deadline expiry;
+    private @Nullable QueueLook queueLook;
 
     SessionDeadlines(Session session) {
         this.session = session;
@@ -45,6 +46,44 @@ final class SessionDeadlines {
         }
     }
 
+    /** Looks for messages that have expired. */
+    private static final class QueueLook extends Deadline {
+
+        private final Session session;
+        private long earliestTick;
+
+        QueueLook(Session session) {
+            this.session = session;
+        }
+
+        @Override
+        protected void expired() {
+            session.removeExpired();
+        }
+    }
+
+    /**
+     * Looks for messages that have expired, unless that is to happen earlier.
+     *
+     * @param millis from now
+     */
+    void awaitQueueLook(DeadlineWheel wheel, long millis) {
+        if (queueLook == null) {
+            queueLook = new QueueLook(session);
+        }
+        long tick = Math.max(queueLook.earliestTick, wheel.nowTick() + millis / DeadlineWheel.TICK_MILLIS + 1);
+        if (!queueLook.isArmed() || queueLook.dueTick > tick) {
+            wheel.armAt(queueLook, tick);
+        }
+    }
+
+    /** A look was taken: the next one is worth it in a while only. */
+    void restQueueLook(DeadlineWheel wheel, long millis) {
+        if (queueLook != null) {
+            queueLook.earliestTick = wheel.nowTick() + millis / DeadlineWheel.TICK_MILLIS;
+        }
+    }
+
     boolean isWillWaiting() {
         return willTimer != null && willTimer.isArmed();
     }
@@ -75,6 +114,10 @@ final class SessionDeadlines {
         if (expiry != null) {
             expiry.cancel();
             expiry = null;
+        }
+        if (queueLook != null) {
+            queueLook.cancel();
+            queueLook = null;
         }
     }
 }

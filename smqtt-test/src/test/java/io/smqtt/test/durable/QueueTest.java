@@ -191,13 +191,85 @@ class QueueTest {
             message.properties().messageExpiry(10);
             publisher.publish(message);
         }
-        broker().advance(Duration.ofSeconds(11));
+        broker().advance(Duration.ofMillis(10_500)); // expired, and looked for only half a second later
         publisher.publish("t", "no room yet", 1);
         await().until(() -> broker().store.messages("s").isEmpty());
         publisher.publish("t", "room", 1);
         RawClient resumed = broker().resumed("s");
         resumed.expectPublish("t", "room");
         resumed.expectNothing();
+    }
+
+    private static void publishExpiring(RawClient publisher, String payload, int seconds) {
+        PublishBytes message = PublishBytes.to("t").payload(payload).qos(1);
+        message.properties().messageExpiry(seconds);
+        publisher.publish(message);
+    }
+
+    private void awaitStored(String clientId, int count) {
+        await().until(() -> broker().store.messages(clientId).size() == count);
+    }
+
+    @Test
+    void expiredMessagesAreRemovedThoughNobodyComes() {
+        away("s", "t");
+        RawClient publisher = broker().clean("p");
+        publisher.publish("t", "stays", 1);
+        for (int i = 0; i < 300; i++) { // more than a page
+            publishExpiring(publisher, "short " + i, 10);
+        }
+        publishExpiring(publisher, "longer", 100);
+        publisher.publish("t", "stays, too", 2);
+        awaitStored("s", 303);
+
+        broker().advance(Duration.ofSeconds(12));
+        awaitStored("s", 3);
+        broker().advance(Duration.ofSeconds(91));
+        awaitStored("s", 2);
+
+        for (int i = 2; i < LIMIT; i++) { // there is room again
+            publisher.publish("t", "more", 1);
+        }
+        awaitStored("s", LIMIT);
+        RawClient resumed = broker().resumed("s");
+        resumed.expectPublish("t", "stays");
+        resumed.expectPublish("t", "stays, too");
+        resumed.expectPublish("t", "more");
+    }
+
+    @Test
+    void expiredMessagesAreRemovedAfterARestartThoughNobodyComes() {
+        away("s", "t");
+        RawClient publisher = broker().clean("p");
+        publishExpiring(publisher, "short", 10);
+        publisher.publish("t", "stays", 1);
+        publishExpiring(publisher, "short, too", 10);
+        awaitStored("s", 3);
+
+        broker().kill();
+        broker().advance(Duration.ofSeconds(500)); // recovered queues are looked at one after the other
+
+        awaitStored("s", 1);
+        RawClient resumed = broker().resumed("s");
+        resumed.expectPublish("t", "stays");
+        resumed.expectNothing();
+    }
+
+    @Test
+    void aClientThatComesWhileItsMessagesExpireGetsTheOthers() {
+        for (int round = 0; round < 20; round++) {
+            String clientId = "s" + round;
+            away(clientId, "t");
+            RawClient publisher = broker().clean("p");
+            publishExpiring(publisher, "short", 10);
+            publisher.publish("t", "stays", 1);
+            awaitStored(clientId, 2);
+            broker().advance(Duration.ofSeconds(12));
+            RawClient resumed = broker().resumed(clientId);
+            resumed.acknowledge(0x40, resumed.expectPublish("t", "stays").packetId());
+            awaitStored(clientId, 0);
+            resumed.unsubscribe("t");
+        }
     }
 
     @ParameterizedTest

@@ -2,6 +2,7 @@
 package io.smqtt.test.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.SessionConfig;
@@ -12,6 +13,7 @@ import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -208,6 +210,37 @@ class SessionTest {
         assertThat(second.expectPublish("a", "60").number(MESSAGE_EXPIRY)).isEqualTo(40);
         assertThat(second.expectPublish("a", "forever").propertyIds()).doesNotContain(MESSAGE_EXPIRY);
         second.expectNothing();
+    }
+
+    @Test
+    void expiredMessagesAreRemovedThoughNobodyComes() {
+        RawClient first = broker.open(V5);
+        connect(first);
+        first.subscribe("a", 1);
+        first.disconnect();
+        RawClient publisher = broker.client(V5, "p");
+        for (int seconds : new int[] {10, 90, 10}) {
+            PublishBytes message = PublishBytes.to("a").qos(1).payload("" + seconds);
+            message.properties().messageExpiry(seconds);
+            publisher.publish(message);
+        }
+        publisher.publish("a", "forever", 1);
+        advance(12);
+        awaitQueued(2);
+        advance(80);
+        awaitQueued(1);
+        RawClient second = resumed(V5);
+        second.expectPublish("a", "forever");
+        second.expectNothing();
+    }
+
+    private void awaitQueued(int count) {
+        await().until(() -> count
+                == Objects.requireNonNull(broker.broker()
+                                .clients()
+                                .filter(client -> !client.connected())
+                                .blockFirst())
+                        .queued());
     }
 
     @Test
