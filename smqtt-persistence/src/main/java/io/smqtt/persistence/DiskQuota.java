@@ -16,6 +16,8 @@ import org.slf4j.LoggerFactory;
 final class DiskQuota {
 
     private static final Logger LOG = LoggerFactory.getLogger(DiskQuota.class);
+    private static final long LEAST_BYTES = 1L << 20;
+    private static final int PARTS = 64;
 
     private final Database database;
     private final long maxBytes;
@@ -23,6 +25,7 @@ final class DiskQuota {
     private final AtomicBoolean compacting = new AtomicBoolean();
     private volatile boolean exceeded;
     private volatile long usedBytes;
+    private long measuredAtBytes;
 
     DiskQuota(Database database, long maxBytes, ExecutorService background) {
         this.database = database;
@@ -46,8 +49,14 @@ final class DiskQuota {
         return new IllegalStateException("the store is full: it takes " + usedBytes + " bytes of " + maxBytes);
     }
 
+    /** Whether so much was written since the last measurement that it cannot wait for the next one. */
+    boolean isDue() {
+        return maxBytes > 0 && database.submittedBytes() - measuredAtBytes > Math.max(LEAST_BYTES, maxBytes / PARTS);
+    }
+
     void measure() {
         Path directory = database.directory();
+        measuredAtBytes = database.submittedBytes();
         usedBytes = StoreFolder.bytesOf(directory);
         StoreFolder.restrict(directory);
         boolean now = maxBytes > 0 && usedBytes > maxBytes;

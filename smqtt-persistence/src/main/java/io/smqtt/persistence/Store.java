@@ -189,7 +189,7 @@ final class Store {
             }
             return REPAIR_NANOS;
         }
-        if (now - measuredNanos >= MEASURE_NANOS) {
+        if (now - measuredNanos >= MEASURE_NANOS || quota.isDue()) {
             measuredNanos = now;
             measure();
         }

@@ -256,6 +256,24 @@ class QueueTest {
     }
 
     @Test
+    void expiredRetainedMessagesAreRemovedThoughNobodyAsks() {
+        RawClient publisher = broker().clean("p");
+        PublishBytes message = PublishBytes.to("r").payload("short").qos(1).retained();
+        message.properties().messageExpiry(10);
+        publisher.publish(message);
+        publisher.publish(PublishBytes.to("q").payload("stays").qos(1).retained());
+        assertThat(broker().store.retained()).hasSize(2);
+
+        broker().advance(Duration.ofSeconds(12));
+
+        await().until(() -> broker().store.retained().size() == 1);
+        RawClient subscriber = broker().clean("s");
+        subscriber.subscribe("#", 1);
+        subscriber.expectPublish("q", "stays");
+        subscriber.expectNothing();
+    }
+
+    @Test
     void aClientThatComesWhileItsMessagesExpireGetsTheOthers() {
         for (int round = 0; round < 20; round++) {
             String clientId = "s" + round;
