@@ -14,9 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
-import org.rocksdb.WriteBatch;
 
 /**
  * What becomes safe at once. Messages are put together per session before anything is encoded: a message that is put and
@@ -33,7 +33,7 @@ final class Batch implements Database.Rows {
     private final Tails tails;
     private final Heads heads;
     private final List<Change> changes = new ArrayList<>();
-    private final Map<Long, Map<Long, Pending>> messages = new LinkedHashMap<>();
+    private final Map<Long, Map<Long, Pending>> messages = new HashMap<>();
     private final IdentityHashMap<ApplicationMessage, Body> bodies = new IdentityHashMap<>();
     private final Map<Long, Integer> released = new HashMap<>();
     private final List<Long> removedSessions = new ArrayList<>();
@@ -157,8 +157,8 @@ final class Batch implements Database.Rows {
     /** Makes rows of messages; nothing can be applied afterwards. */
     void finish() throws RocksDBException {
         messages.values().forEach(session -> session.values().forEach(this::count));
-        for (Map.Entry<Long, Map<Long, Pending>> session : messages.entrySet()) {
-            finish(session.getKey(), session.getValue());
+        for (Map.Entry<Long, Map<Long, Pending>> session : new TreeMap<>(messages).entrySet()) {
+            finish(session.getKey(), session.getValue()); // in the order of keys, which the library takes faster
         }
         for (Body body : bodies.values()) {
             finish(body);
@@ -193,7 +193,7 @@ final class Batch implements Database.Rows {
             long body = body(message.message());
             add(new Change(Family.QUEUE, key, encoding.queued(message, pending.delivery, body)));
             int footprintBytes = message.message().footprintBytes();
-            heads.put(session, sequence, new QueueRow.Head(footprintBytes, body));
+            heads.written(session, sequence, new QueueRow.Head(footprintBytes, body, false));
             tail.added(sequence, footprintBytes);
         } else if (pending.isCancelled()) {
             tail.used(sequence);
@@ -201,6 +201,7 @@ final class Batch implements Database.Rows {
             removeStored(key, session, sequence, tail);
         } else {
             add(new Change(Family.DELIVERY, key, encoding.delivery(pending.delivery)));
+            heads.deliveryWritten(session, sequence);
         }
     }
 
@@ -220,7 +221,9 @@ final class Batch implements Database.Rows {
         if (head != null) {
             heads.remove(session, sequence);
             add(Change.remove(Family.QUEUE, key));
-            add(Change.remove(Family.DELIVERY, key));
+            if (head.mayHaveDelivery()) {
+                add(Change.remove(Family.DELIVERY, key));
+            }
             tail.removed(sequence, head.footprintBytes());
             release(head);
         }
@@ -253,7 +256,7 @@ final class Batch implements Database.Rows {
     }
 
     @Override
-    public void writeTo(WriteBatch batch, Handles open) throws RocksDBException {
+    public void writeTo(RowBatch batch, Handles open) {
         for (Change change : changes) {
             change.writeTo(batch, open);
         }

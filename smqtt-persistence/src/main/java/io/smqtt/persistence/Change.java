@@ -3,8 +3,6 @@ package io.smqtt.persistence;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.rocksdb.RocksDBException;
-import org.rocksdb.WriteBatch;
 
 /**
  * One row that is written.
@@ -21,11 +19,11 @@ record Change(Family family, byte[] key, byte @Nullable [] value) {
         return new Change(family, key, null);
     }
 
-    void writeTo(WriteBatch batch, Handles open) throws RocksDBException {
+    void writeTo(RowBatch batch, Handles open) {
         if (value == null) {
-            batch.delete(open.of(family), key);
+            batch.delete(open.idOf(family), key);
         } else {
-            batch.put(open.of(family), key, value);
+            batch.put(open.idOf(family), key, value);
         }
     }
 

@@ -71,8 +71,9 @@ final class Database implements AutoCloseable {
 
     void write(Rows rows, boolean sync) throws RocksDBException {
         use(open -> {
-            try (WriteBatch batch = new WriteBatch()) {
-                rows.writeTo(batch, open);
+            RowBatch made = new RowBatch();
+            rows.writeTo(made, open);
+            try (WriteBatch batch = new WriteBatch(made.toByteArray())) {
                 open.db.write(sync ? open.synced : open.unsynced, batch);
                 submittedBytes.addAndGet(batch.getDataSize());
             }
@@ -176,6 +177,6 @@ final class Database implements AutoCloseable {
     /** What is written at once. */
     interface Rows {
 
-        void writeTo(WriteBatch batch, Handles open) throws RocksDBException;
+        void writeTo(RowBatch batch, Handles open);
     }
 }

@@ -38,6 +38,7 @@ final class Handles implements AutoCloseable {
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final ColumnFamilyHandle[] families = new ColumnFamilyHandle[Family.values().length];
+    private final int[] ids = new int[families.length];
     final WriteOptions synced;
     final WriteOptions unsynced;
     final RocksDB db;
@@ -56,6 +57,7 @@ final class Handles implements AutoCloseable {
             db = own(RocksDB.open(database, directory.toString(), descriptors, handles));
             for (Family family : Family.values()) {
                 families[family.ordinal()] = own(handles.get(family.ordinal()));
+                ids[family.ordinal()] = families[family.ordinal()].getID();
             }
         } catch (RocksDBException | RuntimeException e) {
             close();
@@ -83,6 +85,11 @@ final class Handles implements AutoCloseable {
 
     private static double number(@Nullable String text) {
         return text == null ? 0 : Double.parseDouble(text);
+    }
+
+    /** What a column family is called in a batch. */
+    int idOf(Family family) {
+        return ids[family.ordinal()];
     }
 
     private DBOptions databaseOptions(StoreSettings settings, boolean create) {

@@ -20,6 +20,7 @@ final class Heads {
     private final long[] sequences = new long[SIZE];
     private final int[] footprints = new int[SIZE];
     private final long[] bodies = new long[SIZE];
+    private final boolean[] deliveries = new boolean[SIZE];
 
     Heads(Database database) {
         this.database = database;
@@ -38,7 +39,7 @@ final class Heads {
     private synchronized QueueRow.@Nullable Head find(long session, long sequence) {
         int place = place(session, sequence);
         return sessions[place] == session && sequences[place] == sequence
-                ? new QueueRow.Head(footprints[place], bodies[place])
+                ? new QueueRow.Head(footprints[place], bodies[place], deliveries[place])
                 : null;
     }
 
@@ -54,12 +55,30 @@ final class Heads {
         });
     }
 
+    /** A row that was read. What is known of a row since it was written stays. */
     synchronized void put(long session, long sequence, QueueRow.Head head) {
+        int place = place(session, sequence);
+        if (sessions[place] != session || sequences[place] != sequence) {
+            written(session, sequence, head);
+        }
+    }
+
+    /** How far the delivery of a message is has a row of its own from now on. */
+    synchronized void deliveryWritten(long session, long sequence) {
+        int place = place(session, sequence);
+        if (sessions[place] == session && sequences[place] == sequence) {
+            deliveries[place] = true;
+        }
+    }
+
+    /** A row that is written. */
+    synchronized void written(long session, long sequence, QueueRow.Head head) {
         int place = place(session, sequence);
         sessions[place] = session;
         sequences[place] = sequence;
         footprints[place] = head.footprintBytes();
         bodies[place] = head.body();
+        deliveries[place] = head.mayHaveDelivery();
     }
 
     synchronized void remove(long session, long sequence) {

@@ -92,7 +92,7 @@ final class QueueRow {
         row.requireVersion(VERSION);
         int flags = row.readByte();
         int footprintBytes = row.readInt();
-        return new Head(footprintBytes, (flags & APART) == 0 ? INLINE : row.readNumber());
+        return new Head(footprintBytes, (flags & APART) == 0 ? INLINE : row.readNumber(), true);
     }
 
     static byte[] encode(StoredDelivery delivery, RowWriter row) {
@@ -126,6 +126,7 @@ final class QueueRow {
      *
      * @param footprintBytes what it counts for
      * @param body the number of its body, or {@link #INLINE}
+     * @param mayHaveDelivery whether there may be a row that tells how far its delivery is
      */
-    record Head(int footprintBytes, long body) {}
+    record Head(int footprintBytes, long body, boolean mayHaveDelivery) {}
 }
