@@ -78,7 +78,7 @@ final class Committer implements Runnable {
     public void run() {
         while (true) {
             if (!queue.isEmpty()) {
-                Thread.yield();
+                letOthersGoFirst();
             }
             Object next = queue.poll();
             if (next != null) {
@@ -90,6 +90,11 @@ final class Committer implements Runnable {
                 idle();
             }
         }
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // only cheaper, right without it
+    private static void letOthersGoFirst() {
+        Thread.yield();
     }
 
     private void round(Object first) {

@@ -3,6 +3,7 @@ package io.smqtt.persistence;
 
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +11,9 @@ import org.rocksdb.Checkpoint;
 import org.rocksdb.CompactRangeOptions;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
 
 /**
  * The open database. It can be closed and opened again underneath its users, which is how a database that has seen a
@@ -18,6 +21,8 @@ import org.rocksdb.WriteBatch;
  * loops never come here.
  */
 final class Database implements AutoCloseable {
+
+    private static final long WAIT_NANOS = 1_000_000;
 
     private final Path directory;
     private final StoreSettings settings;
@@ -74,11 +79,40 @@ final class Database implements AutoCloseable {
             RowBatch made = new RowBatch();
             rows.writeTo(made, open);
             try (WriteBatch batch = new WriteBatch(made.toByteArray())) {
-                open.db.write(sync ? open.synced : open.unsynced, batch);
+                write(open, sync ? open.synced : open.unsynced, batch);
                 submittedBytes.addAndGet(batch.getDataSize());
             }
             return true;
         });
+    }
+
+    /**
+     * Writes once the library takes it. While table files are behind it wants writers to wait, and would let them wait for
+     * good if the files cannot be written because the disk is full or broken.
+     */
+    private static void write(Handles open, WriteOptions options, WriteBatch batch) throws RocksDBException {
+        long errors = Long.MAX_VALUE;
+        while (true) {
+            try {
+                open.db.write(options, batch);
+                return;
+            } catch (RocksDBException e) {
+                if (!wantsToWait(e)) {
+                    throw e;
+                }
+                long now = open.db.getLongProperty("rocksdb.background-errors");
+                if (now > errors) {
+                    throw new RocksDBException("table files cannot be written: " + e.getMessage());
+                }
+                errors = now;
+            }
+            LockSupport.parkNanos(WAIT_NANOS);
+        }
+    }
+
+    private static boolean wantsToWait(RocksDBException e) {
+        Status status = e.getStatus();
+        return status != null && status.getCode() == Status.Code.Incomplete;
     }
 
     /** Reads several things as they were at one moment. */

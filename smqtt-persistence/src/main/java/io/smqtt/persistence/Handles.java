@@ -45,8 +45,8 @@ final class Handles implements AutoCloseable {
 
     Handles(Path directory, StoreSettings settings, boolean create) throws RocksDBException {
         try {
-            synced = own(new WriteOptions().setSync(true));
-            unsynced = own(new WriteOptions());
+            synced = own(new WriteOptions().setSync(true).setNoSlowdown(true));
+            unsynced = own(new WriteOptions().setNoSlowdown(true));
             ColumnFamilyOptions options = familyOptions(settings);
             List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
             for (Family family : Family.values()) {

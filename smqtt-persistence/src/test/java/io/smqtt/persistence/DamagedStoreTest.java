@@ -21,6 +21,7 @@ class DamagedStoreTest {
 
     private static final int COPIES = Integer.getInteger("smqtt.damage.copies", 200);
     private static final int FLUSHES = 1_500;
+    private static final int AT_ONCE = 50;
     private static final StoreSettings SETTINGS = StoreSettings.defaults().withMemory(1 << 20, 1 << 20);
 
     @TempDir
@@ -53,7 +54,10 @@ class DamagedStoreTest {
                 new Random(1).nextBytes(payload);
                 for (int i = 1; i <= FLUSHES; i++) {
                     int number = i;
-                    loop.flush(writer -> CommitJournal.write(writer, number, payload));
+                    long position = loop.flush(writer -> CommitJournal.write(writer, number, payload));
+                    if (i % AT_ONCE == 0) {
+                        loop.awaitTold(position); // else the log would be one record
+                    }
                 }
                 loop.commit(writer -> CommitJournal.write(writer, FLUSHES + 1, payload));
                 LiveCopy.of(running, original);
