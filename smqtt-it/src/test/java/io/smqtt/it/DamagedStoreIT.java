@@ -119,7 +119,7 @@ class DamagedStoreIT {
                     PATIENCE);
             if (line.contains("damaged")) {
                 assertThat(process.awaitExit(PATIENCE)).as(about).isEqualTo(BAD_DATA);
-                assertThat(line).as(about).contains(damaged.file.getFileName().toString());
+                assertThat(line).as(about).contains(damaged.name());
                 refused++;
                 return;
             }
@@ -196,5 +196,12 @@ class DamagedStoreIT {
         }
     }
 
-    private record Damaged(Path file, long place, boolean cut) {}
+    private record Damaged(Path file, long place, boolean cut) {
+
+        /** What a message has to say; the database begins a new list of tables before it misses something in the old one. */
+        String name() {
+            String name = file.getFileName().toString();
+            return name.startsWith("MANIFEST-") ? "MANIFEST-" : name;
+        }
+    }
 }

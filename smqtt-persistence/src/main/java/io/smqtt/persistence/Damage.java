@@ -2,11 +2,17 @@
 package io.smqtt.persistence;
 
 import io.smqtt.spi.StoreDamagedException;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.rocksdb.Options;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.SstFileReader;
 import org.rocksdb.Status;
 
 /** Says which file is damaged, and what to do. */
@@ -16,6 +22,8 @@ final class Damage {
             ". Nothing was changed. Restore the directory from a backup, or move it away to"
                     + " start without stored sessions and messages.";
     private static final Pattern NAMED_FILE = Pattern.compile("(MANIFEST-[0-9]+|CURRENT|[0-9]{6,}\\.(?:sst|log))");
+
+    private static final String CURRENT = "CURRENT";
 
     private Damage() {}
 
@@ -36,9 +44,62 @@ final class Damage {
 
     static StoreDamagedException of(RocksDBException failure, Path directory) {
         String message = String.valueOf(failure.getMessage());
+        return of(culprit(message, directory), message, failure);
+    }
+
+    /** The library does not always say which file it is, and blames its list of tables for a table it cannot open. */
+    private static Path culprit(String message, Path directory) {
         Matcher file = NAMED_FILE.matcher(message);
-        Path named = file.find() ? directory.resolve(file.group(1)) : directory;
-        return of(named, message, failure);
+        Path named = file.find() ? directory.resolve(file.group(1)) : null;
+        if (named != null && isTable(named)) {
+            return named;
+        }
+        if (named != null && Files.notExists(named)) {
+            return directory.resolve(CURRENT); // which says that it is there
+        }
+        Path list = named == null ? listOfTables(directory) : named;
+        if (message.startsWith("Column family")) {
+            return list;
+        }
+        Path log = named == null ? WriteAheadLog.firstCut(directory) : null;
+        return damagedTable(directory, log == null ? list : log);
+    }
+
+    private static Path listOfTables(Path directory) {
+        try {
+            return directory.resolve(
+                    Files.readString(directory.resolve(CURRENT)).strip());
+        } catch (IOException | InvalidPathException e) {
+            return directory;
+        }
+    }
+
+    private static boolean isTable(Path file) {
+        return file.toString().endsWith(".sst");
+    }
+
+    private static Path damagedTable(Path directory, Path otherwise) {
+        try (DirectoryStream<Path> tables = Files.newDirectoryStream(directory, "*.sst")) {
+            for (Path table : tables) {
+                if (!isReadable(table)) {
+                    return table;
+                }
+            }
+        } catch (IOException e) {
+            // then it is not known better
+        }
+        return otherwise;
+    }
+
+    private static boolean isReadable(Path table) {
+        try (Options options = new Options();
+                SstFileReader reader = new SstFileReader(options)) {
+            reader.open(table.toString());
+            reader.verifyChecksum();
+            return true;
+        } catch (RocksDBException e) {
+            return false;
+        }
     }
 
     /** Damage is told as such; of other failures, a full disk for instance, the library's words are all there is. */

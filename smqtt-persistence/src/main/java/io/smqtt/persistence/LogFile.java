@@ -40,6 +40,7 @@ final class LogFile {
     private final ByteBuffer batchHeader = ByteBuffer.allocate(BATCH_HEADER).order(ByteOrder.LITTLE_ENDIAN);
     private long loaded = UNKNOWN;
     private boolean inRecord;
+    private boolean cut;
     private @Nullable String damage;
 
     private LogFile(FileChannel file) throws IOException {
@@ -57,8 +58,14 @@ final class LogFile {
         }
     }
 
+    /** Whether there is no record. */
     boolean isEmpty() {
         return firstSequence == UNKNOWN;
+    }
+
+    /** Whether there is anything at all. */
+    boolean hasBytes() {
+        return size > 0;
     }
 
     long firstSequence() {
@@ -74,6 +81,11 @@ final class LogFile {
     @Nullable
     String damage() {
         return damage;
+    }
+
+    /** Whether there is something at its end that cannot be read. */
+    boolean isCut() {
+        return cut;
     }
 
     /** Where the record of a change ends. */
@@ -98,6 +110,7 @@ final class LogFile {
             }
             int length = fragment(at);
             if (length < 0) {
+                cut = true;
                 requireNothingBehind(at);
                 return;
             }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The database's log files, read before the database does. A crash leaves a log whose end is cut off; that is fine, the
@@ -28,19 +29,30 @@ final class WriteAheadLog {
      */
     static void requireWhole(Path database) {
         long expected = LogFile.UNKNOWN;
+        Path before = database;
         for (Path path : files(database)) {
             LogFile log = LogFile.read(path);
             if (log.damage() != null) {
                 throw Damage.of(path, log.damage(), null);
             }
             if (log.isEmpty()) {
+                before = log.hasBytes() ? path : before; // they may have been records
                 continue;
             }
             if (expected != LogFile.UNKNOWN && log.firstSequence() != expected) {
-                throw Damage.of(path, "records before it are missing", null);
+                throw Damage.of(before, "records between it and " + path.getFileName() + " are missing", null);
             }
             expected = log.nextSequence();
+            before = path;
         }
+    }
+
+    /** The first log whose end cannot be read, or null. */
+    static @Nullable Path firstCut(Path database) {
+        return files(database).stream()
+                .filter(path -> LogFile.read(path).isCut())
+                .findFirst()
+                .orElse(null);
     }
 
     /**

@@ -69,7 +69,10 @@ class DamagedStoreTest {
         try (RocksBrokerStore store = RocksBrokerStore.open(copy, SETTINGS)) {
             return CommitJournal.requireWhole(store);
         } catch (StoreDamagedException e) {
-            assertThat(e.getMessage()).as("seed %s, %s", seed, damaging).contains(copy.toString());
+            assertThat(e.getMessage())
+                    .as("seed %s, %s", seed, damaging)
+                    .contains(copy.toString())
+                    .contains(damaging.name());
             return -1;
         } catch (RuntimeException | AssertionError e) {
             throw new AssertionError("seed " + seed + ", " + damaging, e);
@@ -101,7 +104,14 @@ class DamagedStoreTest {
         return new Damaging(copy.relativize(file).toString(), place, cut);
     }
 
-    private record Damaging(String file, long place, boolean cut) {}
+    private record Damaging(String file, long place, boolean cut) {
+
+        /** What a message has to say; the library begins a new list of tables before it misses something in the old one. */
+        String name() {
+            String name = Path.of(file).getFileName().toString();
+            return name.startsWith("MANIFEST-") ? "MANIFEST-" : name;
+        }
+    }
 
     private static final class Outcomes {
 
