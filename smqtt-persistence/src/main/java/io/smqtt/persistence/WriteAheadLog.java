@@ -30,6 +30,7 @@ final class WriteAheadLog {
     static void requireWhole(Path database) {
         long expected = LogFile.UNKNOWN;
         Path before = database;
+        Path tables = Manifest.current(database);
         for (Path path : files(database)) {
             LogFile log = LogFile.read(path);
             if (log.damage() != null) {
@@ -38,6 +39,11 @@ final class WriteAheadLog {
             if (log.isEmpty()) {
                 before = log.hasBytes() ? path : before; // they may have been records
                 continue;
+            }
+            if (expected == LogFile.UNKNOWN
+                    && tables != null
+                    && log.firstSequence() > Manifest.lastSequence(tables) + 1) {
+                throw Damage.of(tables, "its end is missing, and " + path.getFileName() + " goes on behind it", null);
             }
             if (expected != LogFile.UNKNOWN && log.firstSequence() != expected) {
                 throw Damage.of(before, "records between it and " + path.getFileName() + " are missing", null);

@@ -11,6 +11,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,7 @@ class DamagedStoreTest {
     private static final int COPIES = Integer.getInteger("smqtt.damage.copies", 200);
     private static final int FLUSHES = 1_500;
     private static final int AT_ONCE = 50;
+    private static final int CUTS = 60;
     private static final StoreSettings SETTINGS = StoreSettings.defaults().withMemory(1 << 20, 1 << 20);
 
     @TempDir
@@ -43,6 +45,30 @@ class DamagedStoreTest {
         System.out.println(outcomes);
         assertThat(outcomes.refused).isPositive();
         assertThat(outcomes.whole).isPositive();
+    }
+
+    /** An older list of table files looks whole, and leaves out what was written to tables since. */
+    @Test
+    void aListOfTablesIsFoundToBeCutAnywhere() throws IOException {
+        Path original = directory.resolve("original");
+        fill(directory.resolve("running"), original);
+        Path list = Objects.requireNonNull(Manifest.current(original.resolve("db")));
+        long size = Files.size(list);
+        int refused = 0;
+        for (int part = 1; part <= CUTS; part++) {
+            Path copy = directory.resolve("cut-" + part);
+            LiveCopy.of(original, copy);
+            Path file = copy.resolve("db").resolve(list.getFileName());
+            long place = size * part / (CUTS + 1);
+            try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+                bytes.setLength(place);
+            }
+            long last = tryOut(copy, new Damaging("db/" + list.getFileName(), place, true), part);
+            assertThat(last).as("cut at %s of %s", place, size).isIn(-1L, FLUSHES + 1L);
+            refused += last < 0 ? 1 : 0;
+            LiveCopy.delete(copy);
+        }
+        assertThat(refused).isPositive();
     }
 
     /** Copies while it runs, so that the log is not empty and the copy looks like a crash. */
