@@ -28,6 +28,7 @@ final class SystemCalls {
     private static final Pattern END = Pattern.compile("^(\\d+) +<\\.\\.\\. (\\w+) resumed>(.*)$");
     private static final Pattern TEXT = Pattern.compile("\"((?:\\\\x[0-9a-f]{2})*)\"(\\.\\.\\.)?");
     private static final Pattern RESULT = Pattern.compile("\\) += (-?\\d+)");
+    private static final String SOCKET = "TCP";
     private static final String INJECTED = "(INJECTED)";
 
     private SystemCalls() {}
@@ -107,7 +108,8 @@ final class SystemCalls {
         Call ended(int endLine, String rest) {
             Matcher result = RESULT.matcher(rest);
             long value = result.find() ? Long.parseLong(result.group(1)) : -1;
-            byte[] data = name.endsWith("sync") ? new byte[0] : bytes(arguments);
+            boolean matters = target.endsWith(".log") || target.startsWith(SOCKET);
+            byte[] data = matters && !name.endsWith("sync") ? bytes(arguments) : new byte[0];
             return new Call(line, endLine, name, target, data, value, rest.contains(INJECTED));
         }
     }
@@ -119,7 +121,7 @@ final class SystemCalls {
      * @param end the place where it ended, not before its begin
      * @param name such as {@code write}
      * @param target path of the file or ends of the connection
-     * @param data what was to be written
+     * @param data what was to be written to a log or a connection; empty for others
      * @param result what it returned, -1 for an error
      * @param injected whether the error is a made one
      */
@@ -130,7 +132,7 @@ final class SystemCalls {
         }
 
         boolean isToSocket() {
-            return target.startsWith("TCP");
+            return target.startsWith(SOCKET);
         }
     }
 }
