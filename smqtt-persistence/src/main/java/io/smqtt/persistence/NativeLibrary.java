@@ -13,7 +13,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
@@ -107,13 +106,11 @@ final class NativeLibrary {
         return checksum.getValue();
     }
 
+    /** Without waiting for stable storage: what a power loss leaves of it has another checksum. */
     private static void unpack(JarURLConnection jar, Path file) throws IOException {
         Path fresh = file.resolveSibling("unpacking");
         try (InputStream in = jar.getInputStream()) {
             Files.copy(in, fresh, StandardCopyOption.REPLACE_EXISTING);
-        }
-        try (FileChannel channel = FileChannel.open(fresh, StandardOpenOption.WRITE)) {
-            channel.force(true);
         }
         Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
