@@ -23,7 +23,7 @@ class DamagedStoreTest {
     private static final int COPIES = Integer.getInteger("smqtt.damage.copies", 200);
     private static final int FLUSHES = 1_500;
     private static final int AT_ONCE = 50;
-    private static final int CUTS = 60;
+    private static final int CUTS = 200;
     private static final StoreSettings SETTINGS = StoreSettings.defaults().withMemory(1 << 20, 1 << 20);
 
     @TempDir
