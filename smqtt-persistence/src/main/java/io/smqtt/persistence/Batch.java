@@ -37,6 +37,7 @@ final class Batch implements Database.Rows {
     private final IdentityHashMap<ApplicationMessage, Body> bodies = new IdentityHashMap<>();
     private final Map<Long, Integer> released = new HashMap<>();
     private final List<Long> removedSessions = new ArrayList<>();
+    private final List<byte[]> sweptMessages = new ArrayList<>();
 
     Batch(Encoding encoding, Database database, Tails tails, Heads heads) {
         this.encoding = encoding;
@@ -152,6 +153,7 @@ final class Batch implements Database.Rows {
     void sweep(byte[] key, byte[] row) {
         add(Change.remove(Family.QUEUE, key));
         release(QueueRow.readHead(row));
+        sweptMessages.add(key);
     }
 
     /** Makes rows of messages; nothing can be applied afterwards. */
@@ -199,7 +201,7 @@ final class Batch implements Database.Rows {
             tail.used(sequence);
         } else if (pending.gone) {
             removeStored(key, session, sequence, tail);
-        } else {
+        } else if (heads.of(session, sequence) != null) { // a later message may get the number of one that was not kept
             add(new Change(Family.DELIVERY, key, encoding.delivery(pending.delivery)));
             heads.deliveryWritten(session, sequence);
         }
@@ -219,7 +221,6 @@ final class Batch implements Database.Rows {
     private void removeStored(byte[] key, long session, long sequence, Tail tail) throws RocksDBException {
         QueueRow.Head head = heads.of(session, sequence);
         if (head != null) {
-            heads.remove(session, sequence);
             add(Change.remove(Family.QUEUE, key));
             if (head.mayHaveDelivery()) {
                 add(Change.remove(Family.DELIVERY, key));
@@ -253,6 +254,16 @@ final class Batch implements Database.Rows {
             add(Change.remove(Family.REFERENCE, key));
             add(Change.remove(Family.BODY, key));
         }
+    }
+
+    /** It is committed. */
+    void committed() {
+        messages.forEach((session, pending) -> pending.forEach((sequence, change) -> {
+            if (change.gone && !change.isCancelled()) {
+                heads.removed(session, sequence);
+            }
+        }));
+        sweptMessages.forEach(key -> heads.removed(Keys.first(key), Keys.sequence(key)));
     }
 
     @Override

@@ -9,6 +9,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The committing thread. Takes whole flushes from its queue until there are some thousand operations, four mebibytes, or
@@ -19,6 +21,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Committer implements Runnable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Committer.class);
+    private static final long FAILURE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int OPERATIONS_AT_ONCE = 16_384;
     private static final long BYTES_AT_ONCE = 4L << 20;
     private static final long SWEEP_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -76,20 +80,31 @@ final class Committer implements Runnable {
 
     @Override
     public void run() {
-        while (true) {
-            if (!queue.isEmpty()) {
-                letOthersGoFirst();
-            }
-            Object next = queue.poll();
-            if (next != null) {
-                round(next);
-            } else if (closing) {
-                end();
-                return;
-            } else {
-                idle();
+        boolean goesOn = true;
+        while (goesOn) {
+            try {
+                goesOn = step();
+            } catch (RuntimeException | Error e) { // everybody waits for this thread: it does not end before the store
+                LOG.error("the committing thread goes on after a failure", e);
+                LockSupport.parkNanos(this, FAILURE_PAUSE_NANOS);
             }
         }
+    }
+
+    private boolean step() {
+        if (!queue.isEmpty()) {
+            letOthersGoFirst();
+        }
+        Object next = queue.poll();
+        if (next != null) {
+            round(next);
+        } else if (closing) {
+            end();
+            return false;
+        } else {
+            idle();
+        }
+        return true;
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // only cheaper, right without it
@@ -122,10 +137,20 @@ final class Committer implements Runnable {
             store.commit(flushes, operationsOf(flushes), bytes);
         } finally {
             queuedBytes.addAndGet(-bytes);
-            reads.forEach(Runnable::run);
             flushes.clear();
-            reads.clear();
+            runReads();
         }
+    }
+
+    private void runReads() {
+        for (Runnable read : reads) {
+            try {
+                read.run();
+            } catch (RuntimeException | Error e) {
+                LOG.error("a read could not be handed over", e);
+            }
+        }
+        reads.clear();
     }
 
     private static int operationsOf(List<Operations> flushes) {

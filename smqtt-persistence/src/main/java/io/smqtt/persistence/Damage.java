@@ -39,7 +39,9 @@ final class Damage {
     }
 
     static StoreDamagedException of(DamagedRowException row, Path directory) {
-        return of(directory, String.valueOf(row.getMessage()), row);
+        return row.getCause() instanceof RocksDBException failure
+                ? of(failure, directory)
+                : of(directory, String.valueOf(row.getMessage()), row);
     }
 
     static StoreDamagedException of(RocksDBException failure, Path directory) {
@@ -109,7 +111,8 @@ final class Damage {
                 : new IllegalStateException("the store cannot be used: " + failure.getMessage(), failure);
     }
 
-    private static boolean isDamage(RocksDBException failure) {
+    /** Whether trying again is of no use. */
+    static boolean isDamage(RocksDBException failure) {
         Status status = failure.getStatus();
         if (status == null) {
             return false;

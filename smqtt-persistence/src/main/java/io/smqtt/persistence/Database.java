@@ -115,18 +115,34 @@ final class Database implements AutoCloseable {
         return status != null && status.getCode() == Status.Code.Incomplete;
     }
 
-    /** Reads several things as they were at one moment. */
+    /**
+     * Reads several things as they were at one moment.
+     *
+     * @throws DamagedRowException if a file is damaged
+     */
     <T> T read(Reading<T> reading) throws RocksDBException {
         return use(open -> {
             try (View view = new View(open)) {
                 return reading.from(view);
+            } catch (RocksDBException e) {
+                throw DamagedRowException.orFailure(e);
             }
         });
     }
 
-    /** One row as it is now. */
+    /**
+     * One row as it is now.
+     *
+     * @throws DamagedRowException if a file is damaged
+     */
     byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
-        return this.<byte @Nullable []>use(open -> open.db.get(open.of(family), key));
+        return this.<byte @Nullable []>use(open -> {
+            try {
+                return open.db.get(open.of(family), key);
+            } catch (RocksDBException e) {
+                throw DamagedRowException.orFailure(e);
+            }
+        });
     }
 
     long latestSequence() throws RocksDBException {

@@ -3,17 +3,25 @@ package io.smqtt.persistence;
 
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Beginnings of rows in queues. A message that is removed has mostly been written or read shortly before, so this spares
  * looking it up. One array of a fixed size: what falls on the same place takes it over. Used by the committing thread and
  * by the reading one.
+ *
+ * <p>What is found here is taken for stored. A message that was removed must not be found again, or its second removal
+ * would count twice; so removals are noted once they are committed, and a reader does not put what it has read before the
+ * last removal on that place.
  */
 final class Heads {
 
     private static final int SIZE = 1 << 16;
     private static final int READ_AHEAD = 64;
     private static final long NOTHING = 0; // sequence numbers begin with 1
+    private static final QueueRow.Head DAMAGED = new QueueRow.Head(0, QueueRow.INLINE, true);
+    private static final Logger LOG = LoggerFactory.getLogger(Heads.class);
 
     private final Database database;
     private final long[] sessions = new long[SIZE];
@@ -21,16 +29,23 @@ final class Heads {
     private final int[] footprints = new int[SIZE];
     private final long[] bodies = new long[SIZE];
     private final boolean[] deliveries = new boolean[SIZE];
+    private final long[] removedAt = new long[SIZE];
+    private long removals;
 
     Heads(Database database) {
         this.database = database;
     }
 
-    /** What is needed to remove a stored message, or null if there is none. */
+    /** What is needed to remove a stored message, or null if there is none. A row that is damaged counts for nothing. */
     QueueRow.@Nullable Head of(long session, long sequence) throws RocksDBException {
         QueueRow.Head head = find(session, sequence);
         if (head == null) {
-            load(session, sequence);
+            try {
+                load(session, sequence);
+            } catch (DamagedRowException e) {
+                LOG.warn("a message of session {} cannot be read: {}", session, e.getMessage());
+                return DAMAGED;
+            }
             head = find(session, sequence);
         }
         return head;
@@ -53,6 +68,22 @@ final class Heads {
             }
             return true;
         });
+    }
+
+    /** How many removals there were; for a reader, before it looks at the database. */
+    synchronized long removals() {
+        return removals;
+    }
+
+    /**
+     * What a reader has found.
+     *
+     * @param seen {@link #removals} before
+     */
+    synchronized void putRead(long session, long sequence, QueueRow.Head head, long seen) {
+        if (removedAt[place(session, sequence)] <= seen) {
+            put(session, sequence, head);
+        }
     }
 
     /** A row that was read. What is known of a row since it was written stays. */
@@ -81,8 +112,10 @@ final class Heads {
         deliveries[place] = head.mayHaveDelivery();
     }
 
-    synchronized void remove(long session, long sequence) {
+    /** The removal of a message is committed. */
+    synchronized void removed(long session, long sequence) {
         int place = place(session, sequence);
+        removedAt[place] = ++removals;
         if (sessions[place] == session && sequences[place] == sequence) {
             sequences[place] = NOTHING;
         }

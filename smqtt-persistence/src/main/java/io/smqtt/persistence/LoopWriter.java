@@ -2,6 +2,7 @@
 package io.smqtt.persistence;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.Will;
 import io.smqtt.persistence.Operations.Kind;
 import io.smqtt.spi.BrokerStore.CommitListener;
 import io.smqtt.spi.StoreWriter;
@@ -16,10 +17,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Gathers the operations of one event loop, and takes the news of commits back to it. */
 final class LoopWriter implements StoreWriter {
 
+    private static final Logger LOG = LoggerFactory.getLogger(LoopWriter.class);
     private static final int FIRST_CAPACITY = 16;
     private static final int LARGEST_CAPACITY = 4_096; // that is kept for the next flush
 
@@ -40,7 +44,9 @@ final class LoopWriter implements StoreWriter {
 
     @Override
     public void putSession(StoredSession session) {
-        add(Kind.PUT_SESSION, session.number(), 0, session, session.clientId().length());
+        Will will = session.will();
+        int willBytes = will == null ? 0 : will.message().footprintBytes();
+        add(Kind.PUT_SESSION, session.number(), 0, session, session.clientId().length() + willBytes);
     }
 
     @Override
@@ -139,6 +145,10 @@ final class LoopWriter implements StoreWriter {
                 loop.execute(this::tellListener);
             } catch (RejectedExecutionException e) {
                 outcomes.clear(); // the loop has ended, nobody waits
+                announced.set(false);
+            } catch (RuntimeException | Error e) {
+                LOG.error("an event loop does not take the news of a commit", e);
+                announced.set(false); // it comes with the next one
             }
         }
     }
@@ -149,9 +159,17 @@ final class LoopWriter implements StoreWriter {
         while (last != null) {
             Outcome next = outcomes.poll();
             if (next == null || next.cause != null || last.cause != null) {
-                last.tell(listener);
+                tell(last, listener);
             }
             last = next;
+        }
+    }
+
+    private static void tell(Outcome outcome, CommitListener listener) {
+        try {
+            outcome.tell(listener);
+        } catch (RuntimeException e) { // what follows is to be told all the same
+            LOG.error("the end of a commit could not be dealt with", e);
         }
     }
 

@@ -38,6 +38,7 @@ final class Manifest {
 
     private final ByteBuffer record = ByteBuffer.allocate(BLOCK); // the beginning is enough
     private long lastSequence;
+    private long firstLog;
 
     private Manifest() {}
 
@@ -60,10 +61,19 @@ final class Manifest {
 
     /** The largest number of a change that the list knows of; 0 if none. */
     static long lastSequence(Path manifest) {
+        return reading(manifest).lastSequence;
+    }
+
+    /** The number of the first log that the database needs; 0 if the list does not say. */
+    static long firstLog(Path manifest) {
+        return reading(manifest).firstLog;
+    }
+
+    private static Manifest reading(Path manifest) {
         try {
             Manifest reading = new Manifest();
             reading.read(ByteBuffer.wrap(Files.readAllBytes(manifest)).order(ByteOrder.LITTLE_ENDIAN));
-            return reading.lastSequence;
+            return reading;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -102,8 +112,8 @@ final class Manifest {
         while (edit.hasRemaining()) {
             switch ((int) number(edit)) {
                 case COMPARATOR, DATABASE_ID -> skip(edit, number(edit));
-                case LOG_NUMBER, NEXT_FILE_NUMBER, PREVIOUS_LOG_NUMBER, FIRST_LOG_TO_KEEP, LARGEST_FAMILY ->
-                    number(edit);
+                case LOG_NUMBER, NEXT_FILE_NUMBER, PREVIOUS_LOG_NUMBER, LARGEST_FAMILY -> number(edit);
+                case FIRST_LOG_TO_KEEP -> firstLog = Math.max(firstLog, number(edit));
                 case LAST_SEQUENCE -> {
                     lastSequence = Math.max(lastSequence, number(edit));
                     return;

@@ -30,19 +30,29 @@ final class QueueReader {
 
     StoredPage read(long session, long fromSequence, int maxMessages, int maxBytes) {
         try {
+            long seen = heads.removals();
             return new StoredPage(
-                    database.read(view -> new Page(view, maxMessages, maxBytes).read(session, fromSequence)), null);
+                    database.read(view -> page(view, seen, session, fromSequence, maxMessages, maxBytes)), null);
         } catch (RocksDBException e) {
             return new StoredPage(List.of(), Damage.orFailure(e, database.directory()));
         } catch (DamagedRowException e) {
             return new StoredPage(List.of(), Damage.of(e, database.directory()));
+        } catch (RuntimeException | OutOfMemoryError e) { // whatever it is, who reads waits for an answer
+            return new StoredPage(List.of(), e);
         }
+    }
+
+    /** What a view shows; {@code seen} was asked of {@link Heads#removals} before. */
+    List<StoredMessage> page(View view, long seen, long session, long fromSequence, int maxMessages, int maxBytes)
+            throws RocksDBException {
+        return new Page(view, seen, maxMessages, maxBytes).read(session, fromSequence);
     }
 
     /** One answer. */
     private final class Page {
 
         private final View view;
+        private final long seen;
         private final int maxMessages;
         private final int maxBytes;
         private final List<StoredMessage> page = new ArrayList<>();
@@ -50,8 +60,9 @@ final class QueueReader {
         private long lastBody = QueueRow.INLINE;
         private @Nullable ApplicationMessage lastMessage;
 
-        Page(View view, int maxMessages, int maxBytes) {
+        Page(View view, long seen, int maxMessages, int maxBytes) {
             this.view = view;
+            this.seen = seen;
             this.maxMessages = maxMessages;
             this.maxBytes = maxBytes;
         }
@@ -70,7 +81,7 @@ final class QueueReader {
                 long sequence = Keys.sequence(rows.key());
                 byte[] bytes = rows.value();
                 StoredMessage message = queues.decode(sequence, bytes, this::body);
-                heads.put(session, sequence, QueueRow.readHead(bytes));
+                heads.putRead(session, sequence, QueueRow.readHead(bytes), seen);
                 add(withDelivery(message, deliveryOf(sequence, deliveries)));
             }
             return page;
@@ -108,15 +119,16 @@ final class QueueReader {
         }
 
         private ApplicationMessage load(long number) {
+            byte[] row;
             try {
-                byte[] row = view.get(Family.BODY, Keys.number(number));
-                if (row == null) {
-                    throw new DamagedRowException("the body of a message is missing");
-                }
-                return messages.read(new RowReader(row));
+                row = view.get(Family.BODY, Keys.number(number));
             } catch (RocksDBException e) {
-                throw Damage.orFailure(e, database.directory());
+                throw Damage.orFailure(DamagedRowException.orFailure(e), database.directory());
             }
+            if (row == null) {
+                throw new DamagedRowException("the body of a message is missing");
+            }
+            return messages.read(new RowReader(row));
         }
     }
 

@@ -135,6 +135,8 @@ public final class RocksBrokerStore implements BrokerStore {
             store.loadRemovals();
         } catch (RocksDBException e) {
             throw Damage.orFailure(e, folder.database());
+        } catch (DamagedRowException e) {
+            throw Damage.of(e, folder.database());
         }
         committer.start();
     }
@@ -152,6 +154,8 @@ public final class RocksBrokerStore implements BrokerStore {
                 reader.execute(() -> tell(queues.read(session, fromSequence, maxMessages, maxBytes), loop, reply));
             } catch (RejectedExecutionException e) {
                 tell(new StoredPage(List.of(), new IllegalStateException("the store is closed")), loop, reply);
+            } catch (OutOfMemoryError e) { // no thread
+                tell(new StoredPage(List.of(), e), loop, reply);
             }
         });
     }

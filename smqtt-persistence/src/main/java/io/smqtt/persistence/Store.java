@@ -21,6 +21,7 @@ final class Store {
 
     static final String CLOCK = "clock";
 
+    private static final long CUT = -1;
     private static final Logger LOG = LoggerFactory.getLogger(Store.class);
     private static final long CLOCK_WITH_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CLOCK_IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -40,6 +41,7 @@ final class Store {
     private Runnable everySecond = () -> {};
     private LongSupplier queuedBytes = () -> 0;
     private volatile @Nullable Throwable broken;
+    private long uncutAfter = CUT;
     private long clockWrittenNanos = System.nanoTime();
     private long measuredNanos = System.nanoTime();
     private long repairNanos;
@@ -77,13 +79,24 @@ final class Store {
         sweeper.load(database);
     }
 
-    /** Makes flushes safe, all or none of them, and tells their writers. */
+    /** Makes flushes safe, all or none of them if the disk allows, and tells their writers. */
     void commit(List<Operations> flushes, int operations, long bytes) {
         Throwable cause = broken;
         long nanos = 0;
         if (cause == null) {
             long beganNanos = System.nanoTime();
-            cause = write(flushes);
+            try {
+                cause = write(flushes);
+            } catch (RuntimeException | Error e) { // a row cannot be made or understood; the disk is well
+                forgetCached();
+                owed.clear(); // it may be the reason, and must not fail all that follow
+                if (flushes.size() > 1) {
+                    flushes.forEach(flush -> commit(List.of(flush), flush.size(), flush.bytes()));
+                    return;
+                }
+                LOG.error("a flush cannot be stored", e);
+                cause = e;
+            }
             nanos = System.nanoTime() - beganNanos;
         } else {
             flushes.forEach(owed::add);
@@ -107,11 +120,6 @@ final class Store {
         } catch (RocksDBException e) {
             flushes.forEach(owed::add);
             fail(e);
-            return e;
-        } catch (RuntimeException e) { // a row that cannot be made or understood; the database itself is well
-            LOG.error("a batch cannot be stored", e);
-            forgetCached();
-            flushes.forEach(owed::add);
             return e;
         }
     }
@@ -150,6 +158,7 @@ final class Store {
             batch.add(clockRow());
         }
         database.write(batch, sync);
+        batch.committed();
         if (end != 0) {
             numbers.stored(end);
         }
@@ -168,9 +177,18 @@ final class Store {
         broken = failure;
         repairNanos = System.nanoTime();
         try {
-            WriteAheadLog.cutAfter(database.directory(), database.latestSequence());
+            uncutAfter = database.latestSequence();
+            cut();
         } catch (RocksDBException | IOException | RuntimeException e) {
             LOG.warn("what could not be committed may come back after a crash: {}", e.getMessage());
+        }
+    }
+
+    /** Before the database reads its log again, or it would take what was told as failed for committed. */
+    private void cut() throws IOException {
+        if (uncutAfter != CUT) {
+            WriteAheadLog.cutAfter(database.directory(), uncutAfter);
+            uncutAfter = CUT;
         }
     }
 
@@ -223,12 +241,24 @@ final class Store {
         Path directory = database.directory();
         try {
             DiskProbe.write(directory);
+            cut();
             database.open(false);
-            database.write(Change.all(List.of(clockRow())), true);
+            Batch batch = new Batch(encoding, database, tails, heads);
+            owed.applyTo(batch);
+            batch.finish();
+            batch.add(clockRow());
+            database.write(batch, true);
+            batch.committed();
+            owed.clear();
             broken = null;
             LOG.info("the store can be written to again");
         } catch (RocksDBException | IOException e) {
+            forgetCached();
             LOG.info("the store cannot be written to yet: {}", e.getMessage());
+        } catch (RuntimeException e) { // a row that cannot be read; the next attempt is without it
+            forgetCached();
+            owed.clear();
+            LOG.warn("the store cannot be written to yet", e);
         }
     }
 
@@ -246,17 +276,20 @@ final class Store {
             boolean last = sweeper.step(database, batch);
             batch.finish();
             database.write(batch, false);
+            batch.committed();
             if (last) {
                 sweeper.done();
             }
             return true;
         } catch (RocksDBException e) {
+            sweeper.startAgain();
             fail(e);
-        } catch (DamagedRowException e) {
+            return false;
+        } catch (RuntimeException e) {
             LOG.error("what is left of a removed session cannot be read, and stays: {}", e.getMessage());
             sweeper.done();
+            return true;
         }
-        return false;
     }
 
     /** The first write of a run: clock and numbers, before any of either is given out. */
@@ -273,6 +306,12 @@ final class Store {
                 database.write(Change.all(List.of(clockRow())), true);
             } catch (RocksDBException e) {
                 LOG.error("the store could not be written to at its end: {}", e.getMessage());
+            }
+        } else {
+            try {
+                cut();
+            } catch (IOException | RuntimeException e) {
+                LOG.warn("what could not be committed may come back with the next start: {}", e.getMessage());
             }
         }
     }

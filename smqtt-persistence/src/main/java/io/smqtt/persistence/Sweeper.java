@@ -3,18 +3,26 @@ package io.smqtt.persistence;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
  * Removes the rows of sessions that are no more, some at a time, so that commits do not wait for it. What is to do is
- * stored, and goes on after a restart. On the committing thread.
+ * stored, and goes on after a restart. Each step begins where the last one ended: walking over rows that were removed takes
+ * longer with each of them. On the committing thread.
  */
 final class Sweeper {
 
     private static final int ROWS_AT_ONCE = 256;
-    private static final Family[] PLAIN = {Family.DELIVERY, Family.SUBSCRIPTION, Family.RECEIVED};
+    private static final Family[] FAMILIES = {
+        Family.SUBSCRIPTION, Family.RECEIVED, Family.QUEUE, Family.DELIVERY // of rows that are in the queue only
+    };
 
     private final Queue<Long> removed = new ArrayDeque<>();
+
+    // how far the first of them is
+    private int family;
+    private byte @Nullable [] from;
 
     /** Takes up what is stored; for the start. */
     void load(Database database) throws RocksDBException {
@@ -44,17 +52,8 @@ final class Sweeper {
         long session = removed.element();
         return database.read(view -> {
             int room = ROWS_AT_ONCE;
-            for (Family family : PLAIN) {
-                Scan rows = view.session(family, session);
-                for (; room > 0 && rows.isValid(); rows.next()) {
-                    batch.add(Change.remove(family, rows.key()));
-                    room--;
-                }
-            }
-            Scan queue = view.session(Family.QUEUE, session);
-            for (; room > 0 && queue.isValid(); queue.next()) {
-                batch.sweep(queue.key(), queue.value());
-                room--;
+            while (room > 0 && family < FAMILIES.length) {
+                room = step(view, session, room, batch);
             }
             if (room > 0) {
                 batch.add(Change.remove(Family.TAIL, Keys.number(session)));
@@ -64,7 +63,33 @@ final class Sweeper {
         });
     }
 
+    /** Removes rows of the present family, and goes on to the next one if those were all. */
+    private int step(View view, long session, int room, Batch batch) throws RocksDBException {
+        Family present = FAMILIES[family];
+        byte[] begin = from == null ? Keys.number(session) : from;
+        Scan rows = view.range(present, begin, Keys.number(session + 1));
+        int left = room;
+        for (; left > 0 && rows.isValid(); rows.next()) {
+            if (present == Family.QUEUE) {
+                batch.sweep(rows.key(), rows.value());
+            } else {
+                batch.add(Change.remove(present, rows.key()));
+            }
+            left--;
+        }
+        from = rows.isValid() ? rows.key() : null;
+        family += rows.isValid() ? 0 : 1;
+        return left;
+    }
+
+    /** What the last step has removed is not committed. */
+    void startAgain() {
+        family = 0;
+        from = null;
+    }
+
     void done() {
         removed.remove();
+        startAgain();
     }
 }

@@ -42,11 +42,6 @@ final class View implements AutoCloseable {
         return new Scan(own(open.db.newIterator(open.of(family), options)), from);
     }
 
-    /** The rows of a session. */
-    Scan session(Family family, long session) throws RocksDBException {
-        return range(family, Keys.number(session), Keys.number(session + 1));
-    }
-
     /** The number that the last key of a family begins with, 0 if there is none. */
     long lastNumber(Family family) throws RocksDBException {
         RocksIterator rows = own(open.db.newIterator(open.of(family), point));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.spi.StoreDamagedException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -16,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * The database's log files, read before the database does. A crash leaves a log whose end is cut off; that is fine, the
  * rest was not acknowledged. The library cannot tell such an end from damage in the last blocks of a file, and takes
  * blocks of zeros for unused space: both would lose what follows, without a word. So this looks for records behind the
- * place where reading ends, and whether the numbers of the records go on without a gap, from file to file.
+ * place where reading ends, and whether the numbers of the records go on without a gap, from file to file. Files that the
+ * database does not need any more may be there or not: it removes them one by one, the latest first, and a crash may come in
+ * between.
  */
 final class WriteAheadLog {
 
@@ -28,13 +31,26 @@ final class WriteAheadLog {
      * @throws io.smqtt.spi.StoreDamagedException if records are missing in the middle
      */
     static void requireWhole(Path database) {
+        List<Path> files = files(database);
+        StoreDamagedException damage = damage(database, files);
+        if (damage != null) {
+            Path tables = Manifest.current(database);
+            long first = tables == null ? 0 : Manifest.firstLog(tables);
+            damage = damage(database, files.stream().filter(file -> number(file) >= first).toList());
+        }
+        if (damage != null) {
+            throw damage;
+        }
+    }
+
+    private static @Nullable StoreDamagedException damage(Path database, List<Path> files) {
         long expected = LogFile.UNKNOWN;
         Path before = database;
         Path tables = Manifest.current(database);
-        for (Path path : files(database)) {
+        for (Path path : files) {
             LogFile log = LogFile.read(path);
             if (log.damage() != null) {
-                throw Damage.of(path, log.damage(), null);
+                return Damage.of(path, log.damage(), null);
             }
             if (log.isEmpty()) {
                 before = log.hasBytes() ? path : before; // they may have been records
@@ -43,14 +59,15 @@ final class WriteAheadLog {
             if (expected == LogFile.UNKNOWN
                     && tables != null
                     && log.firstSequence() > Manifest.lastSequence(tables) + 1) {
-                throw Damage.of(tables, "its end is missing, and " + path.getFileName() + " goes on behind it", null);
+                return Damage.of(tables, "its end is missing, and " + path.getFileName() + " goes on behind it", null);
             }
             if (expected != LogFile.UNKNOWN && log.firstSequence() != expected) {
-                throw Damage.of(before, "records between it and " + path.getFileName() + " are missing", null);
+                return Damage.of(before, "records between it and " + path.getFileName() + " are missing", null);
             }
             expected = log.nextSequence();
             before = path;
         }
+        return null;
     }
 
     /** The first log whose end cannot be read, or null. */
@@ -68,12 +85,17 @@ final class WriteAheadLog {
      */
     static void cutAfter(Path database, long sequence) throws IOException {
         List<Path> files = files(database);
-        if (files.isEmpty()) {
-            return;
+        for (int i = files.size() - 1; i >= 0; i--) {
+            LogFile log = LogFile.read(files.get(i));
+            cut(files.get(i), log.endOf(sequence));
+            if (!log.isEmpty() && log.firstSequence() <= sequence) {
+                return;
+            }
         }
-        Path last = files.get(files.size() - 1);
-        long end = LogFile.read(last).endOf(sequence);
-        try (FileChannel file = FileChannel.open(last, StandardOpenOption.WRITE)) {
+    }
+
+    private static void cut(Path log, long end) throws IOException {
+        try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
             if (end < file.size()) {
                 file.truncate(end);
                 file.force(true);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.spi.StoreDamagedException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteBatch;
+
+/** Logs that are missing stop the start, but only if they are needed. */
+class WriteAheadLogTest {
+
+    private static final StoreSettings SETTINGS = StoreSettings.defaults();
+
+    @TempDir
+    Path directory;
+
+    /** The database removes logs that it does not need any more, and the latest of them first. */
+    @Test
+    void aLogThatIsNotNeededAnyMoreMayBeLeftBehindAGap() throws Exception {
+        Path database = directory.resolve("db");
+        Path copy = directory.resolve("copy");
+        NativeLibrary.load(directory.resolve("native"));
+        Files.createDirectories(database);
+        try (Handles open = new Handles(database, SETTINGS, true)) {
+            write(open, 1);
+            Path old = Files.copy(logs(database).get(0), directory.resolve("old"));
+            String name = logs(database).get(0).getFileName().toString();
+            flush(open, Family.values());
+            write(open, 2);
+            flush(open, Family.values());
+            write(open, 3);
+            LiveCopy.of(database, copy);
+            Files.copy(old, copy.resolve(name));
+        }
+
+        WriteAheadLog.requireWhole(copy);
+
+        try (Handles open = new Handles(copy, SETTINGS, false)) {
+            assertThat(open.db.get(open.of(Family.META), Keys.number(3))).isNotNull();
+        }
+    }
+
+    @Test
+    void aLogThatIsNeededMustBeThere() throws Exception {
+        Path database = directory.resolve("db");
+        Path copy = directory.resolve("copy");
+        NativeLibrary.load(directory.resolve("native"));
+        Files.createDirectories(database);
+        try (Handles open = new Handles(database, SETTINGS, true)) {
+            for (int number = 1; number <= 3; number++) {
+                write(open, number);
+                flush(open, Family.META); // what else was written is still in the log only
+            }
+            write(open, 4);
+            LiveCopy.of(database, copy);
+        }
+        WriteAheadLog.requireWhole(copy);
+        List<Path> logs = logs(copy);
+        assertThat(logs).hasSizeGreaterThan(2);
+        Files.delete(logs.get(1));
+
+        assertThatThrownBy(() -> WriteAheadLog.requireWhole(copy))
+                .isInstanceOf(StoreDamagedException.class)
+                .hasMessageContaining(directory.toString());
+    }
+
+    private static void write(Handles open, long number) throws RocksDBException {
+        try (WriteBatch batch = new WriteBatch()) {
+            batch.put(open.of(Family.META), Keys.number(number), new byte[100]);
+            batch.put(open.of(Family.TAIL), Keys.number(number), new byte[100]);
+            open.db.write(open.synced, batch);
+        }
+    }
+
+    private static void flush(Handles open, Family... families) throws RocksDBException {
+        try (FlushOptions options = new FlushOptions().setWaitForFlush(true)) {
+            for (Family family : families) {
+                open.db.flush(options, open.of(family));
+            }
+        }
+    }
+
+    private static List<Path> logs(Path database) throws IOException {
+        try (Stream<Path> files = Files.list(database)) {
+            return files.filter(file -> file.toString().endsWith(".log"))
+                    .sorted()
+                    .toList();
+        }
+    }
+}
