@@ -36,7 +36,9 @@ final class WriteAheadLog {
         if (damage != null) {
             Path tables = Manifest.current(database);
             long first = tables == null ? 0 : Manifest.firstLog(tables);
-            damage = damage(database, files.stream().filter(file -> number(file) >= first).toList());
+            damage = damage(
+                    database,
+                    files.stream().filter(file -> number(file) >= first).toList());
         }
         if (damage != null) {
             throw damage;
