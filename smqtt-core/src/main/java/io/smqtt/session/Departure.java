@@ -2,8 +2,10 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A stored message of a shared subscription on its way to another member: forgotten here when it is safe there, and waiting
@@ -20,6 +22,7 @@ final class Departure implements RouteTicket {
     private volatile boolean failed;
     private volatile boolean refused;
     private volatile boolean left;
+    private volatile @Nullable JointOperation operation;
 
     /**
      * Lets a message go.
@@ -60,9 +63,25 @@ final class Departure implements RouteTicket {
         left = true;
     }
 
+    /** What the other member stores of a QoS 2 message becomes safe when it is forgotten here, and not before. */
+    @Override
+    public boolean join(JointOperation part) {
+        boolean joins = queue.waits() && operation == null;
+        if (joins) {
+            operation = part;
+        }
+        return joins;
+    }
+
     private void arrived() {
+        JointOperation part = operation;
         if (failed || refused) {
+            if (part != null) {
+                part.settled(false);
+            }
             queue.cameBack(message, number, sequence, failed, left);
+        } else if (part != null) {
+            queue.move(part, message, number, sequence);
         } else {
             queue.departed(number, sequence);
         }

@@ -337,6 +337,37 @@ final class DurableQueue implements StoreWaiter {
         return true;
     }
 
+    /** Another member has room for a QoS 2 message: it goes there and from here at once, or stays. */
+    void move(JointOperation part, ApplicationMessage message, long number, long sequence) {
+        StoreLoop loop = record.loop();
+        StoreWriter writer = loop.writer();
+        part.submit(writer);
+        writer.removeHandedOver(record.number(), number);
+        loop.await(
+                (value, detail, kept) -> {
+                    part.settled(kept);
+                    if (session.isHere()) {
+                        moved(message, number, sequence, kept);
+                    } else {
+                        session.execute(() -> moved(message, number, sequence, kept));
+                    }
+                    return false;
+                },
+                number,
+                OFFERED);
+    }
+
+    private void moved(ApplicationMessage message, long number, long sequence, boolean kept) {
+        if (!kept) {
+            cameBack(message, number, sequence, true, false);
+            return;
+        }
+        if (sequence >= 0 && flow != null) {
+            flow.departed(sequence);
+        }
+        arrived(number, false);
+    }
+
     /** A message is safe with another member. */
     void departed(long number, long sequence) {
         if (sequence < 0 || session.hasEnded()) {

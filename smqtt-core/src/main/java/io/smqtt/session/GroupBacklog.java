@@ -39,14 +39,13 @@ final class GroupBacklog {
     /** Takes a message for a member that is away: another one gets it if one is there. On the absent member's loop. */
     void take(Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
-        if (group == null || !group.hasOnlineMember(absent)) {
-            absent.park(message, subscription, ticket);
-            VarHandle.fullFence(); // a member that comes at this moment sees the message, or is seen: gather()
-            if (group != null && group.hasOnlineMember(absent)) {
-                absent.handOver();
-            }
-        } else if (!offer(absent, message, subscription, ticket, group)) {
-            absent.park(message, subscription, ticket);
+        if (group != null && group.hasOnlineMember(absent) && offer(absent, message, subscription, ticket, group)) {
+            return;
+        }
+        absent.park(message, subscription, ticket);
+        VarHandle.fullFence(); // a member that comes at this moment sees the message, or is seen: gather()
+        if (group != null && group.hasOnlineMember(absent)) {
+            absent.handOver();
         }
     }
 

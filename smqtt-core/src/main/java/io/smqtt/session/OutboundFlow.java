@@ -651,7 +651,7 @@ final class OutboundFlow {
             if (message != null
                     && subscription != null
                     && subscription.shareName() != null
-                    && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
+                    && mayDepart(sequence)
                     && depart(target, message, subscription, sequence)) {
                 observer.messageRedispatched(1);
             }
@@ -667,6 +667,12 @@ final class OutboundFlow {
                 queue.add(message, subscription);
             }
         }
+    }
+
+    /** QoS 1 messages, and QoS 2 messages that were never sent. */
+    private boolean mayDepart(long sequence) {
+        return inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
+                || (inFlight.is(sequence, InFlightWindow.UNSENT) && !inFlight.is(sequence, InFlightWindow.UNSAFE));
     }
 
     /** Lets a message in flight go. One that is stored keeps its place until it is safe with another member. */

@@ -252,7 +252,11 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         List<Attempt> due = attempts;
         attempts = new ArrayList<>();
         for (Attempt attempt : due) {
-            attempt.waiter.again(attempt.value, attempt.detail);
+            try {
+                attempt.waiter.again(attempt.value, attempt.detail);
+            } catch (RuntimeException e) { // one that fails must not keep the others waiting
+                LOG.error("an operation of the store could not be submitted again", e);
+            }
         }
     }
 }

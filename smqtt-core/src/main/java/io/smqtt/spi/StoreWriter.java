@@ -70,6 +70,17 @@ public interface StoreWriter {
     void removeMessage(long session, long sequence);
 
     /**
+     * Forgets a message that another session gets in the same flush. Unlike {@link #removeMessage}, which a store may make
+     * good later, this happens with the rest of its flush or not at all.
+     *
+     * @param session the session's number
+     * @param sequence the message's sequence number in the session
+     */
+    default void removeHandedOver(long session, long sequence) {
+        removeMessage(session, sequence);
+    }
+
+    /**
      * Remembers that a QoS 2 message of the client was routed [MQTT-4.3.3-10].
      *
      * @param session the session's number

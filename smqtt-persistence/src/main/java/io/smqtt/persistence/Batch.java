@@ -76,7 +76,7 @@ final class Batch implements Database.Rows {
                 add(Change.remove(Family.SUBSCRIPTION, Keys.subscription(session, (String) value(operations, i))));
             case PUT_MESSAGE -> put(session, (StoredMessage) value(operations, i));
             case PUT_DELIVERY -> put(session, number, (StoredDelivery) value(operations, i));
-            case REMOVE_MESSAGE -> removeMessage(session, number);
+            case REMOVE_MESSAGE, REMOVE_HANDED_OVER -> removeMessage(session, number);
             case PUT_RECEIVED -> add(new Change(Family.RECEIVED, Keys.received(session, (int) number), new byte[0]));
             case REMOVE_RECEIVED -> add(Change.remove(Family.RECEIVED, Keys.received(session, (int) number)));
             case PUT_RETAINED -> putRetained((ApplicationMessage) value(operations, i));

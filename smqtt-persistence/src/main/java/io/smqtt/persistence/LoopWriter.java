@@ -87,6 +87,11 @@ final class LoopWriter implements StoreWriter {
     }
 
     @Override
+    public void removeHandedOver(long session, long sequence) {
+        add(Kind.REMOVE_HANDED_OVER, session, sequence, null, 0);
+    }
+
+    @Override
     public void putReceived(long session, int packetId) {
         add(Kind.PUT_RECEIVED, session, packetId, null, 0);
     }

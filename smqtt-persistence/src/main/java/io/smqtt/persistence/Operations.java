@@ -21,6 +21,7 @@ final class Operations {
         PUT_MESSAGE,
         PUT_DELIVERY,
         REMOVE_MESSAGE,
+        REMOVE_HANDED_OVER,
         PUT_RECEIVED,
         REMOVE_RECEIVED,
         PUT_RETAINED,

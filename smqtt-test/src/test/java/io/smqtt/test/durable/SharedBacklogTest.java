@@ -210,6 +210,40 @@ class SharedBacklogTest {
         awaitEmpty("s1", "s2");
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aQos2MessageIsWithOneMemberAtAnyTime(boolean ends) { // [MQTT-4.3.3-10]
+        away("s1", 100);
+        publish(3, 2);
+        if (ends) {
+            away2();
+            broker.store.hold();
+            broker.advance(Duration.ofSeconds(101));
+        } else {
+            joined("s2");
+            broker.store.hold();
+            broker.store.releaseReads();
+        }
+        broker.awaitPending();
+        while (broker.store.commitOne()) {
+            int stored = broker.store.messages("s1").size()
+                    + broker.store.messages("s2").size();
+            assertThat(stored).isEqualTo(3);
+        }
+        broker.kill();
+        broker.advance(Duration.ofSeconds(1));
+        RawClient second = broker.resumed("s2");
+        assertThat(drain(second, 3)).containsExactlyInAnyOrderElementsOf(numbers(3));
+        finish(second, "s1", "s2");
+    }
+
+    /** Another member that comes and goes without a look at what others have. */
+    private void away2() {
+        broker.store.holdReads();
+        away("s2", 1_000);
+        broker.store.releaseReads();
+    }
+
     @Test
     void whatWasOnItsWayToAMemberThatLeavesGoesToTheNext() {
         away("s1", 1_000);
