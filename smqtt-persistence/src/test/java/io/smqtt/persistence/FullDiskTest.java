@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.StoredPage;
 import io.smqtt.test.store.RecoveredStore;
 import io.smqtt.test.store.StoreLoop;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -112,6 +114,18 @@ class FullDiskTest {
             long next = number + 1;
             loop.awaitTold(loop.flush(writer -> CommitJournal.write(writer, next, payload)));
             assertThat(loop.failures()).last().asString().contains("the store is full");
+
+            long stays = number - 10;
+            long waiting = stays % CommitJournal.SESSIONS + 1;
+            loop.awaitTold(loop.flush(
+                    writer -> { // what replaces it was not taken
+                        writer.removeHandedOver(waiting, stays);
+                        CommitJournal.write(writer, next, payload);
+                    }));
+            CompletableFuture<StoredPage> page = new CompletableFuture<>();
+            store.read(waiting, stays, 1, 1, loop.executor(), page::complete);
+            assertThat(page).succeedsWithin(Duration.ofSeconds(20));
+            assertThat(page.join().messages().get(0).sequence()).isEqualTo(stays);
 
             loop.commit(writer -> {
                 for (long session = 1; session <= CommitJournal.SESSIONS; session++) {
