@@ -3,23 +3,19 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.JointOperation;
-import io.smqtt.routing.RouteTicket;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A stored message of a shared subscription on its way to another member: forgotten here when it is safe there, and waiting
  * here again when it was refused or could not be kept.
  */
-final class Departure implements RouteTicket {
+final class Departure extends HeldTicket {
 
     private final Session session;
     private final DurableQueue queue;
     private final ApplicationMessage message;
     private final long number;
     private final long sequence;
-    private final AtomicInteger holds = new AtomicInteger();
-    private volatile boolean failed;
     private volatile boolean refused;
     private volatile boolean left;
     private volatile @Nullable JointOperation operation;
@@ -30,6 +26,7 @@ final class Departure implements RouteTicket {
      * @param sequence its place in the window, or -1 if it waits
      */
     Departure(Session session, DurableQueue queue, ApplicationMessage message, long number, long sequence) {
+        super(0);
         this.session = session;
         this.queue = queue;
         this.message = message;
@@ -38,18 +35,8 @@ final class Departure implements RouteTicket {
     }
 
     @Override
-    public void hold() {
-        holds.incrementAndGet();
-    }
-
-    @Override
-    public void release(boolean success) {
-        if (!success) {
-            failed = true;
-        }
-        if (holds.decrementAndGet() == 0) {
-            session.execute(this::arrived);
-        }
+    void released(boolean success) {
+        session.execute(() -> arrived(!success));
     }
 
     /** The other member has no room; it asks again. While the ticket is held. */
@@ -73,7 +60,7 @@ final class Departure implements RouteTicket {
         return joins;
     }
 
-    private void arrived() {
+    private void arrived(boolean failed) {
         JointOperation part = operation;
         if (failed || refused) {
             if (part != null) {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.smqtt.routing.RouteTicket;
-import java.util.concurrent.atomic.AtomicInteger;
-
 /** Lets a will wait in the store until its message is safe with all who get it. Any thread. */
-final class WillTicket implements RouteTicket {
+final class WillTicket extends HeldTicket {
 
     private final Runnable safe;
     private final boolean waits;
     private final boolean stable;
-    private final AtomicInteger holds = new AtomicInteger(1);
-    private volatile boolean failed;
 
     /**
      * Creates a ticket that is held until the will was routed.
@@ -21,22 +16,15 @@ final class WillTicket implements RouteTicket {
      * @param stable whether only stable storage is safe enough
      */
     WillTicket(Runnable safe, boolean waits, boolean stable) {
+        super(1);
         this.safe = safe;
         this.waits = waits;
         this.stable = stable;
     }
 
     @Override
-    public void hold() {
-        holds.incrementAndGet();
-    }
-
-    @Override
-    public void release(boolean success) {
-        if (!success) {
-            failed = true;
-        }
-        if (holds.decrementAndGet() == 0 && !failed) {
+    void released(boolean success) {
+        if (success) {
             safe.run();
         }
     }

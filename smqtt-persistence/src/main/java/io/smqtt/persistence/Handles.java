@@ -2,9 +2,7 @@
 package io.smqtt.persistence;
 
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +34,7 @@ final class Handles implements AutoCloseable {
     private static final long MIB = 1L << 20;
     private static final long MAX_LOG_BYTES = 64 * MIB;
 
-    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final NativeHandles opened = new NativeHandles();
     private final ColumnFamilyHandle[] families = new ColumnFamilyHandle[Family.values().length];
     private final int[] ids = new int[families.length];
     final WriteOptions synced;
@@ -134,18 +132,11 @@ final class Handles implements AutoCloseable {
     }
 
     private <T extends AutoCloseable> T own(T handle) {
-        opened.push(handle);
-        return handle;
+        return opened.own(handle);
     }
 
     @Override
     public void close() {
-        while (!opened.isEmpty()) {
-            try {
-                opened.pop().close();
-            } catch (Exception e) {
-                throw new IllegalStateException("a native handle cannot be closed", e);
-            }
-        }
+        opened.close();
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
@@ -16,7 +14,7 @@ final class View implements AutoCloseable {
     private final Handles open;
     private final Snapshot snapshot;
     private final ReadOptions point;
-    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final NativeHandles opened = new NativeHandles();
 
     View(Handles open) {
         this.open = open;
@@ -51,19 +49,12 @@ final class View implements AutoCloseable {
     }
 
     private <T extends AutoCloseable> T own(T handle) {
-        opened.push(handle);
-        return handle;
+        return opened.own(handle);
     }
 
     @Override
     public void close() {
-        while (!opened.isEmpty()) {
-            try {
-                opened.pop().close();
-            } catch (Exception e) {
-                throw new IllegalStateException("a native handle cannot be closed", e);
-            }
-        }
+        opened.close();
         point.close();
         open.db.releaseSnapshot(snapshot);
         snapshot.close();

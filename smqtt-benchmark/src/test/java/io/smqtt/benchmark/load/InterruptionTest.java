@@ -21,7 +21,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,7 +120,6 @@ class InterruptionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"INT", "TERM"})
-    @DisabledOnOs(OS.WINDOWS)
     void signalEndsTheProcessWithItsReports(String signal) throws Exception {
         List<String> command = new ArrayList<>();
         if (OS.LINUX.isCurrentOs()) { // a build in the background ignores SIGINT, and so would its children

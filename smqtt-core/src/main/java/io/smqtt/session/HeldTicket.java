@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.routing.RouteTicket;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A ticket of the broker's own that counts who holds it. Any thread. */
+abstract class HeldTicket implements RouteTicket {
+
+    private final AtomicInteger holds;
+    private volatile boolean failed;
+
+    /** Creates a ticket that is held so often already. */
+    HeldTicket(int held) {
+        holds = new AtomicInteger(held);
+    }
+
+    @Override
+    public final void hold() {
+        holds.incrementAndGet();
+    }
+
+    @Override
+    public final void release(boolean success) {
+        if (!success) {
+            failed = true;
+        }
+        if (holds.decrementAndGet() == 0) {
+            released(!failed);
+        }
+    }
+
+    /**
+     * Nobody holds it any more. On the thread of the last one.
+     *
+     * @param success whether all of them had success
+     */
+    abstract void released(boolean success);
+}
