@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class Departure extends HeldTicket {
 
     private final Session session;
-    private final DurableQueue queue;
+    private final QueueHandOver handOver;
     private final ApplicationMessage message;
     private final long number;
     private final long sequence;
@@ -25,10 +25,10 @@ final class Departure extends HeldTicket {
      *
      * @param sequence its place in the window, or -1 if it waits
      */
-    Departure(Session session, DurableQueue queue, ApplicationMessage message, long number, long sequence) {
+    Departure(Session session, QueueHandOver handOver, ApplicationMessage message, long number, long sequence) {
         super(0);
         this.session = session;
-        this.queue = queue;
+        this.handOver = handOver;
         this.message = message;
         this.number = number;
         this.sequence = sequence;
@@ -53,7 +53,7 @@ final class Departure extends HeldTicket {
     /** What the other member stores of a QoS 2 message becomes safe when it is forgotten here, and not before. */
     @Override
     public boolean join(JointOperation part) {
-        boolean joins = queue.waits() && operation == null;
+        boolean joins = handOver.waits() && operation == null;
         if (joins) {
             operation = part;
         }
@@ -66,11 +66,11 @@ final class Departure extends HeldTicket {
             if (part != null) {
                 part.settled(false);
             }
-            queue.cameBack(message, number, sequence, failed, left);
+            handOver.cameBack(message, number, sequence, failed, left);
         } else if (part != null) {
-            queue.move(part, message, number, sequence);
+            handOver.move(part, message, number, sequence);
         } else {
-            queue.departed(number, sequence);
+            handOver.departed(number, sequence);
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.smqtt.config.DropPolicy;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
@@ -15,11 +14,8 @@ import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredQueue;
-import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.List;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -43,19 +39,22 @@ final class DurableQueue implements StoreWaiter {
     static final int RECEIVED_WRITTEN = 3;
     static final int REMOVED = 4;
     static final int READ = 5;
-    static final int OFFERED = 6;
-    static final int APPENDED = 7;
+    static final int APPENDED = 6;
+
+    /** What is read, or removed, at a time. */
+    static final int PAGE_MESSAGES = 256;
+
+    static final int PAGE_BYTES = 256 * 1024;
 
     private static final Logger LOG = LoggerFactory.getLogger(DurableQueue.class);
     private static final int KIND_BITS = 3;
-    private static final int PAGE_MESSAGES = 256;
-    private static final int PAGE_BYTES = 256 * 1024;
     private static final int FEW = 64;
-    private static final long EXPIRY_LOOK_NANOS = 1_000_000_000L;
 
     private final Session session;
     private final SessionRecord record;
     private final SessionResources resources;
+    private final QueueSweep sweep;
+    private @Nullable QueueHandOver handOver;
     private @Nullable OutboundFlow flow;
 
     private long next;
@@ -63,45 +62,10 @@ final class DurableQueue implements StoreWaiter {
     private int waiting;
     private long bytes;
 
-    /** Whether a message of a shared subscription may be among those that wait. */
-    private boolean mayHoldShared;
-
-    /** Who is offered what waits by shared subscriptions, while that goes on. */
-    private OutboundFlow.@Nullable SharedReturn drainTarget;
-
-    private boolean drainReading;
-    private boolean drainAgain;
-
-    /** Messages that were not safe yet could not be offered. */
-    private boolean drainJoint;
-
-    /**
-     * The numbers of messages that were offered to other members, in flight or waiting; the next page is offered, and what
-     * follows them is read for the client, when all of them have arrived or come back.
-     */
-    private @Nullable TreeSet<Long> departing;
-
-    private long drainNext;
-    private boolean cameBack;
-    private boolean offersLater;
-
     /** Numbers of the last messages in a row that the store did not take: there is nothing to remove. */
     private long unstoredFrom;
 
     private long unstoredEnd;
-
-    /** What follows when the session has ended and left its messages to others, and who gets them. */
-    private @Nullable Runnable whenLeft;
-
-    private OutboundFlow.@Nullable SharedReturn heirs;
-    private boolean trimming;
-
-    /** Whether a message that waits may have an expiry interval, and whether that is being looked for. */
-    private boolean mayExpire;
-
-    private boolean sweeping;
-    private int drains;
-    private long expiryLookNanos = Long.MIN_VALUE;
 
     /** Joint messages that wait and are not safe yet, in order. */
     private @Nullable ArrayDeque<Joint> joint;
@@ -126,12 +90,14 @@ final class DurableQueue implements StoreWaiter {
         this.unreadFrom = stored.firstSequence();
         this.waiting = stored.messages();
         this.bytes = stored.bytes();
-        this.mayExpire = waiting > 0; // nobody has read them yet
+        this.sweep = new QueueSweep(session, this, resources, waiting > 0); // nobody has read them yet
     }
 
     /** The session was found in the store and is in a shared group. */
     void recoveredShared() {
-        mayHoldShared = waiting > 0;
+        if (waiting > 0) {
+            handOver().mayHold();
+        }
     }
 
     void flow(OutboundFlow newFlow) {
@@ -147,12 +113,10 @@ final class DurableQueue implements StoreWaiter {
     private void interrupt() {
         epoch++;
         reading = false;
-        trimming = false;
-        mayExpire |= sweeping; // not all of it was looked at
-        sweeping = false;
-        drainReading = false;
-        mayHoldShared |= drainTarget != null; // not all of it was offered
-        drainTarget = null;
+        sweep.interrupt();
+        if (handOver != null) {
+            handOver.interrupt();
+        }
     }
 
     /** What is at hand is only in the store again. */
@@ -171,6 +135,11 @@ final class DurableQueue implements StoreWaiter {
     /** Whether nothing waits: what comes may be sent at once. */
     boolean isEmpty() {
         return waiting == 0 && unreadFrom == next;
+    }
+
+    /** Whether something waits, and no client is there. */
+    boolean waitsForNobody() {
+        return !connected && waiting > 0;
     }
 
     int count() {
@@ -192,6 +161,15 @@ final class DurableQueue implements StoreWaiter {
             return DropReason.QUEUE_COUNT;
         }
         return bytes + footprintBytes > limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
+    }
+
+    /** Why the oldest has to go, or null if it may stay. */
+    @Nullable
+    DropReason excess(LimitsConfig limits) {
+        if (waiting > limits.maxQueuedMessages()) {
+            return DropReason.QUEUE_COUNT;
+        }
+        return bytes > limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
     }
 
     // --- what is written
@@ -229,8 +207,10 @@ final class DurableQueue implements StoreWaiter {
         int footprint = message.footprintBytes();
         waiting++;
         bytes += footprint;
-        mayHoldShared |= subscription.shareName() != null;
-        mayExpire |= message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
+        if (subscription.shareName() != null) {
+            handOver().mayHold();
+        }
+        sweep.enqueued(message);
         StoredMessage stored = stored(number, message, subscription, qos, StoredDelivery.WAITING);
         if (qos == QoS.EXACTLY_ONCE) {
             Joint part = new Joint(stored, -1);
@@ -315,76 +295,43 @@ final class DurableQueue implements StoreWaiter {
         loop.watch(this, number, REMOVED);
     }
 
-    /**
-     * Offers a message of a shared subscription to another member. It stays in the store until it is safe there.
-     *
-     * @param sequence its place in the window, or -1 if it waits
-     * @return false if there is no other member
-     */
+    // --- what others do for it
+
+    private QueueHandOver handOver() {
+        QueueHandOver present = handOver;
+        if (present == null) {
+            present = new QueueHandOver(session, record, this);
+            handOver = present;
+        }
+        return present;
+    }
+
+    /** See {@link QueueHandOver#depart}. */
     boolean depart(
             OutboundFlow.SharedReturn target,
             ApplicationMessage message,
             Subscription subscription,
             long number,
             long sequence) {
-        if (!target.offer(message, subscription, new Departure(session, this, message, number, sequence))) {
-            return false;
-        }
-        if (departing == null) {
-            departing = new TreeSet<>();
-        }
-        departing.add(number);
-        return true;
+        return handOver().depart(target, message, subscription, number, sequence);
     }
 
-    /** Another member has room for a QoS 2 message: it goes there and from here at once, or stays. */
-    void move(JointOperation part, ApplicationMessage message, long number, long sequence) {
-        StoreLoop loop = record.loop();
-        StoreWriter writer = loop.writer();
-        part.submit(writer);
-        writer.removeHandedOver(record.number(), number);
-        loop.await(
-                (value, detail, kept) -> {
-                    part.settled(kept);
-                    if (session.isHere()) {
-                        moved(message, number, sequence, kept);
-                    } else {
-                        session.execute(() -> moved(message, number, sequence, kept));
-                    }
-                    return false;
-                },
-                number,
-                OFFERED);
+    /** Offers what waits by shared subscriptions to other members, page by page, while the client is away. */
+    void drainShared(OutboundFlow.SharedReturn target) {
+        if (handOver != null) {
+            handOver.drain(target);
+        }
     }
 
-    private void moved(ApplicationMessage message, long number, long sequence, boolean kept) {
-        if (!kept) {
-            cameBack(message, number, sequence, true, false);
-            return;
-        }
+    /** A message in flight is safe with another member. Does nothing to one that waited. */
+    void departed(long sequence) {
         if (sequence >= 0 && flow != null) {
             flow.departed(sequence);
         }
-        arrived(number, false);
     }
 
-    /** A message is safe with another member. */
-    void departed(long number, long sequence) {
-        if (sequence < 0 || session.hasEnded()) {
-            remove(number);
-        } else if (flow != null) {
-            flow.departed(sequence);
-        }
-        arrived(number, false);
-    }
-
-    /**
-     * A message was not kept by another member: it is in its old place.
-     *
-     * @param failed whether the store did not take it: it is offered again later
-     * @param left whether that member was gone: it is offered to others
-     */
-    void cameBack(ApplicationMessage message, long number, long sequence, boolean failed, boolean left) {
+    /** A message that was offered to others is in its old place, or waits if the session has ended. */
+    void cameBack(ApplicationMessage message, long number, long sequence) {
         if (sequence < 0) {
             waiting++;
             bytes += message.footprintBytes();
@@ -394,51 +341,30 @@ final class DurableQueue implements StoreWaiter {
         } else if (flow != null) {
             flow.cameBack(sequence);
         }
-        cameBack = true;
-        mayHoldShared = true;
-        if (failed && !offersLater) {
-            offersLater = true;
-            record.loop().later(this, 0, OFFERED);
-        }
-        arrived(number, !failed && (left || heirs != null));
     }
 
-    private void arrived(long number, boolean offerAgain) {
-        if (departing != null) {
-            departing.remove(number);
-            if (departing.isEmpty()) {
-                departing = null;
-            }
-        }
-        if (offerAgain) {
-            offerAgain();
-        }
-        if (departing == null) {
-            if (connected && flow != null) {
-                flow.pump();
-            }
-            goOnDraining();
-            left();
-        }
+    /** Whether messages are on their way to others, or about to be. */
+    boolean isHandingOver() {
+        return handOver != null && handOver.goesOn();
     }
 
-    private void offerAgain() {
-        if (heirs != null) {
-            drainShared(heirs);
-        } else {
-            session.handOver();
-        }
-        left();
+    /** See {@link QueueHandOver#drains()}. */
+    int drains() {
+        return handOver == null ? 0 : handOver.drains();
     }
 
-    /** Not before the store takes operations: members that are connected would get the messages again and again. */
-    private void offerLater() {
-        if (record.stores().store().isHealthy()) {
-            offersLater = false;
-            offerAgain();
-        } else {
-            record.loop().later(this, 0, OFFERED);
-        }
+    private boolean isLeaving() {
+        return handOver != null && handOver.isLeaving();
+    }
+
+    /** Makes room for a message; see {@link QueueSweep#makeRoom}. */
+    boolean makeRoom(int footprintBytes, LimitsConfig limits) {
+        return sweep.makeRoom(footprintBytes, limits);
+    }
+
+    /** Removes what has expired; see {@link QueueSweep#removeExpired}. */
+    void removeExpired(LongConsumer next) {
+        sweep.removeExpired(next);
     }
 
     // --- what became of it
@@ -474,7 +400,7 @@ final class DurableQueue implements StoreWaiter {
             case REMOVED -> {
                 return value < unstoredFrom || value >= unstoredEnd;
             }
-            case READ, OFFERED -> {
+            case READ -> {
                 return true;
             }
             default -> {
@@ -488,12 +414,11 @@ final class DurableQueue implements StoreWaiter {
     public void again(long value, int detail) {
         if (!session.isHere()) {
             session.execute(() -> again(value, detail));
-        } else if (!session.hasEnded() || whenLeft != null) {
+        } else if (!session.hasEnded() || isLeaving()) {
             int kind = detail & (1 << KIND_BITS) - 1;
             switch (kind) {
                 case REMOVED -> remove(value);
                 case READ -> fetch();
-                case OFFERED -> offerLater();
                 default -> {
                     if (flow != null) {
                         flow.storeAgain(value, kind);
@@ -523,7 +448,8 @@ final class DurableQueue implements StoreWaiter {
         resources.observer().messageDropped(DropReason.FAILED, 1);
     }
 
-    private void forget(int footprint) {
+    /** A message waits no more. */
+    void forget(int footprint) {
         waiting = Math.max(0, waiting - 1);
         bytes = waiting == 0 ? 0 : Math.max(0, bytes - footprint);
     }
@@ -555,7 +481,7 @@ final class DurableQueue implements StoreWaiter {
         }
 
         private void settledHere(boolean kept) {
-            if (session.hasEnded() && whenLeft == null) {
+            if (session.hasEnded() && !isLeaving()) {
                 if (kept) {
                     record.writer().removeMessage(record.number(), stored.sequence()); // came behind the session's end
                 }
@@ -581,10 +507,8 @@ final class DurableQueue implements StoreWaiter {
         }
         if (parts != null && parts.isEmpty()) {
             joint = null;
-            if (drainJoint) {
-                drainJoint = false;
-                mayHoldShared = true;
-                offerAgain();
+            if (handOver != null) {
+                handOver.jointSettled();
             }
         }
         fetch();
@@ -627,26 +551,32 @@ final class DurableQueue implements StoreWaiter {
             return; // goes on when that is safe, or has departed
         }
         reading = true;
-        int asked = epoch;
         long end = next;
-        readPage(unreadFrom, page -> read(page, asked, end));
+        readPage(unreadFrom, page -> read(page, end));
     }
 
-    private void readPage(long from, Consumer<StoredPage> reply) {
+    /** Reads a page. There is no reply if a client comes or goes meanwhile. */
+    void readPage(long from, Consumer<StoredPage> reply) {
         record.loop().flush(); // what is submitted is seen
         RoutingLoop here = session.owner();
+        int asked = epoch;
+        Consumer<StoredPage> now = page -> {
+            if (asked == epoch) {
+                reply.accept(page);
+            }
+        };
         Consumer<StoredPage> there = page -> {
             if (session.owner() == here) {
-                reply.accept(page);
+                now.accept(page);
             } else { // it has moved since
-                session.execute(() -> reply.accept(page));
+                session.execute(() -> now.accept(page));
             }
         };
         record.stores().store().read(record.number(), from, PAGE_MESSAGES, PAGE_BYTES, here.executor(), there);
     }
 
-    private void read(StoredPage page, int asked, long end) {
-        if (asked != epoch || session.hasEnded()) {
+    private void read(StoredPage page, long end) {
+        if (session.hasEnded()) {
             return;
         }
         reading = false;
@@ -676,14 +606,62 @@ final class DurableQueue implements StoreWaiter {
         }
     }
 
+    boolean isReading() {
+        return reading;
+    }
+
+    /** Keeps others from reading, unless somebody does; the reader ends that, or the connection or its absence. */
+    boolean claimReading() {
+        boolean free = !reading;
+        reading = true;
+        return free;
+    }
+
+    void endReading() {
+        reading = false;
+    }
+
+    /** The first message that is only in the store. */
+    long unreadFrom() {
+        return unreadFrom;
+    }
+
+    /** The number of the message that comes next. */
+    long next() {
+        return next;
+    }
+
+    /** The first message in the store is done with. */
+    void skip(StoredMessage first) {
+        unreadFrom = first.sequence() + 1;
+        forget(first.message().footprintBytes());
+    }
+
+    void pump() {
+        if (flow != null) {
+            flow.pump();
+        }
+    }
+
+    void pumpIfConnected() {
+        if (connected) {
+            pump();
+        }
+    }
+
+    /** Whether messages wait that are not safe yet. */
+    boolean holdsUnsafe() {
+        return joint != null;
+    }
+
     /** The first message that the store does not show yet. */
-    private long unsafeFrom() {
+    long unsafeFrom() {
         return joint == null ? Long.MAX_VALUE : joint.element().stored.sequence();
     }
 
     /** The first message that must not be read for the client yet: another member may have it. */
-    private long barrier() {
-        return departing == null ? unsafeFrom() : Math.min(departing.first(), unsafeFrom());
+    long barrier() {
+        return handOver == null ? unsafeFrom() : Math.min(handOver.barrier(), unsafeFrom());
     }
 
     /** There is nothing up to a number: what was counted and is not there, was lost or done with. */
@@ -697,7 +675,8 @@ final class DurableQueue implements StoreWaiter {
         }
     }
 
-    private Ready ready(StoredMessage message) {
+    /** A message as it is sent, or offered to others. */
+    Ready ready(StoredMessage message) {
         Subscription subscription = lastSubscription;
         StoredMessage like = last;
         boolean same = like != null
@@ -714,267 +693,6 @@ final class DurableQueue implements StoreWaiter {
         return new Ready(message.sequence(), message.message(), subscription, message.qos(), message.delivery());
     }
 
-    // --- what has no room
-
-    /**
-     * Makes room for a message. What is only in the store goes a moment later; until then a few messages more may wait.
-     *
-     * @return false if there is no room: the message itself is dropped
-     */
-    boolean makeRoom(int footprintBytes, LimitsConfig limits) {
-        long now = resources.ticker().nanoTime();
-        boolean oldest =
-                resources.config().dropPolicy() == DropPolicy.OLDEST && footprintBytes <= limits.maxQueuedBytes();
-        DropReason full = refusal(footprintBytes, limits);
-        Ready first = peek();
-        while (full != null && first != null && first.delivery.state() == StoredDelivery.State.WAITING) {
-            boolean expired = first.message.isExpired(now);
-            if (!expired && !oldest) {
-                return false;
-            }
-            poll();
-            drop(first.number, expired ? DropReason.EXPIRED : full);
-            full = refusal(footprintBytes, limits);
-            first = peek();
-        }
-        if (full == null) {
-            return true;
-        }
-        if (first != null || unreadFrom == next) {
-            return false;
-        }
-        if (oldest) {
-            trim();
-            return waiting < limits.maxQueuedMessages() + PAGE_MESSAGES
-                    && bytes + footprintBytes <= limits.maxQueuedBytes() + PAGE_BYTES;
-        }
-        if (now - expiryLookNanos >= EXPIRY_LOOK_NANOS || expiryLookNanos == Long.MIN_VALUE) {
-            expiryLookNanos = now;
-            trim();
-        }
-        return false;
-    }
-
-    /** Why the oldest has to go, or null if it may stay. */
-    private @Nullable DropReason excess(LimitsConfig limits) {
-        if (waiting > limits.maxQueuedMessages()) {
-            return DropReason.QUEUE_COUNT;
-        }
-        return bytes > limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
-    }
-
-    private void drop(long number, DropReason reason) {
-        resources.observer().messageDropped(reason, 1);
-        remove(number);
-    }
-
-    /** Looks at the oldest messages in the store, and drops those that have expired or must go. */
-    private void trim() {
-        if (trimming || reading) {
-            return;
-        }
-        trimming = true;
-        reading = true;
-        int asked = epoch;
-        readPage(unreadFrom, page -> trim(page, asked));
-    }
-
-    private void trim(StoredPage page, int asked) {
-        if (asked != epoch || session.hasEnded()) {
-            return;
-        }
-        trimming = false;
-        reading = false;
-        long now = resources.ticker().nanoTime();
-        boolean goesOn = !page.messages().isEmpty();
-        for (StoredMessage message : page.messages()) {
-            goesOn = goesOn && trim(message, now);
-        }
-        if (goesOn) {
-            trim();
-        } else if (flow != null) {
-            flow.pump();
-        }
-    }
-
-    /** Drops a message if it is the oldest and has to go. */
-    private boolean trim(StoredMessage message, long now) {
-        if (message.sequence() < unreadFrom) {
-            return true;
-        }
-        boolean expired = message.message().isExpired(now);
-        DropReason full = excess(resources.limits());
-        boolean goes = expired || (full != null && resources.config().dropPolicy() == DropPolicy.OLDEST);
-        if (!goes || message.sequence() >= barrier() || message.delivery().state() != StoredDelivery.State.WAITING) {
-            return false;
-        }
-        unreadFrom = message.sequence() + 1;
-        forget(message.message().footprintBytes());
-        drop(message.sequence(), expired || full == null ? DropReason.EXPIRED : full);
-        return true;
-    }
-
-    // --- what has expired while the client is away
-
-    /**
-     * Removes what has expired, wherever it stands, page by page. While no client is connected.
-     *
-     * @param next is told when to look again, in seconds or {@link ApplicationMessage#NEVER}; not if a client comes
-     */
-    void removeExpired(LongConsumer next) {
-        if (connected || waiting == 0 || !mayExpire) {
-            return;
-        }
-        if (reading || trimming || drainTarget != null || departing != null) {
-            next.accept(0);
-            return;
-        }
-        mayExpire = false;
-        sweeping = true;
-        trimming = true;
-        sweepFrom(unreadFrom, Long.MAX_VALUE, next);
-    }
-
-    private void sweepFrom(long from, long soonest, LongConsumer next) {
-        int asked = epoch;
-        int before = drains;
-        readPage(from, page -> {
-            if (asked == epoch && !session.hasEnded()) {
-                sweep(page, before == drains, soonest, next);
-            }
-        });
-    }
-
-    private void sweep(StoredPage page, boolean valid, long soonestBefore, LongConsumer next) {
-        List<StoredMessage> messages = page.messages();
-        long now = resources.ticker().nanoTime();
-        long soonest = soonestBefore;
-        boolean stopped = page.failure() != null || !valid;
-        for (StoredMessage message : messages) {
-            stopped = stopped || message.sequence() >= barrier();
-            soonest = stopped ? soonest : Math.min(soonest, sweep(message, now));
-        }
-        if (!stopped && !messages.isEmpty()) {
-            sweepFrom(messages.get(messages.size() - 1).sequence() + 1, soonest, next);
-            return;
-        }
-        sweeping = false;
-        trimming = false;
-        mayExpire |= stopped || soonest != Long.MAX_VALUE;
-        if (mayExpire) {
-            next.accept(stopped ? 0 : soonest);
-        }
-    }
-
-    /** Drops a message if it has expired; else tells how many seconds it has, or many. */
-    private long sweep(StoredMessage stored, long now) {
-        ApplicationMessage message = stored.message();
-        if (stored.sequence() < unreadFrom
-                || stored.delivery().state() != StoredDelivery.State.WAITING
-                || message.expiryIntervalSeconds() == ApplicationMessage.NEVER) {
-            return Long.MAX_VALUE;
-        }
-        if (!message.isExpired(now)) {
-            return message.remainingExpirySeconds(now);
-        }
-        if (stored.sequence() == unreadFrom) {
-            unreadFrom++;
-        }
-        forget(message.footprintBytes());
-        drop(stored.sequence(), DropReason.EXPIRED);
-        return Long.MAX_VALUE;
-    }
-
-    // --- shared subscriptions
-
-    /** Offers what waits by shared subscriptions to other members, page by page, while the client is away. */
-    void drainShared(OutboundFlow.SharedReturn target) {
-        if (drainTarget != null) {
-            drainAgain = true;
-        } else if (!connected && waiting > 0 && mayHoldShared && (whenLeft != null || session.hasPeers(true))) {
-            drainTarget = target;
-            drainFrom(unreadFrom);
-        }
-    }
-
-    private void drainFrom(long from) {
-        if (from == unreadFrom) {
-            mayHoldShared = false;
-            drainAgain = false;
-        }
-        cameBack = false;
-        drains++;
-        drainReading = true;
-        int asked = epoch;
-        readPage(from, page -> drain(page, asked));
-    }
-
-    private void drain(StoredPage page, int asked) {
-        OutboundFlow.SharedReturn target = drainTarget;
-        if (asked != epoch || target == null) {
-            return;
-        }
-        drainReading = false;
-        if (page.failure() != null) {
-            LOG.warn("messages of a session cannot be read; trying again", page.failure());
-            drainTarget = null;
-            mayHoldShared = true;
-            if (!offersLater) {
-                offersLater = true;
-                record.loop().later(this, 0, OFFERED);
-            }
-            return;
-        }
-        drainNext = next;
-        drainJoint = joint != null;
-        for (StoredMessage message : page.messages()) {
-            drainNext = message.sequence() + 1;
-            if (mayDepart(message) && !depart(message, target)) {
-                mayHoldShared = true;
-            }
-        }
-        goOnDraining();
-    }
-
-    /** What waits may go, and what was sent at QoS 1; QoS 2 messages in flight stay [MQTT-4.8.2-4]. */
-    private boolean mayDepart(StoredMessage message) {
-        long number = message.sequence();
-        StoredDelivery.State state = message.delivery().state();
-        boolean goes = state == StoredDelivery.State.WAITING
-                || (state == StoredDelivery.State.SENT && message.qos() == QoS.AT_LEAST_ONCE);
-        return goes
-                && number >= unreadFrom
-                && number < unsafeFrom()
-                && (departing == null || !departing.contains(number))
-                && SharedFilter.isShared(message.clientFilter());
-    }
-
-    private boolean depart(StoredMessage message, OutboundFlow.SharedReturn target) {
-        Ready entry = ready(message);
-        if (!depart(target, entry.message, entry.subscription, entry.number, -1)) {
-            return false;
-        }
-        forget(entry.message.footprintBytes());
-        return true;
-    }
-
-    /** The next page, unless the other members have all that they can hold: they ask for more. */
-    private void goOnDraining() {
-        if (drainTarget == null || drainReading || departing != null) {
-            return;
-        }
-        boolean isLast = cameBack || drainNext >= next;
-        if (!isLast) {
-            drainFrom(drainNext);
-        } else if (drainAgain) {
-            drainFrom(unreadFrom);
-        } else {
-            mayHoldShared |= drainNext < next;
-            drainTarget = null;
-            left();
-        }
-    }
-
     // --- the end of the session
 
     /**
@@ -986,29 +704,23 @@ final class DurableQueue implements StoreWaiter {
      */
     boolean leave(OutboundFlow.@Nullable SharedReturn others, Runnable then) {
         detach();
-        whenLeft = then;
-        heirs = others;
-        if (others != null) {
-            drainShared(others);
+        if (handOver == null) {
+            forgetAll();
+            then.run();
+            return false;
         }
-        left();
-        return whenLeft != null;
+        return handOver.leave(others, () -> {
+            forgetAll();
+            then.run();
+        });
     }
 
-    private void left() {
-        Runnable then = whenLeft;
-        boolean goesOn = drainTarget != null || departing != null || drainJoint || offersLater;
-        if (then == null || goesOn) {
-            return;
-        }
-        whenLeft = null;
-        heirs = null;
+    private void forgetAll() {
         joint = null;
         if (waiting > 0) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, waiting);
         }
         waiting = 0;
         bytes = 0;
-        then.run();
     }
 }

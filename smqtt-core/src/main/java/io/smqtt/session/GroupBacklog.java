@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /**
  * How the members of a shared group stand in for each other (MQTT 5.0, section 4.8.2): what waits for an absent member
  * goes to one that is there. A member that has as much as it can hold gives back what it is offered, so that nothing is
- * lost by being handed over; it asks for the rest when its queue is empty ({@link Session#awaitGroup()}). A ticket is held
+ * lost by being handed over; it asks for the rest when its queue is empty ({@link SharedMember#awaitGroup()}). A ticket is held
  * until the message is safe with somebody.
  */
 final class GroupBacklog {
@@ -45,7 +45,7 @@ final class GroupBacklog {
         absent.park(message, subscription, ticket);
         VarHandle.fullFence(); // a member that comes at this moment sees the message, or is seen: gather()
         if (group != null && group.hasOnlineMember(absent)) {
-            absent.handOver();
+            absent.member().handOver();
         }
     }
 
@@ -91,7 +91,7 @@ final class GroupBacklog {
             ticket.hold();
             present.execute(() -> {
                 try {
-                    present.takeOffered(message, other, absent, subscription, ticket);
+                    present.member().takeOffered(message, other, absent, subscription, ticket);
                 } catch (RuntimeException e) { // who waits for it must not wait for ever
                     LOG.error("a message could not be handed over", e);
                     ticket.release(false);
@@ -146,7 +146,7 @@ final class GroupBacklog {
                     && member instanceof Session absent
                     && !absent.isOnline()
                     && (evenIfEmpty || absent.mayHoldMessages())) {
-                absent.execute(absent::handOver);
+                absent.execute(() -> absent.member().handOver());
             }
         });
     }
@@ -159,7 +159,7 @@ final class GroupBacklog {
         }
         group.forEachMember(member -> {
             if (member != leaving && member instanceof Session present && present.isOnline()) {
-                present.execute(present::awaitGroup);
+                present.execute(() -> present.member().awaitGroup());
             }
         });
     }

@@ -706,7 +706,6 @@ final class OutboundFlow {
         }
     }
 
-    /** Drops all that waits, when the session ends. */
     /**
      * Removes messages in memory that have expired while they waited.
      *
@@ -735,6 +734,7 @@ final class OutboundFlow {
         return soonest == Long.MAX_VALUE ? ApplicationMessage.NEVER : soonest;
     }
 
+    /** Drops all that waits, when the session ends. */
     void end() {
         int dropped = queue.size() + inFlight.unsent();
         while (!queue.isEmpty()) {

@@ -16,7 +16,6 @@ import io.smqtt.spi.StoredSession;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,12 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Session implements Subscriber {
 
-    /** At least between two looks for expired messages of an absent client, and more where many wait. */
-    private static final long QUEUE_LOOK_MILLIS = 60_000;
-
-    private static final long QUEUE_LOOK_MILLIS_PER_MESSAGE = 100;
-    private static final int QUEUE_LOOK_SPREAD = 60;
-
     private final SessionResources resources;
     private final SessionRegistry registry;
     private final String clientId;
@@ -40,23 +33,20 @@ public final class Session implements Subscriber {
 
     // valid for the session
     private final SubscriptionTable subscriptions = new SubscriptionTable();
-    private final SessionDeadlines deadlines = new SessionDeadlines(this);
+    private final SessionAbsence absence;
     private @Nullable OutboundFlow outbound;
     private @Nullable InboundFlow inbound;
     private @Nullable SessionMove move;
-    private boolean awaitsGroup;
+    private @Nullable SharedMember member;
     private @Nullable SessionOpening opening;
     private final @Nullable SessionRecord record;
     private volatile boolean begun;
     private volatile boolean ended;
-    private boolean recovered;
 
-    // valid for the connection; the client and its expiry stay until the next one
+    // valid for the connection; the client stays until the next one
     private volatile @Nullable PacketSink sink;
     private @Nullable DeliveryCheck check;
     private volatile ClientIdentity client;
-    private long expirySeconds;
-    private @Nullable Will will;
 
     Session(SessionResources resources, SessionRegistry registry, SessionRequest request) {
         this.resources = resources;
@@ -64,9 +54,9 @@ public final class Session implements Subscriber {
         this.client = request.client();
         this.clientId = client.clientId();
         this.owner = request.loop();
-        this.expirySeconds = request.expirySeconds();
+        this.absence = new SessionAbsence(this, resources, registry, request.expirySeconds());
         Stores stores = resources.stores();
-        this.record = stores == null || expirySeconds == 0
+        this.record = stores == null || request.expirySeconds() == 0
                 ? null
                 : new SessionRecord(this, resources, stores, stores.store().newSession(), new StoredQueue(1, 1, 0, 0));
     }
@@ -84,10 +74,9 @@ public final class Session implements Subscriber {
         this.client = client;
         this.clientId = client.clientId();
         this.owner = owner;
-        this.expirySeconds = stored.expirySeconds();
-        this.will = stored.will();
+        this.absence = new SessionAbsence(this, resources, registry, stored.expirySeconds());
+        absence.recovered(stored.will());
         this.begun = true;
-        this.recovered = true;
         Stores stores = Objects.requireNonNull(resources.stores());
         this.record = new SessionRecord(this, resources, stores, stored.number(), waiting);
         record.recovered(stored);
@@ -197,11 +186,17 @@ public final class Session implements Subscriber {
             registry.groups().take(this, message, subscription, ticket);
         } else {
             outbound().deliver(message, subscription, ticket);
-            awaitExpiryOf(message);
+            absence.awaitExpiryOf(message);
         }
     }
 
-    private OutboundFlow outbound() {
+    /** What goes to the client, if anything ever did. */
+    @Nullable
+    OutboundFlow outboundOrNull() {
+        return outbound;
+    }
+
+    OutboundFlow outbound() {
         OutboundFlow flow = outbound;
         if (flow == null) {
             flow = new OutboundFlow(
@@ -348,7 +343,9 @@ public final class Session implements Subscriber {
         if (record != null) {
             record.subscriptionChanged(subscription.clientFilter(), subscription);
         }
-        gatherShared(subscription);
+        if (subscription.shareName() != null) {
+            member().gather(subscription);
+        }
         return isNew;
     }
 
@@ -368,8 +365,8 @@ public final class Session implements Subscriber {
         if (outbound != null && shareName == null) {
             outbound.unsubscribed(filter);
         }
-        if (awaitsGroup && shareName != null) {
-            registry.groups().passOn(this, removed);
+        if (member != null && shareName != null) {
+            member.unsubscribed(removed);
         }
         resources.observer().unsubscribed(clientId, removed.clientFilter());
         if (record != null) {
@@ -403,6 +400,7 @@ public final class Session implements Subscriber {
         subscriptions.put(subscription);
         resources.router().index().add(subscription);
         if (subscription.shareName() != null && record != null) {
+            member();
             record.queue().recoveredShared();
         }
     }
@@ -483,12 +481,10 @@ public final class Session implements Subscriber {
     }
 
     private void attach(SessionRequest request) {
-        recovered = false;
+        absence.attached(request);
         ClientIdentity previous = client;
         client = request.client();
         registry.clientChanged(this, previous);
-        expirySeconds = request.expirySeconds();
-        will = request.will();
         check = registry.deliveryCheck(client);
         sink = request.sink();
         if (outbound != null) {
@@ -513,7 +509,7 @@ public final class Session implements Subscriber {
             request.loop().executor().execute(() -> request.reply().refused(ReasonCode.NOT_AUTHORIZED));
         } else {
             // a session without expiry ends with its connection, whatever the next one asks for
-            boolean ends = request.cleanStart() || expirySeconds == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
+            boolean ends = request.cleanStart() || absence.expirySeconds() == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
             if (ends) {
                 endConnection(true);
                 registry.replace(this, request);
@@ -559,14 +555,7 @@ public final class Session implements Subscriber {
             detachFlow();
             old.disconnect(ReasonCode.SESSION_TAKEN_OVER); // [MQTT-3.1.4-3]
         }
-        Will due = will;
-        boolean waiting = old == null && deadlines.isWillWaiting();
-        will = null;
-        deadlines.cancel();
-        boolean publish = due != null && (sessionEnds || (old != null && due.delaySeconds() == 0));
-        if (due != null && publish && (old != null || waiting)) {
-            registry.publishWill(this, due);
-        }
+        absence.claimed(old != null, sessionEnds);
     }
 
     private void resume(SessionRequest request, RoutingLoop here) { // [MQTT-3.1.2-5]
@@ -595,7 +584,9 @@ public final class Session implements Subscriber {
         }
         attach(request);
         registry.recheck(this);
-        subscriptions.forEach(this::gatherShared);
+        if (member != null) {
+            subscriptions.forEach(member::gather);
+        }
         request.reply().opened(this, true);
     }
 
@@ -611,30 +602,8 @@ public final class Session implements Subscriber {
             return;
         }
         sink = null;
-        if (newExpirySeconds >= 0) { // [MQTT-3.14.2-1]
-            expirySeconds = newExpirySeconds;
-        }
         detachFlow();
-        Will due = publishWill ? will : null;
-        will = due; // [MQTT-3.14.4-3]
-        DeadlineWheel wheel = resources.wheels().get(owner.index());
-        if (due != null && (due.delaySeconds() == 0 || expirySeconds == 0)) { // [MQTT-3.1.3-9]
-            will = null;
-            registry.publishWill(this, due);
-        } else if (due != null) {
-            deadlines.awaitWill(wheel, Math.min(due.delaySeconds(), expirySeconds));
-        }
-        if (expirySeconds == 0) {
-            end(false);
-        } else {
-            if (record != null) {
-                record.disconnected(expirySeconds, due);
-            }
-            deadlines.awaitExpiry(wheel, expirySeconds);
-            if (queuedCount() > 0) {
-                deadlines.awaitQueueLook(wheel, QUEUE_LOOK_MILLIS);
-            }
-        }
+        absence.begin(publishWill, newExpirySeconds);
     }
 
     /** A will is safe with all who get it, or nobody may get it. */
@@ -646,106 +615,43 @@ public final class Session implements Subscriber {
 
     /** The session was found in the store and has no client yet: its deadlines go on, by the store's clock. */
     void awaitClient() {
-        if (!recovered || ended || record == null) {
-            return; // its client was faster
-        }
         SessionOpening claimed = opening;
         if (claimed != null) { // its client may be refused
             claimed.afterwards(() -> execute(this::awaitClient));
-            return;
+        } else if (!ended && record != null) {
+            absence.goOn(record);
         }
-        recovered = false;
-        DeadlineWheel wheel = resources.wheels().get(owner.index());
-        if (record.queue().count() > 0) { // spread over an hour: each look reads from disk
-            deadlines.awaitQueueLook(wheel, QUEUE_LOOK_MILLIS * (1 + record.number() % QUEUE_LOOK_SPREAD));
-        }
-        if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not end as it should
-            Will due = will;
-            if (due != null && (due.delaySeconds() == 0 || expirySeconds == 0)) {
-                willDue();
-            } else if (due != null) {
-                deadlines.awaitWill(wheel, Math.min(due.delaySeconds(), expirySeconds));
-            }
-            if (expirySeconds == 0) {
-                end(false);
-                return;
-            }
-            record.disconnected(expirySeconds, will);
-            deadlines.awaitExpiry(wheel, expirySeconds);
-            return;
-        }
-        long now = record.stores().store().clockMillis();
-        if (will != null) {
-            deadlines.awaitWillMillis(wheel, Math.max(0, record.willAtMillis() - now));
-        }
-        deadlines.awaitExpiryMillis(wheel, Math.max(0, record.expiresAtMillis() - now));
     }
 
     /** A message that waits for an absent client is removed when it has expired. */
-    private void awaitExpiryOf(ApplicationMessage message) {
-        if (sink == null && message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
-            long seconds = message.remainingExpirySeconds(resources.ticker().nanoTime()) + 1;
-            deadlines.awaitQueueLook(resources.wheels().get(owner.index()), TimeUnit.SECONDS.toMillis(seconds));
-        }
-    }
-
-    /** Removes messages that have expired while no client is connected. */
-    void removeExpired() {
-        if (ended || sink != null) {
-            return;
-        }
-        DeadlineWheel wheel = resources.wheels().get(owner.index());
-        deadlines.restQueueLook(wheel, Math.max(QUEUE_LOOK_MILLIS, queuedCount() * QUEUE_LOOK_MILLIS_PER_MESSAGE));
-        if (outbound != null) {
-            lookAgain(outbound.removeExpired());
-        }
-        if (record != null) {
-            record.queue().removeExpired(this::lookAgain);
-        }
-    }
-
-    /** Arms the next look, in seconds; none if that is NEVER. */
-    private void lookAgain(long seconds) {
-        if (seconds != ApplicationMessage.NEVER && !ended && sink == null) {
-            deadlines.awaitQueueLook(resources.wheels().get(owner.index()), TimeUnit.SECONDS.toMillis(seconds + 1));
-        }
+    void awaitExpiryOf(ApplicationMessage message) {
+        absence.awaitExpiryOf(message);
     }
 
     private void detachFlow() {
         if (outbound != null) {
             outbound.detach();
-            outbound.drainShared(this::offer);
         }
-        if (awaitsGroup) {
-            awaitsGroup = false;
-            subscriptions.forEach(this::passOnShared);
+        if (member != null) {
+            member.detached();
         }
     }
 
-    // --- what members of a shared group do for each other, see GroupBacklog
+    // --- what members of a shared group do for each other
 
-    private boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        return registry.groups().offer(this, message, subscription, ticket);
-    }
-
-    private void gatherShared(Subscription subscription) {
-        if (subscription.shareName() != null) {
-            registry.groups().gather(this, subscription, false);
+    /** The session as a member of shared groups. */
+    SharedMember member() {
+        SharedMember present = member;
+        if (present == null) {
+            present = new SharedMember(this, registry.groups());
+            member = present;
         }
-    }
-
-    private void passOnShared(Subscription subscription) {
-        if (subscription.shareName() != null) {
-            registry.groups().passOn(this, subscription);
-        }
+        return present;
     }
 
     /** Whether there are other members of its shared groups. */
     boolean hasPeers(boolean online) {
-        boolean[] found = {false};
-        subscriptions.forEach(
-                subscription -> found[0] = found[0] || registry.groups().hasOthers(this, subscription, online));
-        return found[0];
+        return member != null && member.hasPeers(online);
     }
 
     /** Whether messages may wait here that others could have. Any thread; a hint. */
@@ -754,100 +660,26 @@ public final class Session implements Subscriber {
         return flow == null ? queuedCount() > 0 : flow.queuedCount() + flow.inFlightCount() > 0;
     }
 
-    /** Another member of a shared group is there: what waits here for nobody goes to it. */
-    void handOver() {
-        if (sink == null && !ended && (outbound != null || queuedCount() > 0)) {
-            outbound().drainShared(this::offer);
-        }
-    }
-
-    /**
-     * An absent member offers a message: it is taken if it can be kept, or else goes back.
-     *
-     * @param ticket is held on the way, and given up here or there
-     */
-    void takeOffered(
-            ApplicationMessage message,
-            Subscription subscription,
-            Session from,
-            Subscription itsOwn,
-            RouteTicket ticket) {
-        if (ended || sink == null) {
-            from.execute(() -> {
-                from.offerAgain(message, itsOwn, ticket);
-                ticket.release(true);
-            });
-        } else if (outbound().hasRoom(message)) {
-            outbound().deliver(message, subscription, ticket);
-            ticket.release(true);
-        } else {
-            awaitsGroup = true;
-            from.execute(() -> {
-                from.takeBack(message, itsOwn, ticket);
-                ticket.release(true);
-            });
-        }
-    }
-
-    /** The member that was offered a message is gone. */
-    private void offerAgain(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (ended || !(ticket instanceof Departure departure)) {
-            take(message, subscription, ticket);
-        } else if (sink != null || !offer(message, subscription, ticket)) {
-            departure.left();
-        }
-    }
-
-    /** The member that was offered a message is full. */
-    private void takeBack(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (ticket instanceof Departure departure) {
-            departure.refused();
-        } else if (ended) {
-            registry.groups().takeAfterEnd(this, message, subscription, ticket);
-        } else {
-            outbound().takeBack(message, subscription, ticket);
-            awaitExpiryOf(message);
-        }
+    /** Whether there may be something to hand over. */
+    boolean mayHaveQueued() {
+        return outbound != null || queuedCount() > 0;
     }
 
     /** Keeps a message while no other member is there. */
     void park(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         outbound().deliver(message, subscription, ticket);
-        awaitExpiryOf(message);
+        absence.awaitExpiryOf(message);
     }
 
-    /** Absent members have more messages, which are asked for when nothing waits here. */
-    void awaitGroup() {
-        awaitsGroup = sink != null;
-        gatherMore();
-    }
-
-    /** Asks for what absent members have when nothing waits here, if there is more. */
+    /** What absent members have is asked for, if nothing waits here any more. */
     void gatherMore() {
-        if (awaitsGroup && queuedCount() == 0) {
-            awaitsGroup = false;
-            subscriptions.forEach(subscription -> {
-                if (subscription.shareName() != null) {
-                    registry.groups().gather(this, subscription, true);
-                }
-            });
+        SharedMember present = member;
+        if (present != null) {
+            present.gatherMore();
         }
     }
 
-    /** The will's delay is over. */
-    void willDue() {
-        Will due = will;
-        will = null;
-        if (due != null) {
-            registry.publishWill(this, due);
-        }
-    }
-
-    /** The session's time is over. */
-    void expire() {
-        willDue(); // [MQTT-3.1.2-10]
-        end(true);
-    }
+    // --- the end
 
     /** Whether the session could be ended to make room for another one of its user. Any thread; a hint. */
     boolean isDispensable() {
@@ -857,7 +689,7 @@ public final class Session implements Subscriber {
     /** Ends the session to make room, unless its client is connected or about to be. Returns whether it has ended. */
     boolean expireIfOffline() {
         if (!ended && sink == null && move == null && opening == null) {
-            expire();
+            absence.expire();
         }
         return ended;
     }
@@ -874,7 +706,7 @@ public final class Session implements Subscriber {
             detachFlow();
             current.disconnect(reason);
         }
-        willDue();
+        absence.willDue();
         end(false);
     }
 
@@ -884,7 +716,7 @@ public final class Session implements Subscriber {
             return;
         }
         ended = true;
-        deadlines.cancel();
+        absence.cancel();
         subscriptions.forEach(subscription ->
                 resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
         OutboundFlow.SharedReturn others =
@@ -916,7 +748,7 @@ public final class Session implements Subscriber {
      * @return seconds; 0 if the session ends with the connection
      */
     public long expirySeconds() {
-        return expirySeconds;
+        return absence.expirySeconds();
     }
 
     /**

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.config.DropPolicy;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredPage;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/**
+ * What is removed from a stored queue though nobody got it: the oldest when there is no room, and what has expired. Owns
+ * what is known of expiry in the queue. On the session's event loop.
+ */
+final class QueueSweep {
+
+    private static final long EXPIRY_LOOK_NANOS = 1_000_000_000L;
+
+    private final Session session;
+    private final DurableQueue queue;
+    private final SessionResources resources;
+
+    /** Whether a message that waits may have an expiry interval, and whether that is being looked for. */
+    private boolean mayExpire;
+
+    private boolean sweeping;
+    private boolean trimming;
+    private long expiryLookNanos = Long.MIN_VALUE;
+
+    QueueSweep(Session session, DurableQueue queue, SessionResources resources, boolean mayExpire) {
+        this.session = session;
+        this.queue = queue;
+        this.resources = resources;
+        this.mayExpire = mayExpire;
+    }
+
+    /** A message has to wait. */
+    void enqueued(ApplicationMessage message) {
+        mayExpire |= message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
+    }
+
+    /** The client is there, or gone: what is under way was for the time until now. */
+    void interrupt() {
+        trimming = false;
+        mayExpire |= sweeping; // not all of it was looked at
+        sweeping = false;
+    }
+
+    // --- what has no room
+
+    /**
+     * Makes room for a message. What is only in the store goes a moment later; until then a few messages more may wait.
+     *
+     * @return false if there is no room: the message itself is dropped
+     */
+    boolean makeRoom(int footprintBytes, LimitsConfig limits) {
+        long now = resources.ticker().nanoTime();
+        boolean oldest =
+                resources.config().dropPolicy() == DropPolicy.OLDEST && footprintBytes <= limits.maxQueuedBytes();
+        DropReason full = queue.refusal(footprintBytes, limits);
+        DurableQueue.Ready first = queue.peek();
+        while (full != null && first != null && first.delivery().state() == StoredDelivery.State.WAITING) {
+            boolean expired = first.message().isExpired(now);
+            if (!expired && !oldest) {
+                return false;
+            }
+            queue.poll();
+            drop(first.number(), expired ? DropReason.EXPIRED : full);
+            full = queue.refusal(footprintBytes, limits);
+            first = queue.peek();
+        }
+        if (full == null) {
+            return true;
+        }
+        if (first != null || queue.unreadFrom() == queue.next()) {
+            return false;
+        }
+        if (oldest) {
+            trim();
+            return queue.count() < limits.maxQueuedMessages() + DurableQueue.PAGE_MESSAGES
+                    && queue.bytes() + footprintBytes <= limits.maxQueuedBytes() + DurableQueue.PAGE_BYTES;
+        }
+        if (now - expiryLookNanos >= EXPIRY_LOOK_NANOS || expiryLookNanos == Long.MIN_VALUE) {
+            expiryLookNanos = now;
+            trim();
+        }
+        return false;
+    }
+
+    private void drop(long number, DropReason reason) {
+        resources.observer().messageDropped(reason, 1);
+        queue.remove(number);
+    }
+
+    /** Looks at the oldest messages in the store, and drops those that have expired or must go. */
+    private void trim() {
+        if (!trimming && queue.claimReading()) {
+            trimming = true;
+            queue.readPage(queue.unreadFrom(), this::trim);
+        }
+    }
+
+    private void trim(StoredPage page) {
+        if (session.hasEnded()) {
+            return;
+        }
+        trimming = false;
+        queue.endReading();
+        long now = resources.ticker().nanoTime();
+        boolean goesOn = !page.messages().isEmpty();
+        for (StoredMessage message : page.messages()) {
+            goesOn = goesOn && trim(message, now);
+        }
+        if (goesOn) {
+            trim();
+        } else {
+            queue.pump();
+        }
+    }
+
+    /** Drops a message if it is the oldest and has to go. */
+    private boolean trim(StoredMessage message, long now) {
+        if (message.sequence() < queue.unreadFrom()) {
+            return true;
+        }
+        boolean expired = message.message().isExpired(now);
+        DropReason full = queue.excess(resources.limits());
+        boolean goes = expired || (full != null && resources.config().dropPolicy() == DropPolicy.OLDEST);
+        if (!goes
+                || message.sequence() >= queue.barrier()
+                || message.delivery().state() != StoredDelivery.State.WAITING) {
+            return false;
+        }
+        queue.skip(message);
+        drop(message.sequence(), expired || full == null ? DropReason.EXPIRED : full);
+        return true;
+    }
+
+    // --- what has expired while the client is away
+
+    /**
+     * Removes what has expired, wherever it stands, page by page. While no client is connected.
+     *
+     * @param next is told when to look again, in seconds or {@link ApplicationMessage#NEVER}; not if a client comes
+     */
+    void removeExpired(LongConsumer next) {
+        if (!queue.waitsForNobody() || !mayExpire) {
+            return;
+        }
+        if (queue.isReading() || trimming || queue.isHandingOver()) {
+            next.accept(0);
+            return;
+        }
+        mayExpire = false;
+        sweeping = true;
+        trimming = true;
+        sweepFrom(queue.unreadFrom(), Long.MAX_VALUE, next);
+    }
+
+    private void sweepFrom(long from, long soonest, LongConsumer next) {
+        int before = queue.drains();
+        queue.readPage(from, page -> {
+            if (!session.hasEnded()) {
+                sweep(page, before == queue.drains(), soonest, next);
+            }
+        });
+    }
+
+    private void sweep(StoredPage page, boolean valid, long soonestBefore, LongConsumer next) {
+        List<StoredMessage> messages = page.messages();
+        long now = resources.ticker().nanoTime();
+        long soonest = soonestBefore;
+        boolean stopped = page.failure() != null || !valid;
+        for (StoredMessage message : messages) {
+            stopped = stopped || message.sequence() >= queue.barrier();
+            soonest = stopped ? soonest : Math.min(soonest, sweep(message, now));
+        }
+        if (!stopped && !messages.isEmpty()) {
+            sweepFrom(messages.get(messages.size() - 1).sequence() + 1, soonest, next);
+            return;
+        }
+        sweeping = false;
+        trimming = false;
+        mayExpire |= stopped || soonest != Long.MAX_VALUE;
+        if (mayExpire) {
+            next.accept(stopped ? 0 : soonest);
+        }
+    }
+
+    /** Drops a message if it has expired; else tells how many seconds it has, or many. */
+    private long sweep(StoredMessage stored, long now) {
+        ApplicationMessage message = stored.message();
+        if (stored.sequence() < queue.unreadFrom()
+                || stored.delivery().state() != StoredDelivery.State.WAITING
+                || message.expiryIntervalSeconds() == ApplicationMessage.NEVER) {
+            return Long.MAX_VALUE;
+        }
+        if (!message.isExpired(now)) {
+            return message.remainingExpirySeconds(now);
+        }
+        if (stored.sequence() == queue.unreadFrom()) {
+            queue.skip(stored);
+        } else {
+            queue.forget(message.footprintBytes());
+        }
+        drop(stored.sequence(), DropReason.EXPIRED);
+        return Long.MAX_VALUE;
+    }
+}
