@@ -3,7 +3,9 @@ package io.smqtt;
 
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.routing.Router;
+import io.smqtt.session.QueueBudget;
 import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.Ticker;
 import reactor.core.publisher.Mono;
 
@@ -40,12 +42,29 @@ public interface BrokerModule {
     }
 
     /**
+     * The key of the configuration that asks for this module, as {@link BrokerConfig#requiredModules()} names it.
+     *
+     * @return for instance {@code cluster.enabled}; empty if no key does
+     */
+    default String configurationKey() {
+        return "";
+    }
+
+    /**
      * What a module works with.
      *
      * @param config the broker's configuration
      * @param router routes messages; its index takes the module's subscriptions
      * @param sessions the sessions of this node
      * @param ticker the broker's monotonic clock
+     * @param observer is told what the module does with messages
+     * @param budget slows publishers while the module's queues are nearly full
      */
-    record Core(BrokerConfig config, Router router, SessionRegistry sessions, Ticker ticker) {}
+    record Core(
+            BrokerConfig config,
+            Router router,
+            SessionRegistry sessions,
+            Ticker ticker,
+            BrokerObserver observer,
+            QueueBudget budget) {}
 }

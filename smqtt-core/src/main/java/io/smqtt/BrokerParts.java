@@ -60,6 +60,7 @@ final class BrokerParts {
     private final SessionRegistry sessions;
     private final @Nullable Stores stores;
     private final RetainedKeeper retained;
+    private final QueueBudget budget;
     private final ConnectionFlows flows;
     private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
     private final WriteBufferWaterMark waterMark;
@@ -68,7 +69,7 @@ final class BrokerParts {
     BrokerParts(BrokerBuilder builder) {
         config = builder.config;
         ticker = builder.ticker;
-        requireModules(config, builder.store != null);
+        requireModules(builder);
         LimitsConfig limits = config.limits();
         List<BrokerObserver> observers = new ArrayList<>(builder.observers);
         observers.add(events);
@@ -81,7 +82,7 @@ final class BrokerParts {
                 new SubscriptionIndex(config.mqtt().sharedStrategy()),
                 new RetainedMessages(limits.maxRetainedMessages(), limits.maxRetainedBytes()),
                 observer);
-        QueueBudget budget = new QueueBudget(limits.maxTotalQueuedBytes());
+        budget = new QueueBudget(limits.maxTotalQueuedBytes());
         if (builder.store != null) {
             builder.store.observe(observer);
         }
@@ -109,11 +110,12 @@ final class BrokerParts {
     }
 
     /** What asks for a module must not run without it. */
-    private static void requireModules(BrokerConfig config, boolean hasStore) {
-        Map<String, String> missing = new TreeMap<>(config.requiredModules());
-        if (hasStore) {
+    private static void requireModules(BrokerBuilder builder) {
+        Map<String, String> missing = new TreeMap<>(builder.config.requiredModules());
+        if (builder.store != null) {
             missing.remove("storage.kind");
         }
+        builder.modules.forEach(module -> missing.remove(module.configurationKey()));
         if (!missing.isEmpty()) {
             throw new ConfigurationException("the configuration needs modules that are not present: " + missing);
         }
@@ -246,6 +248,10 @@ final class BrokerParts {
 
     RetainedKeeper retained() {
         return retained;
+    }
+
+    QueueBudget budget() {
+        return budget;
     }
 
     SessionRegistry sessions() {

@@ -6,9 +6,12 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,6 +121,81 @@ public final class Router {
     }
 
     /**
+     * Routes a message that another node has routed already: to subscribers of this node only. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param message the message
+     * @param toAll whether it goes to all matching subscribers of this node that are not shared
+     * @param groups the groups of shared subscriptions that are to take it here, by one member each
+     * @param ticket what the other node's publisher waits for
+     * @param refused is told the groups that have no member here any more, during this call
+     * @return how many subscribers it was handed to
+     */
+    public int routeForwarded(
+            RoutingLoop loop,
+            ApplicationMessage message,
+            boolean toAll,
+            List<SharedFilter> groups,
+            RouteTicket ticket,
+            Consumer<? super SharedFilter> refused) {
+        int count = toAll ? routeLocally(loop, message, ticket) : 0;
+        for (SharedFilter wanted : groups) {
+            SharedGroup group = index.group(wanted.shareName(), wanted.filter());
+            if (group != null && handToMember(loop, message, group, Router::isElsewhere, ticket)) {
+                count++;
+            } else {
+                refused.accept(wanted);
+            }
+        }
+        observer.messageReceived(message.qos(), message.payload().size(), count);
+        return count;
+    }
+
+    private int routeLocally(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
+        Matches matches = loop.borrowMatches();
+        index.match(message.topic(), matches);
+        matches.mergeOverlaps(message.publisherId());
+        int count = 0;
+        for (int i = 0; i < matches.size(); i++) {
+            Subscription subscription = matches.get(i);
+            if (subscription.subscriber().isLocal()) {
+                hand(loop, message, subscription, ticket);
+                count++;
+            }
+        }
+        loop.returnMatches(matches);
+        return count;
+    }
+
+    private static boolean isElsewhere(Subscription member) {
+        return !member.subscriber().isLocal();
+    }
+
+    /**
+     * Gives a message that a node refused for a group of shared subscriptions to a member elsewhere. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param message the message
+     * @param wanted the group
+     * @param refused true for members that are not asked again
+     * @param ticket what the publisher waits for
+     * @return false if there is no other member: the message is counted as dropped
+     */
+    public boolean redispatch(
+            RoutingLoop loop,
+            ApplicationMessage message,
+            SharedFilter wanted,
+            Predicate<? super Subscription> refused,
+            RouteTicket ticket) {
+        SharedGroup group = index.group(wanted.shareName(), wanted.filter());
+        boolean handed = group != null && handToMember(loop, message, group, refused, ticket);
+        if (!handed) {
+            observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+        }
+        return handed;
+    }
+
+    /**
      * Keeps or clears a retained message [MQTT-3.3.1-5], [MQTT-3.3.1-6].
      *
      * @param message a message with the retain flag
@@ -146,8 +224,9 @@ public final class Router {
     public boolean redispatch(
             RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = index.group(subscription);
+        Subscriber leaving = subscription.subscriber();
         boolean handed = group != null
-                && (handToMember(loop, message, group, subscription.subscriber(), ticket)
+                && (handToMember(loop, message, group, member -> member.subscriber() == leaving, ticket)
                         || handToMember(loop, message, group, null, ticket));
         if (!handed) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
@@ -167,9 +246,9 @@ public final class Router {
             RoutingLoop loop,
             ApplicationMessage message,
             SharedGroup group,
-            @Nullable Subscriber exclude,
+            @Nullable Predicate<? super Subscription> refused,
             RouteTicket ticket) {
-        Subscription member = group.select(message, exclude);
+        Subscription member = group.selectExcept(message, refused);
         if (member == null) {
             return false;
         }

@@ -34,6 +34,9 @@ public final class SubscriptionIndex {
     private volatile long version;
     private volatile int size;
 
+    /** Told of changes under the lock; null until somebody asks. */
+    private @Nullable SubscriptionObserver observer;
+
     // guarded by lock
     private final TopicScan scan = new TopicScan();
     private TrieNode[] path = new TrieNode[16];
@@ -61,6 +64,9 @@ public final class SubscriptionIndex {
                     subscription.filter().hasWildcard() ? addToTrie(subscription) : addExact(subscription);
             if (replaced == null) {
                 size = size + 1;
+                if (observer != null) {
+                    observer.added(subscription);
+                }
             }
             version = version + 1;
             return replaced;
@@ -83,8 +89,28 @@ public final class SubscriptionIndex {
             if (removed) {
                 size = size - 1;
                 version = version + 1;
+                if (observer != null) {
+                    observer.removed(subscriber, filter, shareName);
+                }
             }
             return removed;
+        }
+    }
+
+    /**
+     * Shows all subscriptions to an observer and tells it of every change from then on, in order and without a gap. There
+     * is one observer at most.
+     *
+     * @param next called under the lock of the index
+     * @throws IllegalStateException if there is one already
+     */
+    public void observe(SubscriptionObserver next) {
+        synchronized (lock) {
+            if (observer != null) {
+                throw new IllegalStateException("the index is observed already");
+            }
+            observer = next;
+            forEach(next::added);
         }
     }
 
@@ -122,10 +148,17 @@ public final class SubscriptionIndex {
      */
     public @Nullable SharedGroup group(Subscription subscription) {
         String shareName = subscription.shareName();
-        if (shareName == null) {
-            return null;
-        }
-        TopicFilter filter = subscription.filter();
+        return shareName == null ? null : group(shareName, subscription.filter());
+    }
+
+    /**
+     * A group of shared subscriptions. Any thread; takes the lock for a moment.
+     *
+     * @param shareName the name of the group
+     * @param filter what it shares
+     * @return null if it has no members
+     */
+    public @Nullable SharedGroup group(String shareName, TopicFilter filter) {
         synchronized (lock) {
             Object leaf = filter.hasWildcard() ? findInTrie(filter.value()) : findExact(filter.value());
             forgetPath();

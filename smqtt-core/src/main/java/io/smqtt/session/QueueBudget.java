@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What all queues of a broker hold together. Past the limit publishers are slowed before anything is lost. Any thread. */
 public final class QueueBudget {
 
     private final LongAdder bytes = new LongAdder();
+    private final AtomicInteger pressure = new AtomicInteger();
     private final long limitBytes;
 
     /**
@@ -37,6 +39,18 @@ public final class QueueBudget {
      * @return true past the limit
      */
     public boolean isExceeded() {
-        return bytes.sum() > limitBytes;
+        return pressure.get() > 0 || bytes.sum() > limitBytes;
+    }
+
+    /**
+     * Has publishers slowed because a queue of somebody else's is nearly full. To be taken back by {@link #ease()}.
+     */
+    public void press() {
+        pressure.incrementAndGet();
+    }
+
+    /** Takes one {@link #press()} back. */
+    public void ease() {
+        pressure.decrementAndGet();
     }
 }

@@ -25,6 +25,10 @@ public enum DropReason {
     REFUSED_BY_CLIENT,
     /** An in-process subscriber without demand. */
     NO_DEMAND,
+    /** The queue to another node holds as much as it may. */
+    PEER_QUEUE,
+    /** Another node went while the message was on its way there. */
+    PEER_GONE,
     /** The subscriber failed; the log tells how. */
     FAILED
 }

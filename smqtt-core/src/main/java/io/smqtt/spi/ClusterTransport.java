@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import reactor.core.publisher.Mono;
+
+/**
+ * Carries frames between the nodes of a cluster and tells which processes can be reached. What the frames mean is not its
+ * matter, and it need not be reliable: whoever uses it copes with frames that are lost, late, doubled or out of order,
+ * only slower.
+ */
+public interface ClusterTransport {
+
+    /**
+     * Joins the others.
+     *
+     * @param handler what is told of peers and frames from now on
+     * @return completes when this process can be reached; fails if it cannot
+     */
+    Mono<Void> start(Handler handler);
+
+    /**
+     * Queues a frame. Any thread; never blocks.
+     *
+     * @param peer where it goes: one that was told to the handler
+     * @param frame the bytes; not to be changed afterwards
+     * @param bulk whether it waits behind other bulk frames and not before them
+     * @return false if it was thrown away, because the peer is unknown or its queue is full
+     */
+    boolean send(Peer peer, byte[] frame, boolean bulk);
+
+    /**
+     * Leaves the others.
+     *
+     * @return completes when nothing of the transport runs any more
+     */
+    Mono<Void> stop();
+
+    /** A process that frames can be sent to. One that starts again is another peer. Compared by {@code equals}. */
+    interface Peer {
+
+        /**
+         * How people know it.
+         *
+         * @return an address, for logs
+         */
+        @Override
+        String toString();
+    }
+
+    /** Is told what the transport sees. Any thread; what is told of one peer comes in order. */
+    interface Handler {
+
+        /**
+         * A peer can be reached.
+         *
+         * @param peer the peer
+         */
+        void up(Peer peer);
+
+        /**
+         * A peer cannot be reached any more; it may come back.
+         *
+         * @param peer the peer
+         */
+        void down(Peer peer);
+
+        /**
+         * A frame arrived. It may come before {@link #up} was told.
+         *
+         * @param from who sent it
+         * @param frame the bytes, the receiver's from now on
+         */
+        void received(Peer from, byte[] frame);
+    }
+}
