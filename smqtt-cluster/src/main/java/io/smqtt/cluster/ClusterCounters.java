@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What happened between nodes. Any thread. */
+final class ClusterCounters {
+
+    private final LongAdder receivedBytes = new LongAdder();
+    private final LongAdder bulkFrames = new LongAdder();
+    private final LongAdder bulkBytes = new LongAdder();
+    private final LongAdder malformed = new LongAdder();
+    private final LongAdder pulls = new LongAdder();
+    private final LongAdder repairs = new LongAdder();
+
+    void received(int bytes) {
+        receivedBytes.add(bytes);
+    }
+
+    void sentBulk(int bytes) {
+        bulkFrames.increment();
+        bulkBytes.add(bytes);
+    }
+
+    void malformed() {
+        malformed.increment();
+    }
+
+    void pulled() {
+        pulls.increment();
+    }
+
+    void repaired() {
+        repairs.increment();
+    }
+
+    long receivedBytes() {
+        return receivedBytes.sum();
+    }
+
+    long bulkFrames() {
+        return bulkFrames.sum();
+    }
+
+    long bulkBytes() {
+        return bulkBytes.sum();
+    }
+
+    long malformedFrames() {
+        return malformed.sum();
+    }
+
+    long pulls() {
+        return pulls.sum();
+    }
+
+    /** Tables that were not what their owner said: must stay 0 in a healthy cluster. */
+    long repairs() {
+        return repairs.sum();
+    }
+}

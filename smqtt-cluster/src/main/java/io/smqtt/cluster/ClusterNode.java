@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.session.QueueBudget;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.ClusterTransport.Peer;
+import io.smqtt.spi.Ticker;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One node among others, whatever carries the frames between them: knows the members, tells them the routes of this node,
+ * keeps theirs, and hands messages to the in- and outboxes. Owns all of that on the cluster's loop; frames and changes of
+ * routes may come on any thread.
+ */
+final class ClusterNode implements ClusterTransport.Handler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
+    private static final long COMPLAINT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final int MAXIMUM_MEMBERS = 1_000;
+
+    private final ClusterTransport transport;
+    private final ScheduledExecutorService loop;
+    private final Ticker ticker;
+    private final ClusterSettings settings;
+    private final LocalPart local;
+    private final BrokerObserver observer;
+    private final QueueBudget budget;
+    private final String software;
+    private final ClusterCounters counters = new ClusterCounters();
+
+    private final Queue<RouteRow> localChanges = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean flushDue = new AtomicBoolean();
+
+    private final OwnRoutes own;
+    private final Map<String, Member> members = new HashMap<>();
+    private final Set<Peer> present = new HashSet<>();
+    private NodeIdentity self;
+    private long toldAtNanos;
+    private long complainedAtNanos;
+    private boolean stopped;
+
+    /**
+     * Creates a node that says nothing before {@link #start()}.
+     *
+     * @param self who this is
+     * @param transport carries frames; started and stopped by somebody else
+     * @param loop the cluster's loop, one thread
+     * @param ticker a monotonic clock
+     * @param settings what it goes by
+     * @param local the broker
+     * @param observer is told of messages that do not reach a peer
+     * @param budget slows publishers
+     * @param software the version of the program
+     */
+    ClusterNode(
+            NodeIdentity self,
+            ClusterTransport transport,
+            ScheduledExecutorService loop,
+            Ticker ticker,
+            ClusterSettings settings,
+            LocalPart local,
+            BrokerObserver observer,
+            QueueBudget budget,
+            String software) {
+        this.self = self;
+        this.transport = transport;
+        this.loop = loop;
+        this.ticker = ticker;
+        this.settings = settings;
+        this.local = local;
+        this.observer = observer;
+        this.budget = budget;
+        this.software = software;
+        this.own = new OwnRoutes(settings.keptChanges());
+        long now = ticker.nanoTime();
+        this.toldAtNanos = now;
+        this.complainedAtNanos = now - COMPLAINT_NANOS;
+    }
+
+    /** Begins to look at the clock. Any thread. */
+    void start() {
+        loop.execute(this::tick);
+    }
+
+    /** Says and hears nothing any more. Any thread. */
+    void stop() {
+        loop.execute(() -> stopped = true);
+    }
+
+    ClusterCounters counters() {
+        return counters;
+    }
+
+    /** On the cluster's loop. */
+    NodeIdentity self() {
+        return self;
+    }
+
+    /** On the cluster's loop. */
+    Collection<Member> members() {
+        return members.values();
+    }
+
+    /** On the cluster's loop. */
+    OwnRoutes own() {
+        return own;
+    }
+
+    /**
+     * A subscription of this node came or went. Any thread.
+     *
+     * @param filter as the client writes it
+     * @param difference 1 or -1
+     */
+    void localChange(String filter, int difference) {
+        localChanges.add(new RouteRow(filter, difference));
+        if (flushDue.compareAndSet(false, true)) {
+            loop.schedule(this::flush, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void flush() {
+        flushDue.set(false);
+        for (RouteRow next = localChanges.poll(); next != null; next = localChanges.poll()) {
+            own.change(next.filter(), next.weight());
+        }
+        long first = own.sequence() + 1;
+        List<RouteRow> changed = own.flush();
+        for (int from = 0; from < changed.size(); from += settings.rowsPerFrame()) {
+            List<RouteRow> part = changed.subList(from, Math.min(changed.size(), from + settings.rowsPerFrame()));
+            byte[] frame = encode(new Frame.Delta(first + from, part));
+            members.values().forEach(member -> send(member, frame));
+        }
+    }
+
+    private void tick() {
+        if (stopped) {
+            return;
+        }
+        long now = ticker.nanoTime();
+        if (now - toldAtNanos >= settings.digestInterval().toNanos()) {
+            toldAtNanos = now;
+            byte[] digest = encode(own.digest());
+            present.forEach(peer -> transport.send(peer, digest, false));
+        }
+        for (Member member : members.values()) {
+            member.outbox().tick(now);
+            if (member.purgeIfGone(now, settings.routeTtl().toNanos())) {
+                LOG.info("node {} has been away too long: its routes are forgotten", member.identity());
+            }
+        }
+        loop.schedule(this::tick, settings.digestInterval().toNanos() / 10, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void up(Peer peer) {
+        loop.execute(() -> {
+            if (stopped) {
+                return;
+            }
+            present.add(peer);
+            transport.send(peer, encode(hello(true)), false);
+            transport.send(peer, encode(own.digest()), false);
+            for (Member member : members.values()) {
+                if (peer.equals(member.peer())) {
+                    arrived(member);
+                }
+            }
+        });
+    }
+
+    @Override
+    public void down(Peer peer) {
+        loop.execute(() -> {
+            present.remove(peer);
+            for (Member member : members.values()) {
+                if (peer.equals(member.peer()) && member.isReachable()) {
+                    LOG.warn("node {} cannot be reached", member.identity());
+                    member.gone(ticker.nanoTime());
+                }
+            }
+        });
+    }
+
+    @Override
+    public void received(Peer from, byte[] bytes) {
+        loop.execute(() -> {
+            if (stopped) {
+                return;
+            }
+            try {
+                FrameCodec.Received received = FrameCodec.decode(bytes, ticker.nanoTime());
+                counters.received(bytes.length);
+                accept(from, received);
+            } catch (MalformedFrameException e) {
+                counters.malformed();
+                complain("a frame from {} is thrown away: {}", from, e.getMessage());
+            }
+        });
+    }
+
+    /** At most one line in ten seconds, whatever is thrown at us. */
+    private void complain(String format, Object first, @Nullable Object second) {
+        long now = ticker.nanoTime();
+        if (now - complainedAtNanos >= COMPLAINT_NANOS) {
+            complainedAtNanos = now;
+            LOG.warn(format, first, second);
+        }
+    }
+
+    private void accept(Peer from, FrameCodec.Received received) {
+        NodeIdentity sender = received.sender();
+        if (received.frame() instanceof Frame.Stale stale) {
+            becomeNewerThan(stale.knownEpoch());
+            return;
+        }
+        if (sender.nodeId().equals(self.nodeId())) {
+            complain("{} has the node-id of this node: {}", from, self.nodeId());
+            return;
+        }
+        Member member = memberOf(sender, from);
+        if (member == null) {
+            return;
+        }
+        Frame frame = received.frame();
+        if (frame instanceof Frame.Hello hello) {
+            if (hello.minVersion() > Frame.VERSION) {
+                complain("{} speaks a newer language only: {}", from, hello.software());
+            } else if (hello.reply()) {
+                transport.send(from, encode(hello(false)), false);
+                transport.send(from, encode(own.digest()), false);
+            }
+        } else if (frame instanceof Frame.Delta delta) {
+            judge(member, member.routes().apply(member.epoch(), delta));
+        } else if (frame instanceof Frame.Digest digest) {
+            judge(member, member.routes().compare(member.epoch(), digest));
+        } else if (frame instanceof Frame.Snapshot snapshot) {
+            judge(member, member.routes().apply(member.epoch(), snapshot));
+        } else if (frame instanceof Frame.Pull pull) {
+            answer(from, pull);
+        } else if (frame instanceof Frame.PublishBatch batch) {
+            if (batch.toEpoch() == self.epoch()) {
+                member.inbox().receive(member.epoch(), batch);
+            } else {
+                transport.send(from, encode(hello(true)), false);
+            }
+        } else if (frame instanceof Frame.PublishAck ack && ack.ofEpoch() == self.epoch()) {
+            member.outbox().acknowledged(ack, ticker.nanoTime());
+        }
+    }
+
+    private void becomeNewerThan(long known) {
+        if (known >= self.epoch()) {
+            LOG.warn("the clock has gone back: others know a later run of this node");
+            self = new NodeIdentity(self.nodeId(), known + 1);
+            present.forEach(peer -> transport.send(peer, encode(hello(true)), false));
+        }
+    }
+
+    /** The member that a frame comes from; null if it is not to be listened to. */
+    private @Nullable Member memberOf(NodeIdentity sender, Peer from) {
+        Member member = members.get(sender.nodeId());
+        if (member == null) {
+            if (members.size() >= MAXIMUM_MEMBERS) {
+                complain("{} is one node too many: {}", from, sender.nodeId());
+                return null;
+            }
+            member = join(sender.nodeId());
+        }
+        if (sender.epoch() < member.epoch()) {
+            Peer known = member.peer();
+            if (known != null && !from.equals(known)) {
+                if (present.contains(known)) {
+                    complain("{} has the node-id of {}, or is an earlier run of it", from, known);
+                } else {
+                    transport.send(from, encode(new Frame.Stale(member.epoch())), false);
+                }
+            }
+            return null;
+        }
+        boolean moved = !from.equals(member.peer());
+        if (sender.epoch() > member.epoch() || moved) {
+            member.runs(sender.epoch(), from);
+            if (present.contains(from)) {
+                arrived(member);
+            } else {
+                member.gone(ticker.nanoTime());
+            }
+        }
+        return member;
+    }
+
+    private Member join(String nodeId) {
+        LateMember late = new LateMember();
+        PeerOutbox outbox = new PeerOutbox(
+                loop,
+                settings,
+                observer,
+                budget,
+                batch -> late.member().peer() != null && sendBulk(late.member(), batch),
+                (message, group) -> {
+                    observer.messageRedispatched(1);
+                    local.redispatch(message, group, nodeId);
+                });
+        PeerInbox inbox = new PeerInbox(loop, local::deliver, ack -> send(late.member(), encode(ack)));
+        LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
+        Member member = new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed));
+        late.known = member;
+        members.put(nodeId, member);
+        return member;
+    }
+
+    private void arrived(Member member) {
+        LOG.info("node {} is here: {}", member.identity(), member.peer());
+        member.reachable(ticker.nanoTime());
+    }
+
+    /** Asks for what is missing, but not again while the answer may be on its way. */
+    private void judge(Member member, PeerRoutes.Outcome outcome) {
+        Peer peer = member.peer();
+        if (outcome == PeerRoutes.Outcome.FINE) {
+            if (!member.routes().isAssembling()) {
+                member.askedAtNanos = Member.NOT_ASKED;
+            }
+            return;
+        }
+        long now = ticker.nanoTime();
+        boolean open = member.askedAtNanos != Member.NOT_ASKED
+                && now - member.askedAtNanos < settings.pullPatience().toNanos();
+        if (open || peer == null) {
+            return;
+        }
+        member.askedAtNanos = now;
+        counters.pulled();
+        long have = member.routes().sequenceOf(member.epoch());
+        if (outcome == PeerRoutes.Outcome.DIFFERENT) {
+            counters.repaired();
+            LOG.warn("the routes of node {} are not what it says they are: asking for all", member.identity());
+            have = Frame.NOTHING;
+        }
+        transport.send(peer, encode(new Frame.Pull(member.epoch(), have)), false);
+    }
+
+    private void answer(Peer to, Frame.Pull pull) {
+        if (pull.ofEpoch() != self.epoch()) {
+            transport.send(to, encode(hello(true)), false);
+            return;
+        }
+        boolean tail = own.knowsChangesAfter(pull.haveSequence());
+        List<RouteRow> rows = tail ? own.changesAfter(pull.haveSequence()) : own.all();
+        int size = settings.rowsPerFrame();
+        int parts = Math.max(1, (rows.size() + size - 1) / size);
+        for (int i = 0; i < parts; i++) {
+            List<RouteRow> part = rows.subList(i * size, Math.min(rows.size(), (i + 1) * size));
+            Frame frame = tail
+                    ? new Frame.Delta(pull.haveSequence() + 1 + (long) i * size, part)
+                    : new Frame.Snapshot(own.sequence(), i, parts, part);
+            transport.send(to, encode(frame), false);
+        }
+    }
+
+    private Frame hello(boolean reply) {
+        return new Frame.Hello(Frame.VERSION, Frame.VERSION, 0, software, reply);
+    }
+
+    private boolean sendBulk(Member member, Frame frame) {
+        Peer peer = member.peer();
+        byte[] bytes = encode(frame);
+        boolean taken = peer != null && transport.send(peer, bytes, true);
+        if (taken) {
+            counters.sentBulk(bytes.length);
+        }
+        return taken;
+    }
+
+    private void send(Member member, byte[] frame) {
+        Peer peer = member.peer();
+        if (peer != null) {
+            transport.send(peer, frame, false);
+        }
+    }
+
+    private byte[] encode(Frame frame) {
+        return FrameCodec.encode(self, frame, ticker.nanoTime());
+    }
+
+    /** Shows the nodes that are known. On the cluster's loop. */
+    List<NodeIdentity> reachableMembers() {
+        List<NodeIdentity> all = new ArrayList<>();
+        for (Member member : members.values()) {
+            if (member.isReachable()) {
+                all.add(member.identity());
+            }
+        }
+        return all;
+    }
+
+    /** A member whose boxes are made before it. */
+    private static final class LateMember {
+
+        private @Nullable Member known;
+
+        private Member member() {
+            Member member = known;
+            if (member == null) {
+                throw new IllegalStateException("not yet a member");
+            }
+            return member;
+        }
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.topic.SharedFilter;
+import java.util.List;
+
+/**
+ * A message for the subscribers of one other node.
+ *
+ * @param message the message
+ * @param toAll whether it goes to all of them that do not share
+ * @param groups the groups that are to take it there, by one member each
+ */
+record ForwardedMessage(ApplicationMessage message, boolean toAll, List<SharedFilter> groups) {}

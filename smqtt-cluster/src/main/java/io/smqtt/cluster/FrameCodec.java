@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Frames as bytes: version (1 byte), type (1 byte), length of what follows (4 bytes), then the sender's node-id and epoch,
+ * then what the type says. Whatever is longer than this version knows is passed over, and so are unknown types. A frame of
+ * another version is not read at all. For any thread.
+ */
+final class FrameCodec {
+
+    private static final int HEADER_BYTES = 6;
+    private static final int MAXIMUM_NODE_ID = 255;
+    private static final int HELLO = 1;
+    private static final int DELTA = 2;
+    private static final int DIGEST = 3;
+    private static final int PULL = 4;
+    private static final int SNAPSHOT = 5;
+    private static final int STALE = 6;
+    private static final int PUBLISH_BATCH = 16;
+    private static final int PUBLISH_ACK = 17;
+
+    private FrameCodec() {}
+
+    /**
+     * What arrived.
+     *
+     * @param sender who says it
+     * @param frame what; null for a type that this build does not know
+     */
+    record Received(NodeIdentity sender, @Nullable Frame frame) {}
+
+    /**
+     * Encodes a frame.
+     *
+     * @param nowNanos the broker's monotonic clock, for what is left of expiry intervals
+     */
+    static byte[] encode(NodeIdentity sender, Frame frame, long nowNanos) {
+        FrameWriter target = new FrameWriter(256);
+        target.u8(Frame.VERSION).u8(type(frame)).i32(0);
+        target.text(sender.nodeId()).i64(sender.epoch());
+        body(target, frame, nowNanos);
+        target.putInt(2, target.size() - HEADER_BYTES);
+        return target.toByteArray();
+    }
+
+    private static int type(Frame frame) {
+        if (frame instanceof Frame.Hello) {
+            return HELLO;
+        } else if (frame instanceof Frame.Delta) {
+            return DELTA;
+        } else if (frame instanceof Frame.Digest) {
+            return DIGEST;
+        } else if (frame instanceof Frame.Pull) {
+            return PULL;
+        } else if (frame instanceof Frame.Snapshot) {
+            return SNAPSHOT;
+        } else if (frame instanceof Frame.Stale) {
+            return STALE;
+        } else if (frame instanceof Frame.PublishBatch) {
+            return PUBLISH_BATCH;
+        }
+        return PUBLISH_ACK;
+    }
+
+    private static void body(FrameWriter target, Frame frame, long nowNanos) {
+        if (frame instanceof Frame.Hello hello) {
+            target.u8(hello.minVersion()).u8(hello.maxVersion()).i64(hello.features());
+            target.text(hello.software()).u8(hello.reply() ? 1 : 0);
+        } else if (frame instanceof Frame.Delta delta) {
+            target.number(delta.firstSequence());
+            rows(target, delta.rows());
+        } else if (frame instanceof Frame.Digest digest) {
+            target.number(digest.sequence()).number(digest.count()).i64(digest.hash());
+        } else if (frame instanceof Frame.Pull pull) {
+            target.i64(pull.ofEpoch()).i64(pull.haveSequence());
+        } else if (frame instanceof Frame.Snapshot snapshot) {
+            target.number(snapshot.sequence()).number(snapshot.index()).number(snapshot.parts());
+            rows(target, snapshot.rows());
+        } else if (frame instanceof Frame.Stale stale) {
+            target.i64(stale.knownEpoch());
+        } else if (frame instanceof Frame.PublishBatch batch) {
+            target.i64(batch.toEpoch()).i32(batch.stream()).number(batch.base()).number(batch.firstSequence());
+            messages(target, batch.messages(), nowNanos);
+        } else if (frame instanceof Frame.PublishAck ack) {
+            target.i64(ack.ofEpoch()).i32(ack.stream()).number(ack.received()).number(ack.upTo());
+            target.number(ack.refusals().size());
+            ack.refusals().forEach(refusal -> target.number(refusal.sequence()).text(refusal.group()));
+        }
+    }
+
+    private static void rows(FrameWriter target, List<RouteRow> rows) {
+        target.number(rows.size());
+        for (RouteRow row : rows) {
+            target.text(row.filter()).number(row.weight());
+        }
+    }
+
+    private static void messages(FrameWriter target, List<ForwardedMessage> messages, long nowNanos) {
+        target.number(messages.size());
+        FrameWriter part = new FrameWriter(256);
+        for (ForwardedMessage message : messages) {
+            part.clear();
+            MessageCodec.write(part, message, nowNanos);
+            target.block(part);
+        }
+    }
+
+    /**
+     * Decodes a frame.
+     *
+     * @param nowNanos the broker's monotonic clock, from which on messages expire
+     * @throws MalformedFrameException if the bytes are no frame of this version
+     */
+    static Received decode(byte[] bytes, long nowNanos) {
+        FrameReader source = new FrameReader(bytes, 0, bytes.length);
+        int version = source.u8();
+        if (version != Frame.VERSION) {
+            throw new MalformedFrameException("frames of version " + version + " are not understood");
+        }
+        int type = source.u8();
+        if (source.i32() != source.remaining()) {
+            throw new MalformedFrameException("the length is not that of the frame");
+        }
+        String nodeId = source.text();
+        if (nodeId.isEmpty() || nodeId.length() > MAXIMUM_NODE_ID) {
+            throw new MalformedFrameException("that is no node-id");
+        }
+        return new Received(new NodeIdentity(nodeId, source.i64()), frame(type, source, nowNanos));
+    }
+
+    private static @Nullable Frame frame(int type, FrameReader source, long nowNanos) {
+        return switch (type) {
+            case HELLO -> new Frame.Hello(source.u8(), source.u8(), source.i64(), source.text(), source.u8() == 1);
+            case DELTA -> new Frame.Delta(sequence(source), rows(source));
+            case DIGEST -> new Frame.Digest(sequence(source), source.number(Integer.MAX_VALUE), source.i64());
+            case PULL -> new Frame.Pull(source.i64(), source.i64());
+            case SNAPSHOT -> snapshot(source);
+            case STALE -> new Frame.Stale(source.i64());
+            case PUBLISH_BATCH ->
+                new Frame.PublishBatch(
+                        source.i64(), source.i32(), sequence(source), sequence(source), messages(source, nowNanos));
+            case PUBLISH_ACK ->
+                new Frame.PublishAck(
+                        source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
+            default -> null;
+        };
+    }
+
+    private static Frame snapshot(FrameReader source) {
+        long sequence = sequence(source);
+        int index = source.number(PeerRoutes.MAXIMUM_PARTS - 1);
+        int parts = source.number(PeerRoutes.MAXIMUM_PARTS);
+        if (index >= parts) {
+            throw new MalformedFrameException("there is no such part");
+        }
+        return new Frame.Snapshot(sequence, index, parts, rows(source));
+    }
+
+    private static long sequence(FrameReader source) {
+        long sequence = source.number();
+        if (sequence < 0) {
+            throw new MalformedFrameException("a sequence is negative");
+        }
+        return sequence;
+    }
+
+    private static List<RouteRow> rows(FrameReader source) {
+        int count = source.count(2);
+        List<RouteRow> rows = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            rows.add(new RouteRow(filter(source.text()), source.number(Integer.MAX_VALUE)));
+        }
+        return rows;
+    }
+
+    private static String filter(String text) {
+        try {
+            if (SharedFilter.isShared(text)) {
+                SharedFilter.of(text);
+            } else {
+                TopicFilter.of(text);
+            }
+            return text;
+        } catch (InvalidTopicException e) {
+            throw new MalformedFrameException("a filter is not well-formed");
+        }
+    }
+
+    private static List<ForwardedMessage> messages(FrameReader source, long nowNanos) {
+        int count = source.count(2);
+        if (count == 0) {
+            throw new MalformedFrameException("a batch is empty");
+        }
+        List<ForwardedMessage> messages = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            messages.add(MessageCodec.read(source.part(), nowNanos));
+        }
+        return messages;
+    }
+
+    private static List<Frame.Refusal> refusals(FrameReader source) {
+        int count = source.count(2);
+        List<Frame.Refusal> refusals = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            refusals.add(new Frame.Refusal(sequence(source), source.text()));
+        }
+        return refusals;
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/** Reads the parts of a frame and never beyond its end. For one thread. */
+final class FrameReader {
+
+    private final byte[] bytes;
+    private final int end;
+    private int at;
+
+    FrameReader(byte[] bytes, int start, int end) {
+        this.bytes = bytes;
+        this.at = start;
+        this.end = end;
+    }
+
+    int remaining() {
+        return end - at;
+    }
+
+    int u8() {
+        require(1);
+        return bytes[at++] & 0xFF;
+    }
+
+    int i32() {
+        require(4);
+        int value = (bytes[at] & 0xFF) << 24
+                | (bytes[at + 1] & 0xFF) << 16
+                | (bytes[at + 2] & 0xFF) << 8
+                | (bytes[at + 3] & 0xFF);
+        at += 4;
+        return value;
+    }
+
+    long i64() {
+        long high = i32();
+        return high << 32 | (i32() & 0xFFFF_FFFFL);
+    }
+
+    long number() {
+        long value = 0;
+        for (int shift = 0; shift < 64; shift += 7) {
+            int next = u8();
+            value |= (long) (next & 0x7F) << shift;
+            if ((next & 0x80) == 0) {
+                return value;
+            }
+        }
+        throw new MalformedFrameException("a number has too many bytes");
+    }
+
+    /** A number from 0 to a maximum. */
+    int number(int maximum) {
+        long value = number();
+        if (value < 0 || value > maximum) {
+            throw new MalformedFrameException("a number is too large");
+        }
+        return (int) value;
+    }
+
+    /** The number of parts that follow, each of which takes so many bytes at least. */
+    int count(int bytesEach) {
+        return number(remaining() / bytesEach);
+    }
+
+    String text() {
+        int length = number(remaining());
+        try {
+            String text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes, at, length))
+                    .toString();
+            at += length;
+            return text;
+        } catch (CharacterCodingException e) {
+            throw new MalformedFrameException("a text is not UTF-8");
+        }
+    }
+
+    byte[] block() {
+        int length = number(remaining());
+        byte[] block = new byte[length];
+        System.arraycopy(bytes, at, block, 0, length);
+        at += length;
+        return block;
+    }
+
+    /** A reader of the block that comes next, which is passed over. */
+    FrameReader part() {
+        int length = number(remaining());
+        FrameReader part = new FrameReader(bytes, at, at + length);
+        at += length;
+        return part;
+    }
+
+    private void require(int length) {
+        if (remaining() < length) {
+            throw new MalformedFrameException("the frame ends too early");
+        }
+    }
+}

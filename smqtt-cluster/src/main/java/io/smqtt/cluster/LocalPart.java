@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.topic.SharedFilter;
+import java.util.List;
+
+/** What a node of the cluster asks of the broker that it is part of. Called on the cluster's loop; must not block. */
+interface LocalPart {
+
+    /**
+     * A node became known.
+     *
+     * @param nodeId its name
+     * @param outbox where messages for it go
+     * @return is told its routes, all on the cluster's loop
+     */
+    RemoteRoutes join(String nodeId, PeerOutbox outbox);
+
+    /**
+     * Messages came from another node.
+     *
+     * @param messages in their order; each is to be routed to subscribers of this node and then released
+     */
+    void deliver(List<InboundMessage> messages);
+
+    /**
+     * A message that one node could not give to a member of a group goes to another member.
+     *
+     * @param message the message, whose ticket is held for it
+     * @param group the group
+     * @param nodeId the node that is not asked again
+     */
+    void redispatch(OutboundMessage message, SharedFilter group, String nodeId);
+
+    /** Is told the routes of one other node. */
+    @FunctionalInterface
+    interface RemoteRoutes {
+
+        /**
+         * A row came, changed or went.
+         *
+         * @param row the row as it is now
+         */
+        void changed(RouteRow row);
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.Payload;
+import io.smqtt.message.PropertyId;
+import io.smqtt.message.PublishProperties;
+import io.smqtt.message.QoS;
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicName;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A forwarded message as bytes: flags, topic, what is left of the expiry interval, publisher, properties, payload, groups.
+ * What a later version adds comes after that and is passed over. For any thread.
+ */
+final class MessageCodec {
+
+    private static final int QOS = 0x03;
+    private static final int RETAIN = 0x04;
+    private static final int EXPIRES = 0x08;
+    private static final int PUBLISHER = 0x10;
+    private static final int PROPERTIES = 0x20;
+    private static final int TO_ALL = 0x40;
+    private static final int GROUPS = 0x80;
+
+    private MessageCodec() {}
+
+    /**
+     * Writes a message.
+     *
+     * @param nowNanos the broker's monotonic clock
+     */
+    static void write(FrameWriter target, ForwardedMessage forwarded, long nowNanos) {
+        ApplicationMessage message = forwarded.message();
+        long expiry = message.remainingExpirySeconds(nowNanos);
+        String publisher = message.publisherId();
+        PublishProperties properties = message.properties();
+        int flags = message.qos().level()
+                | (message.retain() ? RETAIN : 0)
+                | (expiry == ApplicationMessage.NEVER ? 0 : EXPIRES)
+                | (publisher == null ? 0 : PUBLISHER)
+                | (properties.isEmpty() ? 0 : PROPERTIES)
+                | (forwarded.toAll() ? TO_ALL : 0)
+                | (forwarded.groups().isEmpty() ? 0 : GROUPS);
+        target.u8(flags).block(message.topic().utf8());
+        if (expiry != ApplicationMessage.NEVER) {
+            target.number(expiry);
+        }
+        if (publisher != null) {
+            target.text(publisher);
+        }
+        if (!properties.isEmpty()) {
+            byte[] encoded = new byte[properties.encodedBytes()];
+            ByteBuf view = Unpooled.wrappedBuffer(encoded).writerIndex(0);
+            properties.writeTo(view);
+            target.block(encoded);
+        }
+        target.block(message.payload().toByteArray());
+        if (!forwarded.groups().isEmpty()) {
+            target.number(forwarded.groups().size());
+            forwarded.groups().forEach(group -> target.text(group.toString()));
+        }
+    }
+
+    /**
+     * Reads a message.
+     *
+     * @param nowNanos the broker's monotonic clock, from which on it expires
+     * @throws MalformedFrameException if it is not well-formed
+     */
+    static ForwardedMessage read(FrameReader source, long nowNanos) {
+        int flags = source.u8();
+        if ((flags & QOS) == QOS) {
+            throw new MalformedFrameException("there is no such quality of service");
+        }
+        String topic = source.text();
+        long expiry = (flags & EXPIRES) == 0 ? ApplicationMessage.NEVER : expiry(source.number());
+        String publisher = (flags & PUBLISHER) == 0 ? null : source.text();
+        byte[] properties = (flags & PROPERTIES) == 0 ? new byte[0] : source.block();
+        requireProperties(properties);
+        Payload payload = Payload.of(source.block());
+        List<SharedFilter> groups = new ArrayList<>();
+        int count = (flags & GROUPS) == 0 ? 0 : source.count(1);
+        for (int i = 0; i < count; i++) {
+            groups.add(group(source.text()));
+        }
+        ApplicationMessage message = message(
+                topic, payload, flags, PublishProperties.ofEncoded(properties), expiry, nowNanos, publisher);
+        return new ForwardedMessage(message, (flags & TO_ALL) != 0, List.copyOf(groups));
+    }
+
+    private static ApplicationMessage message(
+            String topic,
+            Payload payload,
+            int flags,
+            PublishProperties properties,
+            long expiry,
+            long nowNanos,
+            @Nullable String publisher) {
+        try {
+            return new ApplicationMessage(
+                    TopicName.of(topic),
+                    payload,
+                    QoS.of(flags & QOS),
+                    (flags & RETAIN) != 0,
+                    properties,
+                    expiry,
+                    nowNanos,
+                    publisher);
+        } catch (InvalidTopicException e) {
+            throw new MalformedFrameException("a topic is not well-formed");
+        }
+    }
+
+    private static long expiry(long seconds) {
+        if (seconds < 0 || seconds > 0xFFFF_FFFFL) {
+            throw new MalformedFrameException("an expiry interval is too large");
+        }
+        return seconds;
+    }
+
+    static SharedFilter group(String text) {
+        try {
+            return SharedFilter.of(text);
+        } catch (InvalidTopicException e) {
+            throw new MalformedFrameException("a group is not well-formed");
+        }
+    }
+
+    /** Whoever reads properties later walks over them without looking where they end. */
+    private static void requireProperties(byte[] encoded) {
+        int at = 0;
+        while (at < encoded.length) {
+            int id = encoded[at];
+            int texts = switch (id) {
+                case PropertyId.PAYLOAD_FORMAT_INDICATOR -> 0;
+                case PropertyId.CONTENT_TYPE, PropertyId.RESPONSE_TOPIC, PropertyId.CORRELATION_DATA -> 1;
+                case PropertyId.USER_PROPERTY -> 2;
+                default -> throw new MalformedFrameException("a property does not travel with a message");
+            };
+            at += texts == 0 ? 2 : 1;
+            for (int i = 0; i < texts; i++) {
+                int length = at + 2 > encoded.length
+                        ? encoded.length
+                        : (encoded[at] & 0xFF) << 8 | (encoded[at + 1] & 0xFF);
+                at += 2 + length;
+            }
+        }
+        if (at > encoded.length) {
+            throw new MalformedFrameException("a property is cut off");
+        }
+    }
+}

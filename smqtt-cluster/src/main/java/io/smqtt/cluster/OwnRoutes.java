@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.topic.SharedFilter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The routes of this node: which filters its subscribers have. The only writer of these rows in the whole cluster. Counts
+ * subscriptions, and tells others only when the first of a filter comes or the last one goes; what comes and goes between
+ * two flushes is told to nobody. On the cluster's loop.
+ */
+final class OwnRoutes {
+
+    /** How many changes are kept for peers that have missed some. */
+    static final int KEPT_CHANGES = 65_536;
+
+    private final Map<String, Row> rows = new HashMap<>();
+    private final Map<String, Row> changed = new LinkedHashMap<>();
+    private final ArrayDeque<RouteRow> recent = new ArrayDeque<>();
+    private final int keptChanges;
+    private long sequence;
+    private long hash;
+    private int count;
+
+    OwnRoutes(int keptChanges) {
+        this.keptChanges = keptChanges;
+    }
+
+    /** One more subscription has this filter, or with -1 one less. */
+    void change(String filter, int difference) {
+        Row row = rows.computeIfAbsent(filter, key -> new Row());
+        row.subscriptions += difference;
+        changed.put(filter, row);
+    }
+
+    boolean hasChanges() {
+        return !changed.isEmpty();
+    }
+
+    int changes() {
+        return changed.size();
+    }
+
+    /** Gives numbers to what has changed since the last time. The first is {@link #sequence()} of before plus 1. */
+    List<RouteRow> flush() {
+        List<RouteRow> told = new ArrayList<>(changed.size());
+        changed.forEach((filter, row) -> {
+            int weight = row.weight(filter);
+            if (weight != row.told) {
+                if (row.told != 0) {
+                    hash ^= RouteHash.of(filter, row.told);
+                    count--;
+                }
+                if (weight != 0) {
+                    hash ^= RouteHash.of(filter, weight);
+                    count++;
+                }
+                row.told = weight;
+                told.add(new RouteRow(filter, weight));
+            }
+            if (row.subscriptions == 0) {
+                rows.remove(filter);
+            }
+        });
+        changed.clear();
+        sequence += told.size();
+        recent.addAll(told);
+        while (recent.size() > keptChanges) {
+            recent.remove();
+        }
+        return told;
+    }
+
+    long sequence() {
+        return sequence;
+    }
+
+    Frame.Digest digest() {
+        return new Frame.Digest(sequence, count, hash);
+    }
+
+    /** Tells whether the changes after one are still known. */
+    boolean knowsChangesAfter(long known) {
+        return known >= 0 && known <= sequence && sequence - known <= recent.size();
+    }
+
+    /** The changes after one. */
+    List<RouteRow> changesAfter(long known) {
+        List<RouteRow> missed = new ArrayList<>();
+        int skipped = recent.size() - (int) (sequence - known);
+        Iterator<RouteRow> all = recent.iterator();
+        for (int i = 0; all.hasNext(); i++) {
+            RouteRow next = all.next();
+            if (i >= skipped) {
+                missed.add(next);
+            }
+        }
+        return missed;
+    }
+
+    /** All rows as they were last told. */
+    List<RouteRow> all() {
+        List<RouteRow> all = new ArrayList<>(count);
+        rows.forEach((filter, row) -> {
+            if (row.told != 0) {
+                all.add(new RouteRow(filter, row.told));
+            }
+        });
+        return all;
+    }
+
+    private static final class Row {
+
+        private int subscriptions;
+        private int told;
+
+        private int weight(String filter) {
+            return SharedFilter.isShared(filter) ? subscriptions : Math.min(subscriptions, 1);
+        }
+    }
+}

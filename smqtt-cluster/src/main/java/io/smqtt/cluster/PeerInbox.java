@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.topic.SharedFilter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/**
+ * What one peer forwards to this node: takes each message once, in order, and acknowledges what has been taken over, all up
+ * to a sequence at a time. On the cluster's loop, except where it says otherwise.
+ */
+final class PeerInbox {
+
+    private static final int MAXIMUM_REFUSALS = 10_000;
+
+    private final Executor loop;
+    private final Consumer<List<InboundMessage>> deliver;
+    private final Consumer<Frame.PublishAck> acknowledge;
+    private final Queue<InboundMessage> finished = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean collecting = new AtomicBoolean();
+    private final ArrayDeque<InboundMessage> open = new ArrayDeque<>();
+    private final ArrayDeque<Frame.Refusal> refusals = new ArrayDeque<>();
+    private long epoch = Long.MIN_VALUE;
+    private int stream;
+    private long received;
+    private long upTo;
+
+    /**
+     * Creates an inbox.
+     *
+     * @param loop the cluster's loop
+     * @param deliver takes messages, in their order; each is released when it has been taken over
+     * @param acknowledge sends an acknowledgement to the peer
+     */
+    PeerInbox(Executor loop, Consumer<List<InboundMessage>> deliver, Consumer<Frame.PublishAck> acknowledge) {
+        this.loop = loop;
+        this.deliver = deliver;
+        this.acknowledge = acknowledge;
+    }
+
+    /** A batch that is for this run of this node. */
+    void receive(long senderEpoch, Frame.PublishBatch batch) {
+        if (senderEpoch < epoch || (senderEpoch == epoch && batch.stream() < stream)) {
+            return; // of a stream that has been given up
+        }
+        if (senderEpoch > epoch || batch.stream() > stream) {
+            begin(senderEpoch, batch);
+        }
+        confirm(batch.base());
+        List<InboundMessage> fresh = new ArrayList<>(batch.messages().size());
+        long sequence = batch.firstSequence();
+        for (ForwardedMessage message : batch.messages()) {
+            if (sequence == received + 1) {
+                received = sequence;
+                InboundMessage next = new InboundMessage(this, sequence, message);
+                open.add(next);
+                fresh.add(next);
+            }
+            sequence++;
+        }
+        if (fresh.isEmpty()) {
+            tell(); // it did not get the last one, or this one came too early
+        } else {
+            deliver.accept(fresh);
+        }
+    }
+
+    private void begin(long senderEpoch, Frame.PublishBatch batch) {
+        epoch = senderEpoch;
+        stream = batch.stream();
+        received = batch.base() - 1;
+        upTo = received;
+        open.clear();
+        refusals.clear();
+    }
+
+    private void confirm(long base) {
+        while (!refusals.isEmpty() && refusals.element().sequence() < base) {
+            refusals.remove();
+        }
+    }
+
+    /** A message was taken over or refused. Any thread. */
+    void finished(InboundMessage message) {
+        finished.add(message);
+        if (collecting.compareAndSet(false, true)) {
+            loop.execute(this::collect);
+        }
+    }
+
+    private void collect() {
+        collecting.set(false);
+        for (InboundMessage next = finished.poll(); next != null; next = finished.poll()) {
+            next.done();
+        }
+        long before = upTo;
+        while (!open.isEmpty() && open.element().isDone()) {
+            InboundMessage done = open.remove();
+            upTo = done.sequence();
+            note(done);
+        }
+        if (upTo != before) {
+            tell();
+        }
+    }
+
+    private void note(InboundMessage done) {
+        if (done.isFailed()) {
+            refusals.add(new Frame.Refusal(done.sequence(), ""));
+        }
+        for (SharedFilter group : done.refused()) {
+            refusals.add(new Frame.Refusal(done.sequence(), group.toString()));
+        }
+        while (refusals.size() > MAXIMUM_REFUSALS) {
+            refusals.remove();
+        }
+    }
+
+    private void tell() {
+        acknowledge.accept(new Frame.PublishAck(epoch, stream, received, upTo, List.copyOf(refusals)));
+    }
+}

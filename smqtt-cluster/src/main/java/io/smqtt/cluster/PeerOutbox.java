@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.session.QueueBudget;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DropReason;
+import io.smqtt.topic.SharedFilter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Predicate;
+
+/**
+ * What this node forwards to one peer: a bounded queue, numbered batches, and what the peer has not taken over yet. While
+ * the peer cannot be reached, messages above QoS 0 are parked here and their publishers are not kept waiting. Event loops
+ * {@link #offer}; everything else is on the cluster's loop.
+ */
+final class PeerOutbox {
+
+    private final Executor loop;
+    private final ClusterSettings settings;
+    private final BrokerObserver observer;
+    private final QueueBudget budget;
+    private final Predicate<Frame.PublishBatch> send;
+    private final BiConsumer<OutboundMessage, SharedFilter> redispatch;
+
+    private final Queue<List<OutboundMessage>> offered = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean woken = new AtomicBoolean();
+    private final AtomicInteger count = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
+    private volatile boolean reachable;
+
+    private final ArrayDeque<OutboundMessage> unsent = new ArrayDeque<>();
+    private final ArrayDeque<OutboundMessage> unacknowledged = new ArrayDeque<>();
+    private long peerEpoch = Long.MIN_VALUE;
+    private int stream;
+    private long onTheirWayBytes;
+    private long lastSequence;
+    private long received;
+    private long progressNanos;
+    private long patienceNanos;
+    private boolean pressing;
+
+    /**
+     * Creates an empty queue to a peer that cannot be reached yet.
+     *
+     * @param send gives a batch to the transport; false if it takes none now
+     * @param redispatch gives a message to another member of a group
+     */
+    PeerOutbox(
+            Executor loop,
+            ClusterSettings settings,
+            BrokerObserver observer,
+            QueueBudget budget,
+            Predicate<Frame.PublishBatch> send,
+            BiConsumer<OutboundMessage, SharedFilter> redispatch) {
+        this.loop = loop;
+        this.settings = settings;
+        this.observer = observer;
+        this.budget = budget;
+        this.send = send;
+        this.redispatch = redispatch;
+        this.patienceNanos = settings.retransmit().toNanos();
+    }
+
+    boolean isReachable() {
+        return reachable;
+    }
+
+    /** Messages that wait, those on their way included. Any thread. */
+    int size() {
+        return count.get();
+    }
+
+    /** Queues messages, in their order. Any thread. */
+    void offer(List<OutboundMessage> messages) {
+        List<OutboundMessage> accepted = new ArrayList<>(messages.size());
+        for (OutboundMessage message : messages) {
+            if (accepts(message)) {
+                accepted.add(message);
+            }
+        }
+        if (!accepted.isEmpty()) {
+            offered.add(accepted);
+            if (woken.compareAndSet(false, true)) {
+                loop.execute(this::collect);
+            }
+        }
+    }
+
+    private boolean accepts(OutboundMessage message) {
+        if (!reachable && message.isAtMostOnce()) {
+            observer.messageDropped(DropReason.PEER_GONE, 1);
+            return false;
+        }
+        if (count.get() >= settings.queueMessages() || bytes.get() >= settings.queueBytes()) {
+            observer.messageDropped(DropReason.PEER_QUEUE, 1);
+            message.settle(!reachable); // a node that is gone does not stop those who publish elsewhere
+            return false;
+        }
+        count.incrementAndGet();
+        bytes.addAndGet(message.bytes());
+        return true;
+    }
+
+    private void collect() {
+        woken.set(false);
+        for (List<OutboundMessage> next = offered.poll(); next != null; next = offered.poll()) {
+            unsent.addAll(next);
+        }
+        if (!reachable) {
+            park();
+        }
+        adjustPressure();
+        pump();
+    }
+
+    /** The peer can be reached, and this is its run. */
+    void up(long epoch, long nowNanos) {
+        if (epoch != peerEpoch) {
+            beginAgain(epoch);
+        }
+        if (!reachable) {
+            reachable = true;
+            progressNanos = nowNanos;
+            patienceNanos = settings.retransmit().toNanos();
+            resend();
+        }
+        pump();
+    }
+
+    /** What the last run has not taken over is for the next one. */
+    private void beginAgain(long epoch) {
+        peerEpoch = epoch;
+        stream++;
+        lastSequence = 0;
+        received = 0;
+        onTheirWayBytes = 0;
+        while (!unacknowledged.isEmpty()) {
+            unsent.addFirst(unacknowledged.removeLast());
+        }
+    }
+
+    /** The peer cannot be reached. */
+    void down() {
+        if (reachable) {
+            reachable = false;
+            park();
+            adjustPressure();
+        }
+    }
+
+    /** Lets the publishers go, gives shared messages to others, and keeps the rest for the peer's return. */
+    private void park() {
+        List<OutboundMessage> kept = new ArrayList<>(unsent.size());
+        for (OutboundMessage message : unsent) {
+            message.takeGroups().forEach(group -> redispatch.accept(message, group));
+            if (message.isAtMostOnce() || !message.forwarded().toAll()) {
+                if (message.isAtMostOnce()) {
+                    observer.messageDropped(DropReason.PEER_GONE, 1);
+                }
+                forget(message);
+            } else {
+                kept.add(message);
+            }
+            message.settle(true);
+        }
+        unsent.clear();
+        unsent.addAll(kept);
+        for (OutboundMessage message : unacknowledged) {
+            if (!message.isExactlyOnce()) { // it may have been delivered: that is for QoS 1 to bear
+                message.takeGroups().forEach(group -> redispatch.accept(message, group));
+            }
+            message.settle(true);
+        }
+    }
+
+    /** The peer will not come back: nothing is kept for it. */
+    void purge() {
+        down();
+        unacknowledged.forEach(this::forget);
+        unsent.forEach(this::forget);
+        if (!unacknowledged.isEmpty() || !unsent.isEmpty()) {
+            observer.messageDropped(DropReason.PEER_GONE, unacknowledged.size() + unsent.size());
+        }
+        unacknowledged.clear();
+        unsent.clear();
+        onTheirWayBytes = 0;
+        peerEpoch = Long.MIN_VALUE;
+        adjustPressure();
+    }
+
+    void acknowledged(Frame.PublishAck ack, long nowNanos) {
+        if (ack.stream() != stream || ack.upTo() > lastSequence) {
+            return;
+        }
+        if (ack.received() > received) {
+            received = Math.min(ack.received(), lastSequence);
+            progress(nowNanos);
+        }
+        for (Frame.Refusal refusal : ack.refusals()) {
+            refused(refusal);
+        }
+        while (!unacknowledged.isEmpty() && unacknowledged.element().sequence() <= ack.upTo()) {
+            OutboundMessage done = unacknowledged.remove();
+            forget(done);
+            onTheirWayBytes -= done.bytes();
+            observer.messageDelivered(done.message().qos(), done.message().payload().size());
+            done.settle(true);
+            progress(nowNanos);
+        }
+        adjustPressure();
+        pump();
+    }
+
+    private void progress(long nowNanos) {
+        progressNanos = nowNanos;
+        patienceNanos = settings.retransmit().toNanos();
+    }
+
+    private void refused(Frame.Refusal refusal) {
+        for (OutboundMessage message : unacknowledged) {
+            if (message.sequence() == refusal.sequence()) {
+                if (refusal.group().isEmpty()) {
+                    message.settle(false);
+                } else {
+                    redispatch.accept(message, MessageCodec.group(refusal.group()));
+                }
+                return;
+            }
+            if (message.sequence() > refusal.sequence()) {
+                return;
+            }
+        }
+    }
+
+    /** Looks whether something has to be sent again. Called now and then. */
+    void tick(long nowNanos) {
+        if (!reachable) {
+            return;
+        }
+        if (unacknowledged.isEmpty()) {
+            progressNanos = nowNanos;
+        } else if (nowNanos - progressNanos > patienceNanos) {
+            progressNanos = nowNanos;
+            patienceNanos = Math.min(patienceNanos * 2, 8 * settings.retransmit().toNanos());
+            resend();
+        }
+        pump();
+    }
+
+    /** Sends again what did not arrive; if all did, the last message, so that the acknowledgement is told again. */
+    private void resend() {
+        if (unacknowledged.isEmpty()) {
+            return;
+        }
+        long from = Math.min(received + 1, unacknowledged.getLast().sequence());
+        List<OutboundMessage> again = new ArrayList<>();
+        int size = 0;
+        for (OutboundMessage message : unacknowledged) {
+            if (message.sequence() < from) {
+                continue;
+            }
+            if (isFull(again.size(), size, message)) {
+                if (!send(again)) {
+                    return;
+                }
+                again.clear();
+                size = 0;
+            }
+            again.add(message);
+            size += message.bytes();
+        }
+        send(again);
+    }
+
+    private boolean isFull(int messages, int size, OutboundMessage next) {
+        return messages >= settings.rowsPerFrame() || (messages > 0 && size + next.bytes() > settings.frameBytes());
+    }
+
+    private boolean send(List<OutboundMessage> messages) {
+        List<ForwardedMessage> forwarded = new ArrayList<>(messages.size());
+        messages.forEach(message -> forwarded.add(message.forwarded()));
+        long base = unacknowledged.isEmpty()
+                ? messages.get(0).sequence()
+                : unacknowledged.element().sequence();
+        return send.test(
+                new Frame.PublishBatch(peerEpoch, stream, base, messages.get(0).sequence(), forwarded));
+    }
+
+    private void pump() {
+        while (reachable && !unsent.isEmpty() && hasRoom()) {
+            List<OutboundMessage> next = new ArrayList<>();
+            int size = 0;
+            Iterator<OutboundMessage> waiting = unsent.iterator();
+            while (waiting.hasNext()) {
+                OutboundMessage message = waiting.next();
+                if (isFull(next.size(), size, message)) {
+                    break;
+                }
+                message.number(lastSequence + next.size() + 1);
+                next.add(message);
+                size += message.bytes();
+            }
+            if (!send(next)) {
+                return; // later
+            }
+            lastSequence += next.size();
+            for (OutboundMessage sent : next) {
+                unsent.remove();
+                unacknowledged.add(sent);
+                onTheirWayBytes += sent.bytes();
+            }
+        }
+    }
+
+    private boolean hasRoom() {
+        return unacknowledged.size() < settings.windowMessages() && onTheirWayBytes < settings.windowBytes();
+    }
+
+    private void forget(OutboundMessage message) {
+        count.decrementAndGet();
+        bytes.addAndGet(-message.bytes());
+    }
+
+    /** Slows publishers while the queue is more than half full, until it is a quarter full. */
+    private void adjustPressure() {
+        boolean more = isBeyond(2);
+        if (reachable && !pressing && more) {
+            pressing = true;
+            budget.press();
+        } else if (pressing && (!reachable || !isBeyond(4))) {
+            pressing = false;
+            budget.ease();
+        }
+    }
+
+    private boolean isBeyond(int part) {
+        return count.get() > settings.queueMessages() / part || bytes.get() > settings.queueBytes() / part;
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this node knows of the routes of another one. Rows of a run are replaced by those of the next only when these are
+ * complete, so that a node that comes back quickly is not without routes meanwhile. On the cluster's loop.
+ */
+final class PeerRoutes {
+
+    /** Parts of a snapshot: what a forged one can make this node allocate. */
+    static final int MAXIMUM_PARTS = 1 << 16;
+
+    private final Consumer<RouteRow> changes;
+    private final Map<String, Integer> rows = new HashMap<>();
+
+    /** The run that the rows are of; {@link Long#MIN_VALUE} until there are any. */
+    private long epoch = Long.MIN_VALUE;
+
+    private long sequence = Frame.NOTHING;
+    private long hash;
+    private @Nullable Assembly assembly;
+
+    /**
+     * Creates an empty table.
+     *
+     * @param changes is told each row that is not as it was before
+     */
+    PeerRoutes(Consumer<RouteRow> changes) {
+        this.changes = changes;
+    }
+
+    /** What came of a frame. */
+    enum Outcome {
+        /** It was applied, or it says nothing new. */
+        FINE,
+        /** Something is missing: to be asked for. */
+        BEHIND,
+        /** The rows are not what the owner says they are: all are to be asked for. */
+        DIFFERENT
+    }
+
+    /** The last change that is known of a run, or {@link Frame#NOTHING}. */
+    long sequenceOf(long run) {
+        return run == epoch ? sequence : Frame.NOTHING;
+    }
+
+    int size() {
+        return rows.size();
+    }
+
+    long hash() {
+        return hash;
+    }
+
+    void forEach(Consumer<RouteRow> action) {
+        rows.forEach((filter, weight) -> action.accept(new RouteRow(filter, weight)));
+    }
+
+    Outcome apply(long run, Frame.Delta delta) {
+        if (run < epoch) {
+            return Outcome.FINE;
+        }
+        long known = sequenceOf(run);
+        long last = delta.firstSequence() + delta.rows().size() - 1;
+        if (run != epoch || delta.firstSequence() > known + 1) {
+            return Outcome.BEHIND;
+        }
+        if (last <= known) {
+            return Outcome.FINE;
+        }
+        int skipped = (int) (known + 1 - delta.firstSequence());
+        delta.rows().subList(skipped, delta.rows().size()).forEach(this::put);
+        sequence = last;
+        return Outcome.FINE;
+    }
+
+    Outcome compare(long run, Frame.Digest digest) {
+        if (run < epoch || (run == epoch && digest.sequence() < sequence)) {
+            return Outcome.FINE; // said earlier, arrived later
+        }
+        if (run != epoch || digest.sequence() > sequence) {
+            return Outcome.BEHIND;
+        }
+        return digest.count() == rows.size() && digest.hash() == hash ? Outcome.FINE : Outcome.DIFFERENT;
+    }
+
+    /** Takes a part of a snapshot; applied when it is the last one that was missing. */
+    Outcome apply(long run, Frame.Snapshot part) {
+        if (run < epoch || (run == epoch && part.sequence() < sequence)) {
+            return Outcome.FINE;
+        }
+        Assembly current = assembly;
+        if (current == null || current.isOlderThan(run, part.sequence())) {
+            current = new Assembly(run, part.sequence(), part.parts());
+            assembly = current;
+        }
+        if (current.add(run, part)) {
+            assembly = null;
+            replace(current);
+        }
+        return Outcome.FINE;
+    }
+
+    /** Forgets everything of a run and of those before it. */
+    void purge(long run) {
+        if (epoch > run) {
+            return;
+        }
+        assembly = null;
+        epoch = Long.MIN_VALUE;
+        sequence = Frame.NOTHING;
+        new ArrayList<>(rows.keySet()).forEach(filter -> put(new RouteRow(filter, 0)));
+    }
+
+    /** Whether parts of a snapshot are still to come. */
+    boolean isAssembling() {
+        return assembly != null;
+    }
+
+    private void replace(Assembly complete) {
+        epoch = complete.run;
+        sequence = complete.sequence;
+        Map<String, Integer> next = new HashMap<>();
+        complete.forEach(row -> next.put(row.filter(), row.weight()));
+        for (String filter : new ArrayList<>(rows.keySet())) {
+            if (!next.containsKey(filter)) {
+                put(new RouteRow(filter, 0));
+            }
+        }
+        next.forEach((filter, weight) -> put(new RouteRow(filter, weight)));
+    }
+
+    private void put(RouteRow row) {
+        Integer before = row.isRemoval() ? rows.remove(row.filter()) : rows.put(row.filter(), row.weight());
+        int old = before == null ? 0 : before;
+        if (old == row.weight()) {
+            return;
+        }
+        hash ^= (old == 0 ? 0 : RouteHash.of(row.filter(), old))
+                ^ (row.isRemoval() ? 0 : RouteHash.of(row.filter(), row.weight()));
+        changes.accept(row);
+    }
+
+    /** The parts of a snapshot that have come. */
+    private static final class Assembly {
+
+        private final long run;
+        private final long sequence;
+        private final @Nullable List<RouteRow>[] parts;
+        private int missing;
+
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        Assembly(long run, long sequence, int count) {
+            this.run = run;
+            this.sequence = sequence;
+            this.parts = new List[count];
+            this.missing = count;
+        }
+
+        boolean isOlderThan(long otherRun, long otherSequence) {
+            return run < otherRun || (run == otherRun && sequence < otherSequence);
+        }
+
+        /** Returns whether it is complete. */
+        boolean add(long ofRun, Frame.Snapshot part) {
+            boolean fits = ofRun == run && part.sequence() == sequence && part.parts() == parts.length;
+            if (fits && parts[part.index()] == null) {
+                parts[part.index()] = part.rows();
+                missing--;
+                return missing == 0;
+            }
+            return false;
+        }
+
+        void forEach(Consumer<RouteRow> action) {
+            for (List<RouteRow> part : parts) {
+                if (part != null) {
+                    part.forEach(action);
+                }
+            }
+        }
+    }
+}
