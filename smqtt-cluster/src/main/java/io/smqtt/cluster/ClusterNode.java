@@ -50,6 +50,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final Map<String, Member> members = new HashMap<>();
     private final Set<Peer> present = new HashSet<>();
     private NodeIdentity self;
+    private long snapshots;
     private long toldAtNanos;
     private long complainedAtNanos;
     private boolean stopped;
@@ -364,12 +365,13 @@ final class ClusterNode implements ClusterTransport.Handler {
         boolean tail = own.knowsChangesAfter(pull.haveSequence());
         List<RouteRow> rows = tail ? own.changesAfter(pull.haveSequence()) : own.all();
         int size = settings.rowsPerFrame();
+        snapshots++;
         int parts = Math.max(1, (rows.size() + size - 1) / size);
         for (int i = 0; i < parts; i++) {
             List<RouteRow> part = rows.subList(i * size, Math.min(rows.size(), (i + 1) * size));
             Frame frame = tail
                     ? new Frame.Delta(pull.haveSequence() + 1 + (long) i * size, part)
-                    : new Frame.Snapshot(own.sequence(), i, parts, part);
+                    : new Frame.Snapshot(snapshots, own.sequence(), i, parts, part);
             transport.send(to, encode(frame), false);
         }
     }

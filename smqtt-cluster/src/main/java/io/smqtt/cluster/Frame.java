@@ -51,12 +51,14 @@ sealed interface Frame {
     /**
      * A part of all routes of the sender, as they were after one change.
      *
+     * @param number counts the snapshots of the sender: parts of different ones do not belong together, not even if they are of
+     *     the same moment
      * @param sequence the number of that change
      * @param index the number of the part, from 0
      * @param parts how many there are
      * @param rows the routes of this part
      */
-    record Snapshot(long sequence, int index, int parts, List<RouteRow> rows) implements Frame {}
+    record Snapshot(long number, long sequence, int index, int parts, List<RouteRow> rows) implements Frame {}
 
     /**
      * Tells a node that its epoch is not newer than one that it had before.

@@ -81,7 +81,7 @@ final class FrameCodec {
         } else if (frame instanceof Frame.Pull pull) {
             target.i64(pull.ofEpoch()).i64(pull.haveSequence());
         } else if (frame instanceof Frame.Snapshot snapshot) {
-            target.number(snapshot.sequence()).number(snapshot.index()).number(snapshot.parts());
+            target.number(snapshot.number()).number(snapshot.sequence()).number(snapshot.index()).number(snapshot.parts());
             rows(target, snapshot.rows());
         } else if (frame instanceof Frame.Stale stale) {
             target.i64(stale.knownEpoch());
@@ -154,13 +154,14 @@ final class FrameCodec {
     }
 
     private static Frame snapshot(FrameReader source) {
+        long number = sequence(source);
         long sequence = sequence(source);
         int index = source.number(PeerRoutes.MAXIMUM_PARTS - 1);
         int parts = source.number(PeerRoutes.MAXIMUM_PARTS);
         if (index >= parts) {
             throw new MalformedFrameException("there is no such part");
         }
-        return new Frame.Snapshot(sequence, index, parts, rows(source));
+        return new Frame.Snapshot(number, sequence, index, parts, rows(source));
     }
 
     private static long sequence(FrameReader source) {

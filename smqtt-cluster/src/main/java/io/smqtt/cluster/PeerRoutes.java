@@ -97,8 +97,8 @@ final class PeerRoutes {
             return Outcome.FINE;
         }
         Assembly current = assembly;
-        if (current == null || current.isOlderThan(run, part.sequence())) {
-            current = new Assembly(run, part.sequence(), part.parts());
+        if (current == null || current.isOlderThan(run, part.number())) {
+            current = new Assembly(run, part);
             assembly = current;
         }
         if (current.add(run, part)) {
@@ -152,25 +152,27 @@ final class PeerRoutes {
     private static final class Assembly {
 
         private final long run;
+        private final long number;
         private final long sequence;
         private final @Nullable List<RouteRow>[] parts;
         private int missing;
 
         @SuppressWarnings({"unchecked", "rawtypes"})
-        Assembly(long run, long sequence, int count) {
+        Assembly(long run, Frame.Snapshot first) {
             this.run = run;
-            this.sequence = sequence;
-            this.parts = new List[count];
-            this.missing = count;
+            this.number = first.number();
+            this.sequence = first.sequence();
+            this.parts = new List[first.parts()];
+            this.missing = first.parts();
         }
 
-        boolean isOlderThan(long otherRun, long otherSequence) {
-            return run < otherRun || (run == otherRun && sequence < otherSequence);
+        boolean isOlderThan(long otherRun, long otherNumber) {
+            return run < otherRun || (run == otherRun && number < otherNumber);
         }
 
         /** Returns whether it is complete. */
         boolean add(long ofRun, Frame.Snapshot part) {
-            boolean fits = ofRun == run && part.sequence() == sequence && part.parts() == parts.length;
+            boolean fits = ofRun == run && part.number() == number && part.parts() == parts.length;
             if (fits && parts[part.index()] == null) {
                 parts[part.index()] = part.rows();
                 missing--;

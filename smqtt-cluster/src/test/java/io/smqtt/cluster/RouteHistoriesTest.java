@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.test.cluster.SimulatedNetwork;
+import io.smqtt.test.cluster.SimulatedNetwork.Faults;
+import io.smqtt.test.cluster.Simulation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Random histories of subscriptions, faults, crashes and partitions; at their end every node knows every other's routes. */
+class RouteHistoriesTest {
+
+    private static final Duration SETTLING = Duration.ofSeconds(30);
+
+    @Test
+    void allNodesKnowAllRoutesAfterAnyHistory() {
+        for (long seed : Seeds.some(300)) {
+            new History(seed).run();
+        }
+    }
+
+    private static final class History {
+
+        private final Simulation simulation;
+        private final SimulatedNetwork network;
+        private final Random random;
+        private final ClusterSettings settings;
+        private final List<SimulatedNode> nodes = new ArrayList<>();
+        private final String context;
+        private long epochs = 1_000;
+
+        History(long seed) {
+            simulation = new Simulation(seed);
+            network = new SimulatedNetwork(simulation);
+            random = simulation.random();
+            context = "seed " + seed + ": -Dsmqtt.seed=" + seed;
+            ClusterSettings usual = ClusterSettings.defaults();
+            settings = new ClusterSettings(
+                    usual.flushInterval(),
+                    usual.digestInterval(),
+                    usual.pullPatience(),
+                    random.nextBoolean() ? Duration.ofSeconds(5) : usual.routeTtl(),
+                    usual.retransmit(),
+                    usual.frameBytes(),
+                    1 + random.nextInt(20), // many parts
+                    random.nextInt(40), // a short memory, so that snapshots are wanted
+                    usual.windowMessages(),
+                    usual.windowBytes(),
+                    usual.queueMessages(),
+                    usual.queueBytes());
+        }
+
+        void run() {
+            int count = 2 + random.nextInt(4);
+            for (int i = 0; i < count; i++) {
+                nodes.add(start("n" + i));
+            }
+            int steps = 50 + random.nextInt(150);
+            for (int i = 0; i < steps; i++) {
+                step();
+                simulation.run(Duration.ofMillis(random.nextInt(random.nextInt(10) == 0 ? 5_000 : 100)));
+            }
+            settle();
+            check();
+            long pulls = pulls();
+            simulation.run(Duration.ofMinutes(1));
+            check();
+            assertThat(pulls()).as("questions in a quiet minute, %s", context).isEqualTo(pulls);
+        }
+
+        private SimulatedNode start(String nodeId) {
+            epochs += random.nextInt(10) == 0 ? -5 : 10; // now and then the clock has gone back
+            long epoch = NodeIdentity.epoch(epochs, random);
+            return new SimulatedNode(simulation, network, nodeId, epoch, settings);
+        }
+
+        private void step() {
+            SimulatedNode node = nodes.get(random.nextInt(nodes.size()));
+            switch (random.nextInt(12)) {
+                case 0 -> crashOrReturn(node);
+                case 1 -> network.cut(node.nodeId(), "n" + random.nextInt(nodes.size()));
+                case 2 -> isolate(node);
+                case 3 -> network.healAll();
+                case 4 -> network.faults(new Faults(
+                        Duration.ofMillis(random.nextInt(5)),
+                        Duration.ofMillis(5 + random.nextInt(300)),
+                        random.nextBoolean(),
+                        random.nextInt(3) * 0.15,
+                        random.nextInt(3) * 0.1,
+                        Duration.ofMillis(50 + random.nextInt(3_000))));
+                case 5 -> burst(node);
+                default -> change(node);
+            }
+        }
+
+        private void crashOrReturn(SimulatedNode node) {
+            if (node.isAlive()) {
+                node.crash();
+                if (random.nextBoolean()) {
+                    return;
+                }
+            }
+            nodes.set(nodes.indexOf(node), start(node.nodeId()));
+        }
+
+        private void isolate(SimulatedNode node) {
+            for (SimulatedNode other : nodes) {
+                network.cut(node.nodeId(), other.nodeId());
+                network.cut(other.nodeId(), node.nodeId());
+            }
+        }
+
+        private void burst(SimulatedNode node) {
+            for (int i = random.nextInt(60); i > 0; i--) {
+                change(node);
+            }
+        }
+
+        private void change(SimulatedNode node) {
+            if (!node.isAlive()) {
+                return;
+            }
+            int number = random.nextInt(40);
+            String filter = number < 5 ? "$share/g/f" + number : number < 10 ? "f/+/" + number : "f/" + number;
+            if (random.nextBoolean() || !node.unsubscribe(filter)) {
+                node.subscribe(filter);
+            }
+        }
+
+        private void settle() {
+            for (SimulatedNode node : List.copyOf(nodes)) {
+                if (!node.isAlive()) {
+                    crashOrReturn(node);
+                }
+            }
+            for (int i = 0; i < nodes.size(); i++) {
+                if (!nodes.get(i).isAlive()) {
+                    nodes.set(i, start(nodes.get(i).nodeId()));
+                }
+            }
+            network.faults(Faults.NONE);
+            network.healAll();
+            simulation.run(SETTLING);
+        }
+
+        private void check() {
+            for (SimulatedNode node : nodes) {
+                assertThat(node.node().counters().malformedFrames()).as(context).isZero();
+                assertThat(node.node().counters().repairs())
+                        .as("repairs at %s, %s", node.nodeId(), context)
+                        .isZero();
+                for (SimulatedNode other : nodes) {
+                    if (node != other) {
+                        assertThat(node.reaches(other.nodeId())).as(context).isTrue();
+                        assertThat(node.rowsOf(other.nodeId()))
+                                .as("what %s knows of %s, %s", node.nodeId(), other.nodeId(), context)
+                                .isEqualTo(other.expectedRows());
+                    }
+                }
+            }
+        }
+
+        private long pulls() {
+            return nodes.stream()
+                    .mapToLong(node -> node.node().counters().pulls())
+                    .sum();
+        }
+    }
+}

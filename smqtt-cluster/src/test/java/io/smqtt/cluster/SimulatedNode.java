@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.session.QueueBudget;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DropReason;
+import io.smqtt.test.cluster.SimulatedLoop;
+import io.smqtt.test.cluster.SimulatedNetwork;
+import io.smqtt.test.cluster.Simulation;
+import io.smqtt.topic.SharedFilter;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of a node in the simulated network. In the place of a broker stands the simplest thing that routes: subscriptions
+ * are exact filters, and a message goes to each node that has its topic as a filter.
+ */
+final class SimulatedNode implements LocalPart, BrokerObserver {
+
+    private final Simulation simulation;
+    private final SimulatedNetwork.Process process;
+    private final SimulatedLoop loop;
+    private final ClusterNode node;
+    private final String nodeId;
+    private final Map<String, Integer> subscriptions = new TreeMap<>();
+    private final Map<String, Map<String, Integer>> remote = new HashMap<>();
+    private final Map<String, PeerOutbox> outboxes = new HashMap<>();
+    private final List<Arrival> arrivals = new ArrayList<>();
+    private final Map<DropReason, Integer> drops = new EnumMap<>(DropReason.class);
+    private final QueueBudget budget = new QueueBudget(Long.MAX_VALUE);
+    private long longestTaking;
+    private boolean refusesGroups;
+
+    /** A message that was taken over. */
+    record Arrival(String from, String topic, long number, QoS qos, boolean toAll, List<SharedFilter> groups) {}
+
+    SimulatedNode(
+            Simulation simulation, SimulatedNetwork network, String nodeId, long epoch, ClusterSettings settings) {
+        this.simulation = simulation;
+        this.nodeId = nodeId;
+        this.process = network.start(nodeId);
+        this.loop = new SimulatedLoop(simulation);
+        this.node = new ClusterNode(
+                new NodeIdentity(nodeId, epoch), process, loop, simulation, settings, this, this, budget, "test");
+        node.start();
+        process.start(node).block();
+    }
+
+    void crash() {
+        process.crash();
+        loop.shutdown();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    String nodeId() {
+        return nodeId;
+    }
+
+    ClusterNode node() {
+        return node;
+    }
+
+    SimulatedNetwork.Process process() {
+        return process;
+    }
+
+    QueueBudget budget() {
+        return budget;
+    }
+
+    void takesUpTo(long nanos) {
+        longestTaking = nanos;
+    }
+
+    void refusesGroups() {
+        refusesGroups = true;
+    }
+
+    void subscribe(String filter) {
+        subscriptions.merge(filter, 1, Integer::sum);
+        node.localChange(filter, 1);
+    }
+
+    boolean unsubscribe(String filter) {
+        if (!subscriptions.containsKey(filter)) {
+            return false;
+        }
+        subscriptions.computeIfPresent(filter, (key, count) -> count == 1 ? null : count - 1);
+        node.localChange(filter, -1);
+        return true;
+    }
+
+    /** What others should know of this node. */
+    Map<String, Integer> expectedRows() {
+        Map<String, Integer> rows = new TreeMap<>();
+        subscriptions.forEach((filter, count) -> rows.put(filter, SharedFilter.isShared(filter) ? count : 1));
+        return rows;
+    }
+
+    /** What this node knows of another one. */
+    Map<String, Integer> rowsOf(String other) {
+        return new TreeMap<>(remote.getOrDefault(other, Map.of()));
+    }
+
+    boolean reaches(String other) {
+        return node.reachableMembers().stream().anyMatch(member -> member.nodeId().equals(other));
+    }
+
+    PeerOutbox outboxTo(String other) {
+        return outboxes.get(other);
+    }
+
+    /** Sends a message to all other nodes that want it; the publisher's client identifier is the node's. */
+    int publish(String topic, long number, QoS qos, RouteTicket ticket) {
+        ApplicationMessage message = ApplicationMessage.builder(topic)
+                .payload(Long.toString(number))
+                .qos(qos)
+                .build()
+                .accepted(simulation.nanoTime(), nodeId);
+        int count = 0;
+        for (Map.Entry<String, Map<String, Integer>> other : remote.entrySet()) {
+            if (other.getValue().containsKey(topic)) {
+                OutboundMessage outbound = new OutboundMessage(message);
+                outbound.toAll();
+                outbound.hold(ticket);
+                outboxes.get(other.getKey()).offer(List.of(outbound));
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** Sends a message to one member of a group on another node. */
+    void publishShared(String group, String to, long number, RouteTicket ticket) {
+        SharedFilter shared = SharedFilter.of(group);
+        ApplicationMessage message = ApplicationMessage.builder(
+                        shared.filter().value())
+                .payload(Long.toString(number))
+                .qos(QoS.AT_LEAST_ONCE)
+                .build()
+                .accepted(simulation.nanoTime(), nodeId);
+        OutboundMessage outbound = new OutboundMessage(message);
+        outbound.addGroup(shared);
+        outbound.hold(ticket);
+        outboxes.get(to).offer(List.of(outbound));
+    }
+
+    List<Arrival> arrivals() {
+        return arrivals;
+    }
+
+    int dropped(DropReason reason) {
+        return drops.getOrDefault(reason, 0);
+    }
+
+    @Override
+    public void messageDropped(DropReason reason, int count) {
+        drops.merge(reason, count, Integer::sum);
+    }
+
+    @Override
+    public RemoteRoutes join(String other, PeerOutbox outbox) {
+        outboxes.put(other, outbox);
+        Map<String, Integer> rows = remote.computeIfAbsent(other, key -> new HashMap<>());
+        return row -> {
+            if (row.isRemoval()) {
+                rows.remove(row.filter());
+            } else {
+                rows.put(row.filter(), row.weight());
+            }
+        };
+    }
+
+    @Override
+    public void deliver(List<InboundMessage> messages) {
+        for (InboundMessage inbound : messages) {
+            ForwardedMessage forwarded = inbound.forwarded();
+            ApplicationMessage message = forwarded.message();
+            if (refusesGroups) {
+                forwarded.groups().forEach(inbound::refuse);
+            }
+            arrivals.add(new Arrival(
+                    String.valueOf(message.publisherId()),
+                    message.topic().value(),
+                    Long.parseLong(message.payload().asString()),
+                    message.qos(),
+                    forwarded.toAll(),
+                    refusesGroups ? List.of() : forwarded.groups()));
+            long taking = (long) (simulation.random().nextDouble() * longestTaking);
+            loop.schedule(() -> inbound.release(true), taking, java.util.concurrent.TimeUnit.NANOSECONDS);
+        }
+    }
+
+    @Override
+    public void redispatch(OutboundMessage message, SharedFilter group, String refusing) {
+        @Nullable String other = remote.keySet().stream()
+                .filter(id -> !id.equals(refusing) && remote.get(id).containsKey(group.toString()))
+                .filter(this::reaches)
+                .findFirst()
+                .orElse(null);
+        if (other == null) {
+            messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+            return;
+        }
+        OutboundMessage next = new OutboundMessage(message.message());
+        next.addGroup(group);
+        next.hold(message.ticket());
+        outboxes.get(other).offer(List.of(next));
+    }
+}
