@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.test.cluster.SimulatedNetwork;
+import io.smqtt.test.cluster.SimulatedNetwork.Faults;
+import io.smqtt.test.cluster.Simulation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random histories of messages between nodes whose network loses, doubles, delays and cuts, and of which some crash. What
+ * holds in every one of them: an acknowledged message arrives where it is wanted, nothing arrives twice at one run of a node,
+ * one publisher's messages keep their order, and every publisher gets its answer.
+ */
+class ForwardHistoriesTest {
+
+    @Test
+    void acknowledgedMessagesArriveOnceAndInOrderInAnyHistory() {
+        for (long seed : Seeds.some(300)) {
+            new History(seed).run();
+        }
+    }
+
+    /** What became of a published message. */
+    private static final class Published implements RouteTicket {
+
+        private final String topic;
+        private final QoS qos;
+        private final Set<SimulatedNode> wanted = new HashSet<>();
+        private int holds;
+        private int releases;
+        private boolean failed;
+
+        Published(String topic, QoS qos) {
+            this.topic = topic;
+            this.qos = qos;
+        }
+
+        @Override
+        public void hold() {
+            holds++;
+        }
+
+        @Override
+        public void release(boolean success) {
+            releases++;
+            failed |= !success;
+        }
+    }
+
+    private static final class History {
+
+        private static final int NODES = 3;
+        private static final int TOPICS = 4;
+
+        private final Simulation simulation;
+        private final SimulatedNetwork network;
+        private final Random random;
+        private final String context;
+        private final ClusterSettings settings;
+        private final List<SimulatedNode> nodes = new ArrayList<>();
+        private final List<SimulatedNode> runs = new ArrayList<>();
+        private final Map<Long, Published> published = new HashMap<>();
+        private final Map<Long, SimulatedNode> publishers = new HashMap<>();
+        private long number;
+        private long epochs = 1;
+
+        History(long seed) {
+            simulation = new Simulation(seed);
+            network = new SimulatedNetwork(simulation);
+            random = simulation.random();
+            context = "seed " + seed + ": -Dsmqtt.seed=" + seed;
+            ClusterSettings usual = ClusterSettings.defaults();
+            settings = new ClusterSettings(
+                    usual.flushInterval(),
+                    usual.digestInterval(),
+                    usual.pullPatience(),
+                    usual.routeTtl(),
+                    usual.retransmit(),
+                    300 + random.nextInt(2_000),
+                    1 + random.nextInt(20),
+                    usual.keptChanges(),
+                    1 + random.nextInt(50),
+                    usual.windowBytes(),
+                    usual.queueMessages(),
+                    usual.queueBytes());
+        }
+
+        void run() {
+            for (int i = 0; i < NODES; i++) {
+                nodes.add(start("n" + i));
+            }
+            simulation.run(Duration.ofSeconds(3));
+            int steps = 100 + random.nextInt(200);
+            for (int i = 0; i < steps; i++) {
+                step();
+                simulation.run(Duration.ofMillis(random.nextInt(random.nextInt(20) == 0 ? 4_000 : 30)));
+            }
+            network.faults(Faults.NONE);
+            network.healAll();
+            simulation.run(Duration.ofMinutes(1));
+            check();
+        }
+
+        private SimulatedNode start(String nodeId) {
+            SimulatedNode node =
+                    new SimulatedNode(simulation, network, nodeId, NodeIdentity.epoch(epochs++, random), settings);
+            node.takesUpTo(Duration.ofMillis(random.nextInt(2) * 50).toNanos());
+            for (int topic = 0; topic < TOPICS; topic++) { // as one with a store finds them again
+                node.subscribe("t/" + topic);
+            }
+            runs.add(node);
+            return node;
+        }
+
+        private void step() {
+            int choice = random.nextInt(60);
+            int index = random.nextInt(NODES);
+            SimulatedNode node = nodes.get(index);
+            if (choice == 0) {
+                node.crash();
+                nodes.set(index, start(node.nodeId()));
+            } else if (choice == 1) {
+                network.cut(node.nodeId(), "n" + random.nextInt(NODES));
+            } else if (choice == 2) {
+                network.healAll();
+            } else if (choice == 3) {
+                network.faults(new Faults(
+                        Duration.ofMillis(random.nextInt(3)),
+                        Duration.ofMillis(3 + random.nextInt(50)),
+                        random.nextBoolean(),
+                        random.nextInt(3) * 0.1,
+                        random.nextInt(3) * 0.1,
+                        Duration.ofMillis(50 + random.nextInt(2_000))));
+            } else {
+                publish(node, 1 + random.nextInt(30));
+            }
+        }
+
+        private void publish(SimulatedNode node, int messages) {
+            for (int i = 0; i < messages; i++) {
+                Published next = new Published("t/" + random.nextInt(TOPICS), QoS.of(random.nextInt(3)));
+                long id = ++number;
+                published.put(id, next);
+                publishers.put(id, node);
+                for (SimulatedNode other : nodes) {
+                    if (other != node && node.rowsOf(other.nodeId()).containsKey(next.topic)) {
+                        next.wanted.add(other);
+                    }
+                }
+                node.publish(next.topic, id, next.qos, next.qos == QoS.AT_MOST_ONCE ? RouteTicket.NONE : next);
+            }
+        }
+
+        private void check() {
+            Map<SimulatedNode, Set<Long>> arrived = new HashMap<>();
+            for (SimulatedNode node : runs) {
+                Map<String, Long> last = new HashMap<>();
+                Set<Long> seen = arrived.computeIfAbsent(node, key -> new HashSet<>());
+                for (SimulatedNode.Arrival arrival : node.arrivals()) {
+                    Published message = published.get(arrival.number());
+                    assertThat(seen.add(arrival.number()))
+                            .as("message %s arrives once, %s", arrival, context)
+                            .isTrue();
+                    assertThat(arrival.topic()).as(context).isEqualTo(message.topic);
+                    Long before = last.put(arrival.from(), arrival.number());
+                    assertThat(before == null || before < arrival.number())
+                            .as("message %s after %s, %s", arrival, before, context)
+                            .isTrue();
+                }
+            }
+            published.forEach((id, message) -> check(id, message, arrived));
+        }
+
+        private void check(long id, Published message, Map<SimulatedNode, Set<Long>> arrived) {
+            if (!publishers.get(id).isAlive()) {
+                return; // what it had parked died with it
+            }
+            assertThat(message.releases)
+                    .as("answers to message %d, %s", id, context)
+                    .isEqualTo(message.holds);
+            if (message.qos == QoS.AT_MOST_ONCE || message.failed) {
+                return;
+            }
+            for (SimulatedNode node : message.wanted) {
+                assertThat(arrivedAtAnyRun(node.nodeId(), id, arrived))
+                        .as("message %d has arrived at %s, %s", id, node.nodeId(), context)
+                        .isTrue();
+            }
+        }
+
+        private static boolean arrivedAtAnyRun(String nodeId, long id, Map<SimulatedNode, Set<Long>> arrived) {
+            return arrived.entrySet().stream()
+                    .anyMatch(run ->
+                            run.getKey().nodeId().equals(nodeId) && run.getValue().contains(id));
+        }
+    }
+}
