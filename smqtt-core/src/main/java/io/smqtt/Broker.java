@@ -105,8 +105,8 @@ public final class Broker {
     }
 
     Mono<Void> bind() {
-        BrokerModule.Core core = new BrokerModule.Core(
-                parts.config(), router, sessions, ticker, parts.observer(), parts.budget());
+        BrokerModule.Core core =
+                new BrokerModule.Core(parts.config(), router, sessions, ticker, parts.observer(), parts.budget());
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))

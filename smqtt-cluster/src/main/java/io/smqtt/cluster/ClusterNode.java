@@ -401,6 +401,28 @@ final class ClusterNode implements ClusterTransport.Handler {
         return FrameCodec.encode(self, frame, ticker.nanoTime());
     }
 
+    /** Tells whether the routes of all nodes that can be reached are here. On the cluster's loop. */
+    boolean knowsAllRoutes() {
+        Set<Peer> unknown = new HashSet<>(present);
+        for (Member member : members.values()) {
+            Peer peer = member.peer();
+            if (peer != null && member.routes().sequenceOf(member.epoch()) != Frame.NOTHING) {
+                unknown.remove(peer);
+            }
+        }
+        return unknown.isEmpty();
+    }
+
+    /** Tells whether nothing waits for nodes that can be reached. On the cluster's loop. */
+    boolean hasNothingToSend() {
+        for (Member member : members.values()) {
+            if (member.isReachable() && member.outbox().size() > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Shows the nodes that are known. On the cluster's loop. */
     List<NodeIdentity> reachableMembers() {
         List<NodeIdentity> all = new ArrayList<>();

@@ -81,7 +81,10 @@ final class FrameCodec {
         } else if (frame instanceof Frame.Pull pull) {
             target.i64(pull.ofEpoch()).i64(pull.haveSequence());
         } else if (frame instanceof Frame.Snapshot snapshot) {
-            target.number(snapshot.number()).number(snapshot.sequence()).number(snapshot.index()).number(snapshot.parts());
+            target.number(snapshot.number())
+                    .number(snapshot.sequence())
+                    .number(snapshot.index())
+                    .number(snapshot.parts());
             rows(target, snapshot.rows());
         } else if (frame instanceof Frame.Stale stale) {
             target.i64(stale.knownEpoch());
@@ -147,8 +150,7 @@ final class FrameCodec {
                 new Frame.PublishBatch(
                         source.i64(), source.i32(), sequence(source), sequence(source), messages(source, nowNanos));
             case PUBLISH_ACK ->
-                new Frame.PublishAck(
-                        source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
+                new Frame.PublishAck(source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
             default -> null;
         };
     }

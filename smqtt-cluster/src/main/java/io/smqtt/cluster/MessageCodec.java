@@ -90,8 +90,8 @@ final class MessageCodec {
         for (int i = 0; i < count; i++) {
             groups.add(group(source.text()));
         }
-        ApplicationMessage message = message(
-                topic, payload, flags, PublishProperties.ofEncoded(properties), expiry, nowNanos, publisher);
+        ApplicationMessage message =
+                message(topic, payload, flags, PublishProperties.ofEncoded(properties), expiry, nowNanos, publisher);
         return new ForwardedMessage(message, (flags & TO_ALL) != 0, List.copyOf(groups));
     }
 
@@ -146,9 +146,8 @@ final class MessageCodec {
             };
             at += texts == 0 ? 2 : 1;
             for (int i = 0; i < texts; i++) {
-                int length = at + 2 > encoded.length
-                        ? encoded.length
-                        : (encoded[at] & 0xFF) << 8 | (encoded[at + 1] & 0xFF);
+                int length =
+                        at + 2 > encoded.length ? encoded.length : (encoded[at] & 0xFF) << 8 | (encoded[at + 1] & 0xFF);
                 at += 2 + length;
             }
         }

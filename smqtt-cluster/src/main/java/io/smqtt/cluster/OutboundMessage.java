@@ -36,8 +36,7 @@ final class OutboundMessage {
         if (groups.isEmpty()) {
             groups = List.of(group);
         } else {
-            groups = Stream.concat(groups.stream(), Stream.of(group))
-                    .toList();
+            groups = Stream.concat(groups.stream(), Stream.of(group)).toList();
         }
     }
 
@@ -54,6 +53,11 @@ final class OutboundMessage {
             offered.hold();
             ticket = offered;
         }
+    }
+
+    /** How many deliveries the router has counted for it. */
+    int deliveries() {
+        return (toAll ? 1 : 0) + groups.size();
     }
 
     RouteTicket ticket() {

@@ -213,7 +213,10 @@ final class PeerOutbox {
             OutboundMessage done = unacknowledged.remove();
             forget(done);
             onTheirWayBytes -= done.bytes();
-            observer.messageDelivered(done.message().qos(), done.message().payload().size());
+            for (int i = done.deliveries(); i > 0; i--) {
+                observer.messageDelivered(
+                        done.message().qos(), done.message().payload().size());
+            }
             done.settle(true);
             progress(nowNanos);
         }
@@ -251,7 +254,8 @@ final class PeerOutbox {
             progressNanos = nowNanos;
         } else if (nowNanos - progressNanos > patienceNanos) {
             progressNanos = nowNanos;
-            patienceNanos = Math.min(patienceNanos * 2, 8 * settings.retransmit().toNanos());
+            patienceNanos =
+                    Math.min(patienceNanos * 2, 8 * settings.retransmit().toNanos());
             resend();
         }
         pump();

@@ -202,8 +202,8 @@ class ForwardHistoriesTest {
 
         private static boolean arrivedAtAnyRun(String nodeId, long id, Map<SimulatedNode, Set<Long>> arrived) {
             return arrived.entrySet().stream()
-                    .anyMatch(run ->
-                            run.getKey().nodeId().equals(nodeId) && run.getValue().contains(id));
+                    .anyMatch(run -> run.getKey().nodeId().equals(nodeId)
+                            && run.getValue().contains(id));
         }
     }
 }

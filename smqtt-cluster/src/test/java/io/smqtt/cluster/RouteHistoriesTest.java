@@ -86,13 +86,14 @@ class RouteHistoriesTest {
                 case 1 -> network.cut(node.nodeId(), "n" + random.nextInt(nodes.size()));
                 case 2 -> isolate(node);
                 case 3 -> network.healAll();
-                case 4 -> network.faults(new Faults(
-                        Duration.ofMillis(random.nextInt(5)),
-                        Duration.ofMillis(5 + random.nextInt(300)),
-                        random.nextBoolean(),
-                        random.nextInt(3) * 0.15,
-                        random.nextInt(3) * 0.1,
-                        Duration.ofMillis(50 + random.nextInt(3_000))));
+                case 4 ->
+                    network.faults(new Faults(
+                            Duration.ofMillis(random.nextInt(5)),
+                            Duration.ofMillis(5 + random.nextInt(300)),
+                            random.nextBoolean(),
+                            random.nextInt(3) * 0.15,
+                            random.nextInt(3) * 0.1,
+                            Duration.ofMillis(50 + random.nextInt(3_000))));
                 case 5 -> burst(node);
                 default -> change(node);
             }

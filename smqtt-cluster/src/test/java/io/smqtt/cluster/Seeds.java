@@ -12,6 +12,7 @@ final class Seeds {
         Long one = Long.getLong("smqtt.seed");
         return one != null
                 ? new long[] {one}
-                : LongStream.rangeClosed(1, Integer.getInteger("smqtt.seeds", usual)).toArray();
+                : LongStream.rangeClosed(1, Integer.getInteger("smqtt.seeds", usual))
+                        .toArray();
     }
 }

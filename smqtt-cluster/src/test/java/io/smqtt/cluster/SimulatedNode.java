@@ -114,7 +114,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     }
 
     boolean reaches(String other) {
-        return node.reachableMembers().stream().anyMatch(member -> member.nodeId().equals(other));
+        return node.reachableMembers().stream()
+                .anyMatch(member -> member.nodeId().equals(other));
     }
 
     PeerOutbox outboxTo(String other) {
@@ -144,8 +145,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     /** Sends a message to one member of a group on another node. */
     void publishShared(String group, String to, long number, RouteTicket ticket) {
         SharedFilter shared = SharedFilter.of(group);
-        ApplicationMessage message = ApplicationMessage.builder(
-                        shared.filter().value())
+        ApplicationMessage message = ApplicationMessage.builder(shared.filter().value())
                 .payload(Long.toString(number))
                 .qos(QoS.AT_LEAST_ONCE)
                 .build()
@@ -204,7 +204,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     @Override
     public void redispatch(OutboundMessage message, SharedFilter group, String refusing) {
-        @Nullable String other = remote.keySet().stream()
+        @Nullable
+        String other = remote.keySet().stream()
                 .filter(id -> !id.equals(refusing) && remote.get(id).containsKey(group.toString()))
                 .filter(this::reaches)
                 .findFirst()

@@ -135,7 +135,8 @@ public final class SimulatedNetwork {
 
     private long between(Duration shortest, Duration longest) {
         long range = longest.toNanos() - shortest.toNanos();
-        return shortest.toNanos() + (range <= 0 ? 0 : (long) (simulation.random().nextDouble() * range));
+        return shortest.toNanos()
+                + (range <= 0 ? 0 : (long) (simulation.random().nextDouble() * range));
     }
 
     /** A simulated process: one end of the network. */

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.netty.util.concurrent.DefaultEventExecutor;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import io.smqtt.BrokerModule;
+import io.smqtt.cluster.jgroups.JGroupsTransport;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.routing.Subscriber;
+import io.smqtt.routing.Subscription;
+import io.smqtt.routing.SubscriptionObserver;
+import io.smqtt.spi.ClusterTransport;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Makes this broker a node of a cluster, as {@link ClusterConfig} says. Several in one JVM share nothing.
+ *
+ * <pre>{@code
+ * Broker.builder().config(config).module(ClusterModule.of(config.cluster())).start();
+ * }</pre>
+ */
+public final class ClusterModule implements BrokerModule {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterModule.class);
+    private static final Duration FIRST_ROUTES = Duration.ofSeconds(5);
+    private static final Duration DRAIN = Duration.ofSeconds(2);
+    private static final long POLL_MILLIS = 20;
+
+    private final ClusterConfig config;
+    private final String nodeId;
+    private final ClusterTransport transport;
+    private final ClusterSettings settings;
+    private final EventExecutor loop = new DefaultEventExecutor(new DefaultThreadFactory("smqtt-cluster", true));
+    private volatile @Nullable ClusterNode node;
+
+    ClusterModule(ClusterConfig config, String nodeId, ClusterTransport transport, ClusterSettings settings) {
+        this.config = config;
+        this.nodeId = nodeId;
+        this.transport = transport;
+        this.settings = settings;
+    }
+
+    /**
+     * Creates the module with the transport that the configuration asks for.
+     *
+     * @param config the cluster's part of the configuration
+     * @return a module for one broker
+     * @throws ConfigurationException if the configuration cannot be followed
+     */
+    public static ClusterModule of(ClusterConfig config) {
+        requireUsable(config);
+        String configured = config.nodeId();
+        String nodeId = configured == null ? config.bind() : configured;
+        return new ClusterModule(config, nodeId, new JGroupsTransport(config, nodeId), ClusterSettings.defaults());
+    }
+
+    private static void requireUsable(ClusterConfig config) {
+        List<String> problems = new ArrayList<>();
+        if (config.discovery() == ClusterConfig.Discovery.KUBERNETES) {
+            problems.add("cluster.discovery: kubernetes is not supported yet");
+        }
+        if (config.subscribeSync() == ClusterConfig.SubscribeSync.ACKED) {
+            problems.add("cluster.subscribe-sync: acked is not supported yet");
+        }
+        if (config.tls() != null) {
+            problems.add("cluster.tls: is not supported yet");
+        }
+        if (config.nodeId() == null && config.bind().endsWith(":0")) {
+            problems.add("cluster.node-id: is needed where the port of cluster.bind is any free one");
+        }
+        if (!isPrivate(config.bind())) {
+            problems.add("cluster.bind: is neither a loopback nor a private address, which takes cluster.tls");
+        }
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+    }
+
+    private static boolean isPrivate(String bind) {
+        try {
+            InetAddress address = InetAddress.getByName(bind.substring(0, bind.lastIndexOf(':')));
+            byte[] bytes = address.getAddress();
+            boolean uniqueLocal = bytes.length == 16 && (bytes[0] & 0xFE) == 0xFC;
+            return address.isLoopbackAddress()
+                    || address.isSiteLocalAddress()
+                    || address.isLinkLocalAddress()
+                    || uniqueLocal;
+        } catch (UnknownHostException e) {
+            throw new ConfigurationException("cluster.bind: there is no such host: " + bind);
+        }
+    }
+
+    @Override
+    public String configurationKey() {
+        return "cluster.enabled";
+    }
+
+    @Override
+    public boolean holdsAcknowledgements() {
+        return config.publishAck() == ClusterConfig.PublishAck.PEERS;
+    }
+
+    @Override
+    public Mono<Void> start(Core core) {
+        return Mono.defer(() -> {
+            long epoch = NodeIdentity.epoch(System.currentTimeMillis(), new Random());
+            String version = String.valueOf(ClusterModule.class.getPackage().getImplementationVersion());
+            ClusterNode created = new ClusterNode(
+                    new NodeIdentity(nodeId, epoch),
+                    transport,
+                    loop,
+                    core.ticker(),
+                    settings,
+                    new RouterPart(core.router(), holdsAcknowledgements()),
+                    core.observer(),
+                    core.budget(),
+                    version);
+            node = created;
+            core.router().index().observe(new LocalRoutes(created));
+            created.start();
+            return transport
+                    .start(created)
+                    .then(Mono.defer(() -> await(created::knowsAllRoutes, FIRST_ROUTES)))
+                    .doOnSuccess(done -> loop.execute(
+                            () -> LOG.info("node {} with {}", created.self(), created.reachableMembers())));
+        });
+    }
+
+    /** Completes when a condition holds on the cluster's loop, or the time is over. */
+    private Mono<Void> await(BooleanSupplier condition, Duration longest) {
+        return Mono.<Void>create(sink -> loop.execute(() -> poll(condition, sink)))
+                .timeout(longest, Mono.empty(), Schedulers.parallel());
+    }
+
+    private void poll(BooleanSupplier condition, MonoSink<Void> sink) {
+        if (condition.getAsBoolean()) {
+            sink.success();
+        } else if (!loop.isShuttingDown()) {
+            loop.schedule(() -> poll(condition, sink), POLL_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        return Mono.defer(() -> {
+            ClusterNode running = node;
+            Mono<Void> drained = running == null ? Mono.empty() : await(running::hasNothingToSend, DRAIN);
+            return drained.then(Mono.defer(transport::stop)).then(Mono.fromRunnable(() -> {
+                if (running != null) {
+                    running.stop();
+                }
+                loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+            }));
+        });
+    }
+
+    /** Tells the cluster which filters this node's own subscribers have. */
+    private record LocalRoutes(ClusterNode node) implements SubscriptionObserver {
+
+        @Override
+        public void added(Subscription subscription) {
+            if (subscription.subscriber().isLocal()) {
+                node.localChange(subscription.clientFilter(), 1);
+            }
+        }
+
+        @Override
+        public void removed(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
+            if (subscriber.isLocal()) {
+                String text = shareName == null ? filter.value() : new SharedFilter(shareName, filter).toString();
+                node.localChange(text, -1);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.netty.util.concurrent.FastThreadLocal;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscriber;
+import io.smqtt.routing.Subscription;
+import io.smqtt.topic.SharedFilter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Another node as the router sees it: one subscriber, whose filters are that node's routes. In groups of shared
+ * subscriptions a node has as many seats as members, each of which is such a subscriber. Any event loop.
+ */
+final class PeerSubscriber implements Subscriber {
+
+    private final String nodeId;
+    private final int number;
+    private final PeerOutbox outbox;
+    private final boolean awaits;
+    private final FastThreadLocal<LoopBuffers> buffers;
+
+    /**
+     * Creates a subscriber.
+     *
+     * @param nodeId the node
+     * @param number tells the peers of this node apart, from 0
+     * @param outbox where its messages go
+     * @param awaits whether publishers wait until the node has the message
+     * @param buffers those of the current event loop
+     */
+    PeerSubscriber(String nodeId, int number, PeerOutbox outbox, boolean awaits, FastThreadLocal<LoopBuffers> buffers) {
+        this.nodeId = nodeId;
+        this.number = number;
+        this.outbox = outbox;
+        this.awaits = awaits;
+        this.buffers = buffers;
+    }
+
+    /** Another seat of the same node. */
+    PeerSubscriber seat() {
+        return new PeerSubscriber(nodeId, number, outbox, awaits, buffers);
+    }
+
+    String nodeId() {
+        return nodeId;
+    }
+
+    @Override
+    public String id() {
+        return "node " + nodeId;
+    }
+
+    @Override
+    public @Nullable RoutingLoop owner() {
+        return null;
+    }
+
+    @Override
+    public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        LoopBuffers pass = buffers.get();
+        boolean held = awaits && message.qos() != QoS.AT_MOST_ONCE;
+        OutboundMessage outbound = pass.messageFor(number, outbox, message, held ? ticket : RouteTicket.NONE);
+        String shareName = subscription.shareName();
+        if (shareName == null) {
+            outbound.toAll();
+        } else {
+            outbound.addGroup(new SharedFilter(shareName, subscription.filter()));
+        }
+        pass.added();
+    }
+
+    @Override
+    public boolean isOnline() {
+        return outbox.isReachable();
+    }
+
+    @Override
+    public int inFlightCount() {
+        return outbox.size();
+    }
+
+    @Override
+    public boolean isLocal() {
+        return false;
+    }
+
+    @Override
+    public boolean mayHold() {
+        return awaits;
+    }
+}

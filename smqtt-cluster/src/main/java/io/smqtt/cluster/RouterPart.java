@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.FastThreadLocal;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscription;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Joins the cluster and the router: other nodes' routes become subscriptions, other nodes' messages are routed here. On the
+ * cluster's loop; routing itself happens on event loops, and all messages of one publisher on the same one.
+ */
+final class RouterPart implements LocalPart {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RouterPart.class);
+    private static final int MAXIMUM_SEATS = 64;
+
+    private final Router router;
+    private final boolean awaits;
+    private int peers;
+    private final FastThreadLocal<LoopBuffers> buffers = new FastThreadLocal<>() {
+        @Override
+        protected LoopBuffers initialValue() {
+            for (RoutingLoop loop : router().loops()) {
+                if (loop.executor().inEventLoop()) {
+                    return new LoopBuffers(loop);
+                }
+            }
+            return new LoopBuffers(null);
+        }
+    };
+
+    /**
+     * Creates the part.
+     *
+     * @param router the broker's router
+     * @param awaits whether publishers wait for other nodes
+     */
+    RouterPart(Router router, boolean awaits) {
+        this.router = router;
+        this.awaits = awaits;
+    }
+
+    private Router router() {
+        return router;
+    }
+
+    @Override
+    public RemoteRoutes join(String nodeId, PeerOutbox outbox) {
+        PeerSubscriber peer = new PeerSubscriber(nodeId, peers++, outbox, awaits, buffers);
+        Map<String, Deque<PeerSubscriber>> seats = new HashMap<>();
+        return row -> {
+            if (SharedFilter.isShared(row.filter())) {
+                seat(peer, SharedFilter.of(row.filter()), row.weight(), seats);
+            } else if (row.isRemoval()) {
+                router.index().remove(peer, TopicFilter.of(row.filter()), null);
+            } else {
+                router.index().add(subscription(peer, TopicFilter.of(row.filter()), null));
+            }
+        };
+    }
+
+    private static Subscription subscription(PeerSubscriber peer, TopicFilter filter, @Nullable String shareName) {
+        return new Subscription(peer, filter, shareName, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
+    }
+
+    /** Gives a node as many seats in a group as it has members. */
+    private void seat(PeerSubscriber peer, SharedFilter group, int weight, Map<String, Deque<PeerSubscriber>> seats) {
+        Deque<PeerSubscriber> taken = seats.computeIfAbsent(group.toString(), key -> new ArrayDeque<>());
+        int wanted = Math.min(weight, MAXIMUM_SEATS);
+        while (taken.size() < wanted) {
+            PeerSubscriber seat = peer.seat();
+            taken.push(seat);
+            router.index().add(subscription(seat, group.filter(), group.shareName()));
+        }
+        while (taken.size() > wanted) {
+            router.index().remove(taken.pop(), group.filter(), group.shareName());
+        }
+        if (taken.isEmpty()) {
+            seats.remove(group.toString());
+        }
+    }
+
+    @Override
+    public void deliver(List<InboundMessage> messages) {
+        Map<RoutingLoop, List<InboundMessage>> byLoop = new HashMap<>();
+        for (InboundMessage inbound : messages) {
+            byLoop.computeIfAbsent(loopOf(inbound.forwarded().message()), loop -> new ArrayList<>())
+                    .add(inbound);
+        }
+        byLoop.forEach((loop, mine) -> execute(loop, () -> mine.forEach(inbound -> route(loop, inbound)), mine));
+    }
+
+    /** Where all messages of one publisher are routed, so that they keep their order. */
+    private RoutingLoop loopOf(ApplicationMessage message) {
+        String publisher = message.publisherId();
+        int hash = publisher == null ? message.topic().hashCode() : publisher.hashCode();
+        List<RoutingLoop> loops = router.loops();
+        return loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size()));
+    }
+
+    private static void execute(RoutingLoop loop, Runnable task, List<InboundMessage> messages) {
+        EventExecutor executor = loop.executor();
+        if (executor.isShuttingDown()) {
+            messages.forEach(inbound -> inbound.release(false));
+        } else {
+            executor.execute(task);
+        }
+    }
+
+    private void route(RoutingLoop loop, InboundMessage inbound) {
+        boolean routed = false;
+        try {
+            ForwardedMessage forwarded = inbound.forwarded();
+            router.routeForwarded(
+                    loop, forwarded.message(), forwarded.toAll(), forwarded.groups(), inbound, inbound::refuse);
+            routed = true;
+        } catch (RuntimeException e) {
+            LOG.error("a message of another node could not be routed", e);
+        } finally {
+            inbound.release(routed);
+        }
+    }
+
+    @Override
+    public void redispatch(OutboundMessage outbound, SharedFilter group, String nodeId) {
+        ApplicationMessage message = outbound.message();
+        RouteTicket ticket = outbound.ticket();
+        ticket.hold();
+        RoutingLoop loop = loopOf(message);
+        loop.executor().execute(() -> {
+            router.redispatch(loop, message, group, member -> isSeatOf(member, nodeId), ticket);
+            ticket.release(true);
+        });
+    }
+
+    private static boolean isSeatOf(Subscription member, String nodeId) {
+        return member.subscriber() instanceof PeerSubscriber peer
+                && peer.nodeId().equals(nodeId);
+    }
+}

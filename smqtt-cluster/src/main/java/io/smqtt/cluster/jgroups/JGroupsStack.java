@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster.jgroups;
+
+import io.smqtt.config.ClusterConfig;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.util.List;
+import java.util.stream.Collectors;
+import javax.crypto.SecretKeyFactory;
+import javax.crypto.spec.PBEKeySpec;
+import javax.crypto.spec.SecretKeySpec;
+import org.jgroups.JChannel;
+import org.jgroups.protocols.SYM_ENCRYPT;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a channel as the configuration says: TCP, reliable ordered messages with flow control, a killed process noticed by
+ * its socket, a silent one after six seconds, parts that were cut off merged within some seconds. With a secret everything
+ * is encrypted and authenticated by AES-GCM, so that nobody without it can join or say anything.
+ */
+final class JGroupsStack {
+
+    private static final int FAILURE_PORT_OFFSET = 100;
+    private static final int KEY_BITS = 256;
+    private static final int KEY_ROUNDS = 100_000;
+
+    private JGroupsStack() {}
+
+    static JChannel create(ClusterConfig config) throws Exception {
+        byte[] xml = xml(config).getBytes(StandardCharsets.UTF_8);
+        JChannel channel = new JChannel(new ByteArrayInputStream(xml));
+        String secret = config.secret();
+        if (secret != null) {
+            SYM_ENCRYPT encryption = channel.getProtocolStack().findProtocol(SYM_ENCRYPT.class);
+            encryption.setSecretKey(key(secret));
+        }
+        return channel;
+    }
+
+    /** The key that a secret stands for. The salt is fixed: all nodes must come to the same key. */
+    private static SecretKeySpec key(String secret) throws GeneralSecurityException {
+        byte[] salt = "smqtt cluster".getBytes(StandardCharsets.UTF_8);
+        PBEKeySpec spec = new PBEKeySpec(secret.toCharArray(), salt, KEY_ROUNDS, KEY_BITS);
+        SecretKeyFactory factory = SecretKeyFactory.getInstance("PBKDF2WithHmacSHA256");
+        return new SecretKeySpec(factory.generateSecret(spec).getEncoded(), "AES");
+    }
+
+    private static String xml(ClusterConfig config) {
+        return """
+                <config xmlns="urn:org:jgroups">
+                  <TCP bind_addr="%s" bind_port="%d" port_range="0" tcp_nodelay="true" diag.enabled="false"
+                       thread_pool.min_threads="2" thread_pool.max_threads="32" bundler.max_size="64000"
+                       sock_conn_timeout="500" linger="-1" thread_naming_pattern="pl"/>
+                  %s
+                  <MERGE3 min_interval="1000" max_interval="3000" check_interval="6000"/>
+                  <FD_SOCK2 offset="%d" port_range="5"/>
+                  <FD_ALL3 timeout="6000" interval="1000"/>
+                  <VERIFY_SUSPECT2 timeout="1000"/>
+                  %s
+                  <pbcast.NAKACK2 use_mcast_xmit="false"/>
+                  <UNICAST3/>
+                  <pbcast.STABLE desired_avg_gossip="50000" max_bytes="4M"/>
+                  <pbcast.GMS print_local_addr="false" join_timeout="1000"/>
+                  <UFC max_credits="4M" min_threshold="0.4"/>
+                  <MFC max_credits="4M" min_threshold="0.4"/>
+                  <FRAG4 frag_size="60K"/>
+                </config>
+                """.formatted(
+                        host(config.bind()),
+                        port(config.bind()),
+                        discovery(config),
+                        FAILURE_PORT_OFFSET,
+                        encryption(config.secret()));
+    }
+
+    private static String discovery(ClusterConfig config) {
+        List<String> seeds = config.seeds();
+        if (config.discovery() == ClusterConfig.Discovery.DNS) {
+            return "<dns.DNS_PING dns_query=\"" + escape(String.join(",", seeds))
+                    + "\" probe_transport_ports=\"true\"/>";
+        }
+        String hosts =
+                seeds.stream().map(seed -> host(seed) + '[' + port(seed) + ']').collect(Collectors.joining(","));
+        return "<TCPPING initial_hosts=\"" + (hosts.isEmpty() ? host(config.bind()) + "[1]" : hosts)
+                + "\" port_range=\"0\" async_discovery=\"true\"/>";
+    }
+
+    private static String encryption(@Nullable String secret) {
+        return secret == null
+                ? ""
+                : "<SYM_ENCRYPT sym_algorithm=\"AES/GCM/NoPadding\" sym_keylength=\"256\" sym_iv_length=\"12\"/>";
+    }
+
+    static String host(String hostAndPort) {
+        String host = hostAndPort.substring(0, hostAndPort.lastIndexOf(':'));
+        boolean bracketed = host.startsWith("[") && host.endsWith("]");
+        return escape(bracketed ? host.substring(1, host.length() - 1) : host);
+    }
+
+    static int port(String hostAndPort) {
+        return Integer.parseInt(hostAndPort.substring(hostAndPort.lastIndexOf(':') + 1));
+    }
+
+    private static String escape(String text) {
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace("\"", "&quot;");
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster.jgroups;
+
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.spi.ClusterTransport;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jgroups.Address;
+import org.jgroups.JChannel;
+import org.jgroups.Message;
+import org.jgroups.Receiver;
+import org.jgroups.View;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** Frames over a JGroups channel: membership is its view, and a frame is a message of bytes. */
+public final class JGroupsTransport implements ClusterTransport {
+
+    private static final Logger LOG = LoggerFactory.getLogger(JGroupsTransport.class);
+    private static final String CLUSTER = "smqtt";
+
+    private final ClusterConfig config;
+    private final String nodeId;
+    private final Map<Address, PeerSender> senders = new ConcurrentHashMap<>();
+    private @Nullable JChannel channel;
+
+    /**
+     * Creates a transport that is not connected.
+     *
+     * @param config the cluster's configuration
+     * @param nodeId how others know this node, in their logs
+     */
+    public JGroupsTransport(ClusterConfig config, String nodeId) {
+        this.config = config;
+        this.nodeId = nodeId;
+    }
+
+    @Override
+    public Mono<Void> start(Handler handler) {
+        return Mono.<Void>fromRunnable(() -> connect(handler)).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private synchronized void connect(Handler handler) {
+        try {
+            JChannel created = JGroupsStack.create(config);
+            channel = created;
+            created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler));
+            created.connect(CLUSTER);
+        } catch (Exception e) { // declared by the channel
+            throw new IllegalStateException(
+                    "cluster.bind: this node cannot be reached at " + config.bind() + ": " + rootMessage(e), e);
+        }
+    }
+
+    private static String rootMessage(Throwable error) {
+        Throwable root = error;
+        while (root.getCause() != null && root.getCause() != root) {
+            root = root.getCause();
+        }
+        return String.valueOf(root.getMessage());
+    }
+
+    @Override
+    public boolean send(Peer peer, byte[] frame, boolean bulk) {
+        PeerSender sender = peer instanceof Member member ? senders.get(member.address()) : null;
+        return sender != null && sender.offer(frame, bulk);
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        return Mono.<Void>fromRunnable(this::close).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private synchronized void close() {
+        JChannel open = channel;
+        channel = null;
+        if (open != null) {
+            senders.values().forEach(PeerSender::end);
+            open.close();
+        }
+    }
+
+    /** One run of another process. */
+    private record Member(Address address) implements Peer {
+
+        @Override
+        public String toString() {
+            return address.toString();
+        }
+    }
+
+    /** Called by the channel: views one after the other, messages of one peer one after the other. */
+    private final class Listener implements Receiver {
+
+        private final JChannel own;
+        private final Handler handler;
+        private Set<Address> present = Set.of();
+
+        Listener(JChannel own, Handler handler) {
+            this.own = own;
+            this.handler = handler;
+        }
+
+        @Override
+        public synchronized void viewAccepted(View view) {
+            LOG.debug("view {}", view);
+            Set<Address> next = new HashSet<>(view.getMembers());
+            next.remove(own.getAddress());
+            for (Address gone : present) {
+                if (!next.contains(gone)) {
+                    PeerSender sender = senders.remove(gone);
+                    if (sender != null) {
+                        sender.end();
+                    }
+                    handler.down(new Member(gone));
+                }
+            }
+            for (Address come : next) {
+                if (!present.contains(come)) {
+                    PeerSender sender = new PeerSender(own, come);
+                    senders.put(come, sender);
+                    sender.start();
+                    handler.up(new Member(come));
+                }
+            }
+            present = next;
+        }
+
+        @Override
+        public void receive(Message message) {
+            byte[] bytes = message.getArray();
+            if (bytes != null) {
+                int from = message.getOffset();
+                handler.received(
+                        new Member(message.getSrc()), Arrays.copyOfRange(bytes, from, from + message.getLength()));
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster.jgroups;
+
+import java.util.ArrayDeque;
+import org.jgroups.Address;
+import org.jgroups.BytesMessage;
+import org.jgroups.JChannel;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends to one peer on a thread of its own, because the channel blocks while the peer takes nothing. What waits is bounded;
+ * bulk waits behind everything else.
+ */
+final class PeerSender implements Runnable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PeerSender.class);
+    private static final long MAXIMUM_BULK_BYTES = 8L * 1024 * 1024;
+    private static final long MAXIMUM_BYTES = 64L * 1024 * 1024;
+
+    private final JChannel channel;
+    private final Address address;
+    private final Thread thread;
+
+    // guarded by this
+    private final ArrayDeque<byte[]> urgent = new ArrayDeque<>();
+    private final ArrayDeque<byte[]> bulk = new ArrayDeque<>();
+    private long urgentBytes;
+    private long bulkBytes;
+    private boolean ended;
+
+    PeerSender(JChannel channel, Address address) {
+        this.channel = channel;
+        this.address = address;
+        this.thread = new Thread(this, "smqtt-cluster-to-" + address);
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    synchronized boolean offer(byte[] frame, boolean isBulk) {
+        if (ended || (isBulk ? bulkBytes >= MAXIMUM_BULK_BYTES : urgentBytes >= MAXIMUM_BYTES)) {
+            return false;
+        }
+        if (isBulk) {
+            bulk.add(frame);
+            bulkBytes += frame.length;
+        } else {
+            urgent.add(frame);
+            urgentBytes += frame.length;
+        }
+        notifyAll();
+        return true;
+    }
+
+    /** Throws away what waits. A send that blocks ends when the channel learns that the peer is gone. */
+    synchronized void end() {
+        ended = true;
+        urgent.clear();
+        bulk.clear();
+        notifyAll();
+    }
+
+    @Override
+    public void run() {
+        try {
+            for (byte[] next = take(); next != null; next = take()) {
+                send(next);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized byte @Nullable [] take() throws InterruptedException {
+        while (!ended && urgent.isEmpty() && bulk.isEmpty()) {
+            wait();
+        }
+        if (ended) {
+            return null;
+        }
+        if (!urgent.isEmpty()) {
+            byte[] next = urgent.remove();
+            urgentBytes -= next.length;
+            return next;
+        }
+        byte[] next = bulk.remove();
+        bulkBytes -= next.length;
+        return next;
+    }
+
+    private void send(byte[] frame) {
+        try {
+            channel.send(new BytesMessage(address, frame));
+        } catch (Exception e) { // declared by the channel; the frame counts as lost, which those above cope with
+            LOG.debug("a frame to {} was not sent", address, e);
+        }
+    }
+}
