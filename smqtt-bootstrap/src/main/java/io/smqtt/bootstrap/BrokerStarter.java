@@ -2,7 +2,9 @@
 package io.smqtt.bootstrap;
 
 import io.smqtt.Broker;
+import io.smqtt.BrokerBuilder;
 import io.smqtt.ReloadResult;
+import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.spi.BrokerStore;
 import java.net.InetSocketAddress;
@@ -18,7 +20,11 @@ interface BrokerStarter {
         BrokerStore store = DataDirectory.of(config.storage()).openIfConfigured();
         Broker broker;
         try {
-            broker = Broker.builder().config(config).store(store).start().block();
+            BrokerBuilder builder = Broker.builder().config(config).store(store);
+            if (config.cluster().enabled()) {
+                builder.module(ClusterModule.of(config.cluster()));
+            }
+            broker = builder.start().block();
         } catch (RuntimeException e) {
             if (store != null) {
                 store.close();

@@ -42,6 +42,6 @@ record Surroundings(
                 BrokerStarter.CORE,
                 Signals.ofProcess(),
                 System::nanoTime,
-                Set.of("smqtt-persistence"));
+                Set.of("smqtt-persistence", "smqtt-cluster"));
     }
 }

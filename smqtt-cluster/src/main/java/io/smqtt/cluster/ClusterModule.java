@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -145,15 +146,19 @@ public final class ClusterModule implements BrokerModule {
 
     /** Completes when a condition holds on the cluster's loop, or the time is over. */
     private Mono<Void> await(BooleanSupplier condition, Duration longest) {
-        return Mono.<Void>create(sink -> loop.execute(() -> poll(condition, sink)))
+        return Mono.<Void>create(sink -> {
+                    AtomicBoolean over = new AtomicBoolean();
+                    sink.onDispose(() -> over.set(true));
+                    loop.execute(() -> poll(condition, sink, over));
+                })
                 .timeout(longest, Mono.empty(), Schedulers.parallel());
     }
 
-    private void poll(BooleanSupplier condition, MonoSink<Void> sink) {
+    private void poll(BooleanSupplier condition, MonoSink<Void> sink, AtomicBoolean over) {
         if (condition.getAsBoolean()) {
             sink.success();
-        } else if (!loop.isShuttingDown()) {
-            loop.schedule(() -> poll(condition, sink), POLL_MILLIS, TimeUnit.MILLISECONDS);
+        } else if (!over.get() && !loop.isShuttingDown()) {
+            loop.schedule(() -> poll(condition, sink, over), POLL_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
 

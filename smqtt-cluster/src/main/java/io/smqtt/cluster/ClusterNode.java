@@ -320,7 +320,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 });
         PeerInbox inbox = new PeerInbox(loop, local::deliver, ack -> send(late.member(), encode(ack)));
         LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
-        Member member = new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed));
+        Member member = new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), ticker.nanoTime());
         late.known = member;
         members.put(nodeId, member);
         return member;

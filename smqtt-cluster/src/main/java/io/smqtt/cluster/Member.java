@@ -21,11 +21,12 @@ final class Member {
     private boolean purged;
     long askedAtNanos = NOT_ASKED;
 
-    Member(String nodeId, PeerOutbox outbox, PeerInbox inbox, PeerRoutes routes) {
+    Member(String nodeId, PeerOutbox outbox, PeerInbox inbox, PeerRoutes routes, long nowNanos) {
         this.nodeId = nodeId;
         this.outbox = outbox;
         this.inbox = inbox;
         this.routes = routes;
+        this.goneSinceNanos = nowNanos;
     }
 
     String nodeId() {
