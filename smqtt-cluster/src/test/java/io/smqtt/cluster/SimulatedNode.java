@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
@@ -17,13 +19,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * One run of a node in the simulated network. In the place of a broker stands the simplest thing that routes: subscriptions
  * are exact filters, and a message goes to each node that has its topic as a filter.
  */
 final class SimulatedNode implements LocalPart, BrokerObserver {
+
+    static { // simulated nodes come and go all the time
+        ((Logger) LoggerFactory.getLogger(ClusterNode.class)).setLevel(Level.ERROR);
+    }
 
     private final Simulation simulation;
     private final SimulatedNetwork.Process process;
@@ -198,7 +206,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                     forwarded.toAll(),
                     refusesGroups ? List.of() : forwarded.groups()));
             long taking = (long) (simulation.random().nextDouble() * longestTaking);
-            loop.schedule(() -> inbound.release(true), taking, java.util.concurrent.TimeUnit.NANOSECONDS);
+            loop.schedule(() -> inbound.release(true), taking, TimeUnit.NANOSECONDS);
         }
     }
 

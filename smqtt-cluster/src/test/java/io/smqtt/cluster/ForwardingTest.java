@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.spi.DropReason;
+import io.smqtt.test.cluster.SimulatedNetwork;
+import io.smqtt.test.cluster.Simulation;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ForwardingTest {
+
+    private static final Duration WHILE = Duration.ofSeconds(3);
+
+    private final Simulation simulation = new Simulation(7);
+    private final SimulatedNetwork network = new SimulatedNetwork(simulation);
+    private final ClusterSettings settings = limited(100);
+    private SimulatedNode a = node("a", 1);
+    private SimulatedNode b = node("b", 1);
+    private SimulatedNode c = node("c", 1);
+
+    private static ClusterSettings limited(int queueMessages) {
+        ClusterSettings usual = ClusterSettings.defaults();
+        return new ClusterSettings(
+                usual.flushInterval(),
+                usual.digestInterval(),
+                usual.pullPatience(),
+                usual.routeTtl(),
+                usual.retransmit(),
+                usual.frameBytes(),
+                usual.rowsPerFrame(),
+                usual.keptChanges(),
+                10,
+                usual.windowBytes(),
+                queueMessages,
+                usual.queueBytes());
+    }
+
+    private SimulatedNode node(String nodeId, long epoch) {
+        return new SimulatedNode(simulation, network, nodeId, epoch, settings);
+    }
+
+    @BeforeEach
+    void meet() {
+        simulation.run(WHILE);
+    }
+
+    @Test
+    void aMessageGoesToNodesThatWantItAndNowhereElse() {
+        b.subscribe("t");
+        c.subscribe("other");
+        simulation.run(WHILE);
+
+        assertThat(a.publish("nobody", 1, QoS.AT_LEAST_ONCE, RouteTicket.NONE)).isZero();
+        simulation.run(WHILE);
+        assertThat(a.node().counters().bulkFrames()).isZero();
+
+        a.publish("t", 2, QoS.AT_LEAST_ONCE, RouteTicket.NONE);
+        simulation.run(WHILE);
+        assertThat(a.node().counters().bulkFrames()).isEqualTo(1);
+        assertThat(b.arrivals()).hasSize(1);
+        assertThat(c.arrivals()).isEmpty();
+        assertThat(b.node().counters().bulkFrames()).as("forwarded again").isZero();
+    }
+
+    @Test
+    void routesComeAndGoWithinMilliseconds() {
+        b.subscribe("t");
+        simulation.run(Duration.ofMillis(10));
+        assertThat(a.rowsOf("b")).containsKey("t");
+
+        b.subscribe("t");
+        b.unsubscribe("t");
+        long frames = network.carriedFrames();
+        simulation.run(Duration.ofMillis(10));
+        assertThat(network.carriedFrames()).as("the second subscription is told nobody").isEqualTo(frames);
+
+        b.unsubscribe("t");
+        simulation.run(Duration.ofMillis(10));
+        assertThat(a.rowsOf("b")).isEmpty();
+    }
+
+    @Test
+    void thePublisherWaitsUntilTheOtherNodeHasTakenTheMessageOver() {
+        b.subscribe("t");
+        b.takesUpTo(Duration.ofMillis(500).toNanos());
+        simulation.run(WHILE);
+        Ticket ticket = new Ticket();
+
+        a.publish("t", 1, QoS.AT_LEAST_ONCE, ticket);
+        simulation.run(Duration.ofMillis(2));
+        assertThat(b.arrivals()).hasSize(1);
+        assertThat(ticket.isOpen()).isTrue();
+
+        simulation.run(WHILE);
+        assertThat(ticket.isOpen()).isFalse();
+        assertThat(ticket.failed).isFalse();
+    }
+
+    @Test
+    void aFullQueueDropsAtQosZeroRefusesAboveAndSlowsPublishers() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        network.cut("a", "b"); // a does not learn of it
+        for (int i = 0; i < 100; i++) {
+            a.publish("t", i, QoS.AT_MOST_ONCE, RouteTicket.NONE);
+        }
+        Ticket ticket = new Ticket();
+        a.publish("t", 100, QoS.AT_LEAST_ONCE, ticket);
+        a.publish("t", 101, QoS.AT_MOST_ONCE, RouteTicket.NONE);
+        simulation.run(Duration.ofMillis(10));
+
+        assertThat(a.dropped(DropReason.PEER_QUEUE)).isEqualTo(2);
+        assertThat(ticket.failed).isTrue();
+        assertThat(a.budget().isExceeded()).isTrue();
+
+        network.healAll();
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(b.arrivals()).hasSize(100);
+        assertThat(a.budget().isExceeded()).isFalse();
+        assertThat(a.outboxTo("b").size()).isZero();
+    }
+
+    @Test
+    void messagesForANodeThatIsAwayAreParkedAndKeepNobodyWaiting() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        b.crash();
+        simulation.run(WHILE);
+        Ticket ticket = new Ticket();
+
+        a.publish("t", 1, QoS.AT_LEAST_ONCE, ticket);
+        a.publish("t", 2, QoS.AT_MOST_ONCE, RouteTicket.NONE);
+        simulation.run(WHILE);
+        assertThat(ticket.isOpen()).isFalse();
+        assertThat(ticket.failed).isFalse();
+        assertThat(a.dropped(DropReason.PEER_GONE)).isEqualTo(1);
+
+        b = node("b", 2);
+        simulation.run(WHILE);
+        assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(1L);
+    }
+
+    @Test
+    void whatIsParkedForANodeThatStaysAwayIsGivenUpWithItsRoutes() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        b.crash();
+        simulation.run(WHILE);
+        a.publish("t", 1, QoS.AT_LEAST_ONCE, RouteTicket.NONE);
+        assertThat(a.rowsOf("b")).containsKey("t");
+
+        simulation.run(settings.routeTtl());
+
+        assertThat(a.rowsOf("b")).isEmpty();
+        assertThat(a.dropped(DropReason.PEER_GONE)).isEqualTo(1);
+        assertThat(a.outboxTo("b").size()).isZero();
+    }
+
+    @Test
+    void aNodeWithoutMembersRefusesAndAnotherOneTakesTheMessage() {
+        b.subscribe("$share/g/t");
+        c.subscribe("$share/g/t");
+        b.refusesGroups();
+        simulation.run(WHILE);
+        Ticket ticket = new Ticket();
+
+        a.publishShared("$share/g/t", "b", 1, ticket);
+        simulation.run(WHILE);
+
+        assertThat(c.arrivals()).hasSize(1);
+        assertThat(c.arrivals().get(0).toAll()).isFalse();
+        assertThat(c.arrivals().get(0).groups()).hasSize(1);
+        assertThat(ticket.isOpen()).isFalse();
+    }
+
+    @Test
+    void aSharedMessageDoesNotWaitForANodeThatIsAway() {
+        b.subscribe("$share/g/t");
+        c.subscribe("$share/g/t");
+        simulation.run(WHILE);
+        network.cut("a", "b");
+        network.cut("b", "a");
+        Ticket ticket = new Ticket();
+        a.publishShared("$share/g/t", "b", 1, ticket);
+        simulation.run(WHILE);
+
+        assertThat(c.arrivals()).hasSize(1);
+        assertThat(ticket.isOpen()).isFalse();
+    }
+
+    @Test
+    void garbageChangesNothing() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        for (int i = 0; i < 1_000; i++) {
+            byte[] bytes = new byte[simulation.random().nextInt(60)];
+            simulation.random().nextBytes(bytes);
+            c.process().send(a.process(), bytes, false);
+        }
+        simulation.run(WHILE);
+
+        assertThat(a.node().counters().malformedFrames()).isEqualTo(1_000);
+        assertThat(a.node().members()).hasSize(2);
+        assertThat(a.rowsOf("b")).containsOnlyKeys("t");
+    }
+
+    private static final class Ticket implements RouteTicket {
+
+        private int holds;
+        private boolean failed;
+
+        @Override
+        public void hold() {
+            holds++;
+        }
+
+        @Override
+        public void release(boolean success) {
+            holds--;
+            failed |= !success;
+        }
+
+        boolean isOpen() {
+            return holds > 0;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.message.ApplicationMessage;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class FrameCodecTest {
+
+    static Iterable<String> names() {
+        return GoldenFrames.all().keySet();
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void framesAreWrittenAsTheyAreKept(String name) {
+        byte[] written = FrameCodec.encode(GoldenFrames.SENDER, frame(name), 0);
+
+        assertThat(written).isEqualTo(GoldenFrames.bytes(name));
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void keptFramesAreRead(String name) {
+        FrameCodec.Received received = FrameCodec.decode(GoldenFrames.bytes(name), 0);
+
+        assertThat(received.sender()).isEqualTo(GoldenFrames.SENDER);
+        assertThat(received.frame()).isInstanceOf(frame(name).getClass());
+        assertThat(FrameCodec.encode(received.sender(), known(received), 0)).isEqualTo(GoldenFrames.bytes(name));
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void whatALaterVersionAddsAtTheEndIsPassedOver(String name) {
+        byte[] golden = GoldenFrames.bytes(name);
+        byte[] longer = Arrays.copyOf(golden, golden.length + 3);
+        putLength(longer);
+
+        FrameCodec.Received received = FrameCodec.decode(longer, 0);
+
+        assertThat(FrameCodec.encode(received.sender(), known(received), 0)).isEqualTo(golden);
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void framesThatAreCutOffAreRefused(String name) {
+        byte[] golden = GoldenFrames.bytes(name);
+        for (int length = 0; length < golden.length; length++) {
+            byte[] cut = Arrays.copyOf(golden, length);
+            assertThatThrownBy(() -> FrameCodec.decode(cut, 0)).isInstanceOf(MalformedFrameException.class);
+            if (length > 6) {
+                putLength(cut);
+                assertThatThrownBy(() -> FrameCodec.decode(cut, 0)).isInstanceOf(MalformedFrameException.class);
+            }
+        }
+    }
+
+    @Test
+    void anyBytesAreAFrameOrAreRefused() {
+        Random random = new Random(1);
+        int refused = 0;
+        for (String name : names()) {
+            for (int i = 0; i < 5_000; i++) {
+                byte[] changed = GoldenFrames.bytes(name);
+                for (int flips = random.nextInt(4); flips >= 0; flips--) {
+                    changed[random.nextInt(changed.length)] = (byte) random.nextInt(256);
+                }
+                try {
+                    FrameCodec.decode(changed, 0);
+                } catch (MalformedFrameException e) { // anything else fails the test
+                    refused++;
+                }
+            }
+        }
+        assertThat(refused).isPositive();
+    }
+
+    @Test
+    void anUnknownTypeIsPassedOver() {
+        byte[] bytes = GoldenFrames.bytes("hello");
+        bytes[1] = 99;
+
+        FrameCodec.Received received = FrameCodec.decode(bytes, 0);
+
+        assertThat(received.frame()).isNull();
+        assertThat(received.sender()).isEqualTo(GoldenFrames.SENDER);
+    }
+
+    @Test
+    void anotherVersionIsRefused() {
+        byte[] bytes = GoldenFrames.bytes("hello");
+        bytes[0] = 2;
+
+        assertThatThrownBy(() -> FrameCodec.decode(bytes, 0))
+                .isInstanceOf(MalformedFrameException.class)
+                .hasMessageContaining("version 2");
+    }
+
+    @Test
+    void aFrameThatAnnouncesMoreThanItHasAllocatesNothing() {
+        byte[] bytes = GoldenFrames.bytes("delta");
+        int rows = 6 + 1 + "node-1".length() + 8 + 2;
+        bytes[rows] = (byte) 0xFF; // so many rows cannot follow
+        bytes[rows + 1] = 0x7F;
+
+        assertThatThrownBy(() -> FrameCodec.decode(bytes, 0)).isInstanceOf(MalformedFrameException.class);
+    }
+
+    @Test
+    void expiryCountsDownOnTheWay() {
+        Frame frame = frame("publish-batch");
+        byte[] later = FrameCodec.encode(GoldenFrames.SENDER, frame, TimeUnit.SECONDS.toNanos(600));
+
+        Frame.PublishBatch batch = (Frame.PublishBatch) known(FrameCodec.decode(later, 5));
+
+        ApplicationMessage message = batch.messages().get(1).message();
+        assertThat(message.expiryIntervalSeconds()).isEqualTo(3_000);
+        assertThat(message.acceptedAtNanos()).isEqualTo(5);
+    }
+
+    private static Frame frame(String name) {
+        return GoldenFrames.all().get(name);
+    }
+
+    private static Frame known(FrameCodec.Received received) {
+        Frame frame = received.frame();
+        assertThat(frame).isNotNull();
+        return frame;
+    }
+
+    private static void putLength(byte[] frame) {
+        int length = frame.length - 6;
+        frame[2] = (byte) (length >>> 24);
+        frame[3] = (byte) (length >>> 16);
+        frame[4] = (byte) (length >>> 8);
+        frame[5] = (byte) length;
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.PublishProperties;
+import io.smqtt.message.QoS;
+import io.smqtt.topic.SharedFilter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** One frame of each type, and its bytes as they are kept in the repository: what a later version must still read. */
+final class GoldenFrames {
+
+    static final NodeIdentity SENDER = new NodeIdentity("node-1", 0x0102030405060708L);
+
+    private GoldenFrames() {}
+
+    static Map<String, Frame> all() {
+        Map<String, Frame> frames = new LinkedHashMap<>();
+        frames.put("hello", new Frame.Hello(1, 1, 0, "0.1.0", true));
+        frames.put(
+                "delta",
+                new Frame.Delta(
+                        300,
+                        List.of(
+                                new RouteRow("a/b", 1),
+                                new RouteRow("é/+/#", 0),
+                                new RouteRow("$share/group/a/#", 1_000))));
+        frames.put("digest", new Frame.Digest(70_000, 3, 0xFEDC_BA98_7654_3210L));
+        frames.put("pull", new Frame.Pull(7, 299));
+        frames.put("pull-all", new Frame.Pull(7, Frame.NOTHING));
+        frames.put("snapshot", new Frame.Snapshot(5, 300, 1, 2, List.of(new RouteRow("a/b", 1))));
+        frames.put("stale", new Frame.Stale(8));
+        frames.put("publish-batch", new Frame.PublishBatch(9, 2, 100, 128, List.of(plain(), full())));
+        frames.put(
+                "publish-ack",
+                new Frame.PublishAck(
+                        9,
+                        2,
+                        200,
+                        129,
+                        List.of(new Frame.Refusal(128, "$share/group/a/#"), new Frame.Refusal(129, ""))));
+        return frames;
+    }
+
+    private static ForwardedMessage plain() {
+        return new ForwardedMessage(
+                ApplicationMessage.builder("a/b").payload("hello").build(), true, List.of());
+    }
+
+    private static ForwardedMessage full() {
+        PublishProperties properties = PublishProperties.builder()
+                .payloadUtf8()
+                .contentType("text/plain")
+                .responseTopic("answers")
+                .correlationData(new byte[] {1, 2, 3})
+                .userProperty("key", "value")
+                .build();
+        ApplicationMessage message = ApplicationMessage.builder("é")
+                .payload("x".repeat(200))
+                .qos(QoS.EXACTLY_ONCE)
+                .retain(true)
+                .properties(properties)
+                .expiryInterval(Duration.ofSeconds(3_600))
+                .build()
+                .accepted(0, "publisher");
+        return new ForwardedMessage(message, false, List.of(SharedFilter.of("$share/group/#")));
+    }
+
+    static byte[] bytes(String name) {
+        String resource = "/frames/v1/" + name + ".hex";
+        try (InputStream stream = GoldenFrames.class.getResourceAsStream(resource)) {
+            String hex = new String(
+                    Objects.requireNonNull(stream, resource).readAllBytes(), StandardCharsets.US_ASCII);
+            return HexFormat.of().parseHex(hex.replaceAll("\\s", ""));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
