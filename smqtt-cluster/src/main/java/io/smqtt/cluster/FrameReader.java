@@ -68,8 +68,15 @@ final class FrameReader {
         return number(remaining() / bytesEach);
     }
 
+    /** The length of the block that follows, all of which must be there. */
+    private int length() {
+        int length = number(Integer.MAX_VALUE);
+        require(length);
+        return length;
+    }
+
     String text() {
-        int length = number(remaining());
+        int length = length();
         try {
             String text = StandardCharsets.UTF_8
                     .newDecoder()
@@ -83,7 +90,7 @@ final class FrameReader {
     }
 
     byte[] block() {
-        int length = number(remaining());
+        int length = length();
         byte[] block = new byte[length];
         System.arraycopy(bytes, at, block, 0, length);
         at += length;
@@ -92,7 +99,7 @@ final class FrameReader {
 
     /** A reader of the block that comes next, which is passed over. */
     FrameReader part() {
-        int length = number(remaining());
+        int length = length();
         FrameReader part = new FrameReader(bytes, at, at + length);
         at += length;
         return part;
