@@ -8,6 +8,7 @@ import io.smqtt.BrokerModule;
 import io.smqtt.cluster.jgroups.JGroupsTransport;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.routing.SubscriptionObserver;
@@ -23,6 +24,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -128,13 +130,15 @@ public final class ClusterModule implements BrokerModule {
                     transport,
                     loop,
                     core.ticker(),
+                    System::currentTimeMillis,
                     settings,
-                    new RouterPart(core.router(), holdsAcknowledgements()),
+                    new RouterPart(core.router(), core.sessions().retained(), holdsAcknowledgements()),
                     core.observer(),
                     core.budget(),
                     version);
             node = created;
             core.router().index().observe(new LocalRoutes(created));
+            core.router().retained().observe(new LocalRetained(created, Thread.currentThread()));
             created.start();
             return transport
                     .start(created)
@@ -174,6 +178,19 @@ public final class ClusterModule implements BrokerModule {
                 loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
             }));
         });
+    }
+
+    /**
+     * Tells the cluster what this node retains.
+     *
+     * @param starter shows what is there from before, and stores nothing by itself
+     */
+    private record LocalRetained(ClusterNode node, Thread starter) implements Consumer<ApplicationMessage> {
+
+        @Override
+        public void accept(ApplicationMessage message) {
+            node.localRetained(message, Thread.currentThread() == starter);
+        }
     }
 
     /** Tells the cluster which filters this node's own subscribers have. */

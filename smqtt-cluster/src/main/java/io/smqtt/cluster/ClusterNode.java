@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterTransport;
@@ -18,6 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +33,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
     private static final long COMPLAINT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long SWEEP_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int MAXIMUM_MEMBERS = 1_000;
 
     private final ClusterTransport transport;
@@ -50,7 +53,9 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final Map<String, Member> members = new HashMap<>();
     private final Set<Peer> present = new HashSet<>();
     private NodeIdentity self;
+    private final RetainedReplica retained;
     private long snapshots;
+    private long sweptAtNanos;
     private long toldAtNanos;
     private long complainedAtNanos;
     private boolean stopped;
@@ -62,6 +67,7 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param transport carries frames; started and stopped by somebody else
      * @param loop the cluster's loop, one thread
      * @param ticker a monotonic clock
+     * @param wallClockMillis milliseconds since 1970
      * @param settings what it goes by
      * @param local the broker
      * @param observer is told of messages that do not reach a peer
@@ -73,6 +79,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             ClusterTransport transport,
             ScheduledExecutorService loop,
             Ticker ticker,
+            LongSupplier wallClockMillis,
             ClusterSettings settings,
             LocalPart local,
             BrokerObserver observer,
@@ -88,8 +95,16 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.budget = budget;
         this.software = software;
         this.own = new OwnRoutes(settings.keptChanges());
+        this.retained = new RetainedReplica(
+                self.nodeId(),
+                wallClockMillis,
+                ticker::nanoTime,
+                this::storeRetained,
+                this::broadcast,
+                (peer, frame) -> transport.send(peer, encode(frame), true));
         long now = ticker.nanoTime();
         this.toldAtNanos = now;
+        this.sweptAtNanos = now;
         this.complainedAtNanos = now - COMPLAINT_NANOS;
     }
 
@@ -135,6 +150,38 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
+    /**
+     * The broker's tree has stored a message. Any thread; in the order in which it does.
+     *
+     * @param message the message
+     * @param fromBefore whether it was there before this node was started
+     */
+    void localRetained(ApplicationMessage message, boolean fromBefore) {
+        loop.execute(() -> {
+            if (fromBefore) {
+                retained.recovered(message);
+            } else {
+                retained.stored(message);
+            }
+        });
+    }
+
+    private void storeRetained(ApplicationMessage message) {
+        local.retain(message, () -> loop.execute(() -> retained.refused(message)));
+    }
+
+    private void broadcast(Frame frame) {
+        if (!present.isEmpty()) {
+            byte[] bytes = encode(frame);
+            present.forEach(peer -> transport.send(peer, bytes, true));
+        }
+    }
+
+    /** On the cluster's loop. */
+    RetainedReplica retained() {
+        return retained;
+    }
+
     private void flush() {
         flushDue.set(false);
         for (RouteRow next = localChanges.poll(); next != null; next = localChanges.poll()) {
@@ -158,6 +205,13 @@ final class ClusterNode implements ClusterTransport.Handler {
             toldAtNanos = now;
             byte[] digest = encode(own.digest());
             present.forEach(peer -> transport.send(peer, digest, false));
+            if (!retained.isEmpty()) {
+                broadcast(retained.digest());
+            }
+        }
+        if (now - sweptAtNanos >= SWEEP_NANOS) {
+            sweptAtNanos = now;
+            retained.sweep();
         }
         for (Member member : members.values()) {
             member.outbox().tick(now);
@@ -189,6 +243,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     public void down(Peer peer) {
         loop.execute(() -> {
             present.remove(peer);
+            retained.gone(peer);
             for (Member member : members.values()) {
                 if (peer.equals(member.peer()) && member.isReachable()) {
                     LOG.warn("node {} cannot be reached", member.identity());
@@ -260,8 +315,12 @@ final class ClusterNode implements ClusterTransport.Handler {
             } else {
                 transport.send(from, encode(hello(true)), false);
             }
-        } else if (frame instanceof Frame.PublishAck ack && ack.ofEpoch() == self.epoch()) {
-            member.outbox().acknowledged(ack, ticker.nanoTime());
+        } else if (frame instanceof Frame.PublishAck ack) {
+            if (ack.ofEpoch() == self.epoch()) {
+                member.outbox().acknowledged(ack, ticker.nanoTime());
+            }
+        } else if (frame != null) {
+            retained.accept(from, frame);
         }
     }
 

@@ -91,6 +91,37 @@ sealed interface Frame {
     record PublishAck(long ofEpoch, int stream, long received, long upTo, List<Refusal> refusals) implements Frame {}
 
     /**
+     * A retained message as some node has it, or that its topic has none.
+     *
+     * @param version when it was retained
+     * @param message the message; an empty payload if there is none
+     */
+    record RetainedUpdate(RetainedVersion version, ForwardedMessage message) implements Frame {}
+
+    /**
+     * What the retained messages of the sender come to.
+     *
+     * @param hashes one for each part of the topics
+     */
+    record RetainedDigest(long[] hashes) implements Frame {}
+
+    /**
+     * All versions in one part of the topics.
+     *
+     * @param part the number of the part
+     * @param topics each with its version in the other list
+     * @param versions as many
+     */
+    record RetainedVersions(int part, List<String> topics, List<RetainedVersion> versions) implements Frame {}
+
+    /**
+     * Asks for retained messages.
+     *
+     * @param topics of which topics
+     */
+    record RetainedPull(List<String> topics) implements Frame {}
+
+    /**
      * A message that was not taken over.
      *
      * @param sequence its number

@@ -26,6 +26,11 @@ final class FrameCodec {
     private static final int PUBLISH_BATCH = 16;
     private static final int PUBLISH_ACK = 17;
 
+    private static final int RETAINED_UPDATE = 24;
+    private static final int RETAINED_DIGEST = 25;
+    private static final int RETAINED_VERSIONS = 26;
+    private static final int RETAINED_PULL = 27;
+
     private FrameCodec() {}
 
     /**
@@ -65,6 +70,14 @@ final class FrameCodec {
             return STALE;
         } else if (frame instanceof Frame.PublishBatch) {
             return PUBLISH_BATCH;
+        } else if (frame instanceof Frame.RetainedUpdate) {
+            return RETAINED_UPDATE;
+        } else if (frame instanceof Frame.RetainedDigest) {
+            return RETAINED_DIGEST;
+        } else if (frame instanceof Frame.RetainedVersions) {
+            return RETAINED_VERSIONS;
+        } else if (frame instanceof Frame.RetainedPull) {
+            return RETAINED_PULL;
         }
         return PUBLISH_ACK;
     }
@@ -95,7 +108,74 @@ final class FrameCodec {
             target.i64(ack.ofEpoch()).i32(ack.stream()).number(ack.received()).number(ack.upTo());
             target.number(ack.refusals().size());
             ack.refusals().forEach(refusal -> target.number(refusal.sequence()).text(refusal.group()));
+        } else {
+            retained(target, frame, nowNanos);
         }
+    }
+
+    private static void retained(FrameWriter target, Frame frame, long nowNanos) {
+        if (frame instanceof Frame.RetainedUpdate update) {
+            version(target, update.version());
+            messages(target, List.of(update.message()), nowNanos);
+        } else if (frame instanceof Frame.RetainedDigest digest) {
+            target.number(digest.hashes().length);
+            for (long hash : digest.hashes()) {
+                target.i64(hash);
+            }
+        } else if (frame instanceof Frame.RetainedVersions all) {
+            target.number(all.part()).number(all.topics().size());
+            for (int i = 0; i < all.topics().size(); i++) {
+                version(target.text(all.topics().get(i)), all.versions().get(i));
+            }
+        } else if (frame instanceof Frame.RetainedPull pull) {
+            target.number(pull.topics().size());
+            pull.topics().forEach(target::text);
+        }
+    }
+
+    private static void version(FrameWriter target, RetainedVersion version) {
+        target.i64(version.clock()).text(version.nodeId());
+    }
+
+    private static RetainedVersion version(FrameReader source) {
+        long clock = source.i64();
+        if (clock < 0) {
+            throw new MalformedFrameException("a clock is negative");
+        }
+        return new RetainedVersion(clock, source.text());
+    }
+
+    private static Frame retainedUpdate(FrameReader source, long nowNanos) {
+        return new Frame.RetainedUpdate(version(source), messages(source, nowNanos).get(0));
+    }
+
+    private static Frame retainedDigest(FrameReader source) {
+        long[] hashes = new long[source.count(8)];
+        for (int i = 0; i < hashes.length; i++) {
+            hashes[i] = source.i64();
+        }
+        return new Frame.RetainedDigest(hashes);
+    }
+
+    private static Frame retainedVersions(FrameReader source) {
+        int part = source.number(RetainedReplica.PARTS - 1);
+        int count = source.count(10);
+        List<String> topics = new ArrayList<>(count);
+        List<RetainedVersion> versions = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            topics.add(source.text());
+            versions.add(version(source));
+        }
+        return new Frame.RetainedVersions(part, topics, versions);
+    }
+
+    private static Frame retainedPull(FrameReader source) {
+        int count = source.count(1);
+        List<String> topics = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            topics.add(source.text());
+        }
+        return new Frame.RetainedPull(topics);
     }
 
     private static void rows(FrameWriter target, List<RouteRow> rows) {
@@ -151,6 +231,10 @@ final class FrameCodec {
                         source.i64(), source.i32(), sequence(source), sequence(source), messages(source, nowNanos));
             case PUBLISH_ACK ->
                 new Frame.PublishAck(source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
+            case RETAINED_UPDATE -> retainedUpdate(source, nowNanos);
+            case RETAINED_DIGEST -> retainedDigest(source);
+            case RETAINED_VERSIONS -> retainedVersions(source);
+            case RETAINED_PULL -> retainedPull(source);
             default -> null;
         };
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
 
@@ -31,6 +32,14 @@ interface LocalPart {
      * @param nodeId the node that is not asked again
      */
     void redispatch(OutboundMessage message, SharedFilter group, String nodeId);
+
+    /**
+     * A message was retained on another node: to be stored here, which is told back like what is retained here.
+     *
+     * @param message the message; an empty payload removes what is there
+     * @param refused called on any thread if it is not stored
+     */
+    void retain(ApplicationMessage message, Runnable refused);
 
     /** Is told the routes of one other node. */
     @FunctionalInterface

@@ -9,6 +9,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.RetainedKeeper;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayDeque;
@@ -31,6 +32,7 @@ final class RouterPart implements LocalPart {
     private static final int MAXIMUM_SEATS = 64;
 
     private final Router router;
+    private final RetainedKeeper retained;
     private final boolean awaits;
     private int peers;
     private final FastThreadLocal<LoopBuffers> buffers = new FastThreadLocal<>() {
@@ -49,10 +51,12 @@ final class RouterPart implements LocalPart {
      * Creates the part.
      *
      * @param router the broker's router
+     * @param retained keeps the broker's retained messages
      * @param awaits whether publishers wait for other nodes
      */
-    RouterPart(Router router, boolean awaits) {
+    RouterPart(Router router, RetainedKeeper retained, boolean awaits) {
         this.router = router;
+        this.retained = retained;
         this.awaits = awaits;
     }
 
@@ -135,6 +139,16 @@ final class RouterPart implements LocalPart {
         } finally {
             inbound.release(routed);
         }
+    }
+
+    @Override
+    public void retain(ApplicationMessage message, Runnable refused) {
+        RoutingLoop loop = loopOf(message);
+        loop.executor().execute(() -> {
+            if (retained.retain(loop, message, RouteTicket.NONE).isRefusal()) {
+                refused.run();
+            }
+        });
     }
 
     @Override

@@ -48,7 +48,17 @@ final class GoldenFrames {
                         200,
                         129,
                         List.of(new Frame.Refusal(128, "$share/group/a/#"), new Frame.Refusal(129, ""))));
+        frames.put("retained-update", new Frame.RetainedUpdate(version(), plain()));
+        frames.put("retained-digest", new Frame.RetainedDigest(new long[] {1, -1, 0x1234_5678_9ABC_DEF0L}));
+        frames.put(
+                "retained-versions",
+                new Frame.RetainedVersions(200, List.of("a/b", "c"), List.of(version(), version())));
+        frames.put("retained-pull", new Frame.RetainedPull(List.of("a/b", "c")));
         return frames;
+    }
+
+    private static RetainedVersion version() {
+        return new RetainedVersion(RetainedVersion.clockOf(1_700_000_000_000L) + 3, "node-2");
     }
 
     private static ForwardedMessage plain() {

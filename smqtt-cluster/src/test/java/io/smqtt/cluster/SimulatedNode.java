@@ -44,6 +44,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final List<Arrival> arrivals = new ArrayList<>();
     private final Map<DropReason, Integer> drops = new EnumMap<>(DropReason.class);
     private final QueueBudget budget = new QueueBudget(Long.MAX_VALUE);
+    private final Map<String, String> tree = new TreeMap<>();
+    private long clockAheadMillis;
     private long longestTaking;
     private boolean refusesGroups;
 
@@ -57,7 +59,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         this.process = network.start(nodeId);
         this.loop = new SimulatedLoop(simulation);
         this.node = new ClusterNode(
-                new NodeIdentity(nodeId, epoch), process, loop, simulation, settings, this, this, budget, "test");
+                new NodeIdentity(nodeId, epoch), process, loop, simulation, this::wallClockMillis, settings, this, this, budget, "test");
         node.start();
         process.start(node).block();
     }
@@ -162,6 +164,50 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         outbound.addGroup(shared);
         outbound.hold(ticket);
         outboxes.get(to).offer(List.of(outbound));
+    }
+
+    private long wallClockMillis() {
+        return 1_700_000_000_000L + simulation.nanoTime() / 1_000_000 + clockAheadMillis;
+    }
+
+    void clockIsAhead(long millis) {
+        clockAheadMillis = millis;
+    }
+
+    /** Retains a message as a client of this node would; an empty text removes what is there. */
+    void retain(String topic, String payload) {
+        store(ApplicationMessage.builder(topic)
+                .payload(payload)
+                .retain(true)
+                .build()
+                .accepted(simulation.nanoTime(), nodeId));
+    }
+
+    /** What a node with a store finds again. */
+    void recover(String topic, String payload) {
+        tree.put(topic, payload);
+        node.localRetained(ApplicationMessage.builder(topic).payload(payload).retain(true).build(), true);
+    }
+
+    private void store(ApplicationMessage message) {
+        String topic = message.topic().value();
+        if (message.payload().isEmpty()) {
+            tree.remove(topic);
+        } else {
+            tree.put(topic, message.payload().asString());
+        }
+        node.localRetained(message, false);
+    }
+
+    /** What a new subscriber would get. */
+    Map<String, String> tree() {
+        return tree;
+    }
+
+    @Override
+    public void retain(ApplicationMessage message, Runnable refused) {
+        long taking = (long) (simulation.random().nextDouble() * 5_000_000);
+        loop.schedule(() -> store(message), taking, TimeUnit.NANOSECONDS);
     }
 
     List<Arrival> arrivals() {

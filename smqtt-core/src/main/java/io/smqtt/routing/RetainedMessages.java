@@ -55,6 +55,9 @@ public final class RetainedMessages {
     private volatile long bytes;
     private volatile long expiring;
 
+    // guarded by lock; null until somebody asks
+    private @Nullable Consumer<? super ApplicationMessage> observer;
+
     // guarded by lock: where the next sweep goes on, null at the beginning
     private @Nullable String swept;
 
@@ -77,8 +80,34 @@ public final class RetainedMessages {
      * @return what has become of it
      */
     public Outcome store(ApplicationMessage message) {
-        String topic = message.topic().value();
         synchronized (lock) {
+            Outcome outcome = storeLocked(message);
+            if (observer != null && !outcome.isRefusal()) {
+                observer.accept(message);
+            }
+            return outcome;
+        }
+    }
+
+    /**
+     * Shows all messages to an observer and tells it of every one that is stored from then on, those with an empty payload
+     * included, in order and without a gap. What expires is not told. There is one observer at most.
+     *
+     * @param next called under the lock: notes what it is told, and does not touch the messages
+     * @throws IllegalStateException if there is one already
+     */
+    public void observe(Consumer<? super ApplicationMessage> next) {
+        synchronized (lock) {
+            if (observer != null) {
+                throw new IllegalStateException("the retained messages are observed already");
+            }
+            observer = next;
+            messages.values().forEach(next);
+        }
+    }
+
+    private Outcome storeLocked(ApplicationMessage message) {
+            String topic = message.topic().value();
             if (message.payload().isEmpty()) {
                 return remove(topic) ? Outcome.REMOVED : Outcome.NOTHING_TO_REMOVE;
             }
@@ -92,7 +121,6 @@ public final class RetainedMessages {
             messages.put(topic, message);
             account(before, message);
             return before == null ? Outcome.STORED : Outcome.REPLACED;
-        }
     }
 
     /**

@@ -12,16 +12,13 @@ import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -194,13 +191,14 @@ class ClusterIT {
 
     @Test
     void whatWasAcknowledgedReachesAStoredSessionOfANodeThatWasKilled() throws Exception {
-        AtomicReference<@Nullable InetSocketAddress> away =
-                new AtomicReference<>(brokers.get(0).address("tcp"));
-        InetSocketAddress staying = brokers.get(1).address("tcp");
+        Whereabouts away = new Whereabouts();
+        Whereabouts staying = new Whereabouts();
+        away.set(brokers.get(0).address("tcp"));
+        staying.set(brokers.get(1).address("tcp"));
         List<JournalPublisher> publishers =
-                List.of(new JournalPublisher("one", 1, () -> staying), new JournalPublisher("two", 2, () -> staying));
+                List.of(new JournalPublisher("one", 1, staying), new JournalPublisher("two", 2, staying));
         List<JournalSubscriber> subscribers = List.of(
-                new JournalSubscriber("one", "one", 1, away::get), new JournalSubscriber("two", "two", 2, away::get));
+                new JournalSubscriber("one", "one", 1, away), new JournalSubscriber("two", "two", 2, away));
         subscribers.forEach(Thread::start);
         await().atMost(PATIENCE).until(() -> subscribers.stream().allMatch(JournalSubscriber::isSubscribed));
         try (RawClient probe = client(1, "probe")) {
