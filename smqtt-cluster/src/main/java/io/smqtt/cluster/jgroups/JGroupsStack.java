@@ -12,7 +12,8 @@ import javax.crypto.spec.PBEKeySpec;
 import javax.crypto.spec.SecretKeySpec;
 import org.jgroups.JChannel;
 import org.jgroups.protocols.SYM_ENCRYPT;
-import org.jspecify.annotations.Nullable;
+import org.jgroups.protocols.pbcast.NAKACK2;
+import org.jgroups.stack.ProtocolStack;
 
 /**
  * Makes a channel as the configuration says: TCP, reliable ordered messages with flow control, a killed process noticed by
@@ -23,6 +24,7 @@ final class JGroupsStack {
 
     private static final int FAILURE_PORT_OFFSET = 100;
     private static final int KEY_BITS = 256;
+    private static final int GCM_IV_BYTES = 12;
     private static final int KEY_ROUNDS = 100_000;
 
     private JGroupsStack() {}
@@ -32,8 +34,10 @@ final class JGroupsStack {
         JChannel channel = new JChannel(new ByteArrayInputStream(xml));
         String secret = config.secret();
         if (secret != null) {
-            SYM_ENCRYPT encryption = channel.getProtocolStack().findProtocol(SYM_ENCRYPT.class);
-            encryption.setSecretKey(key(secret));
+            SYM_ENCRYPT encryption = new SYM_ENCRYPT().setSecretKey(key(secret));
+            encryption.symAlgorithm("AES/GCM/NoPadding").symKeylength(KEY_BITS).symIvLength(GCM_IV_BYTES);
+            channel.getProtocolStack().insertProtocol(encryption, ProtocolStack.Position.BELOW, NAKACK2.class);
+            encryption.init();
         }
         return channel;
     }
@@ -57,7 +61,6 @@ final class JGroupsStack {
                   <FD_SOCK2 offset="%d" port_range="5"/>
                   <FD_ALL3 timeout="6000" interval="1000"/>
                   <VERIFY_SUSPECT2 timeout="1000"/>
-                  %s
                   <pbcast.NAKACK2 use_mcast_xmit="false"/>
                   <UNICAST3/>
                   <pbcast.STABLE desired_avg_gossip="50000" max_bytes="4M"/>
@@ -70,8 +73,7 @@ final class JGroupsStack {
                         host(config.bind()),
                         port(config.bind()),
                         discovery(config),
-                        FAILURE_PORT_OFFSET,
-                        encryption(config.secret()));
+                        FAILURE_PORT_OFFSET);
     }
 
     private static String discovery(ClusterConfig config) {
@@ -84,12 +86,6 @@ final class JGroupsStack {
                 seeds.stream().map(seed -> host(seed) + '[' + port(seed) + ']').collect(Collectors.joining(","));
         return "<TCPPING initial_hosts=\"" + (hosts.isEmpty() ? host(config.bind()) + "[1]" : hosts)
                 + "\" port_range=\"0\" async_discovery=\"true\"/>";
-    }
-
-    private static String encryption(@Nullable String secret) {
-        return secret == null
-                ? ""
-                : "<SYM_ENCRYPT sym_algorithm=\"AES/GCM/NoPadding\" sym_keylength=\"256\" sym_iv_length=\"12\"/>";
     }
 
     static String host(String hostAndPort) {
