@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 final class ClusterCounters {
 
     private final LongAdder receivedBytes = new LongAdder();
+    private final LongAdder bulkMessages = new LongAdder();
     private final LongAdder bulkFrames = new LongAdder();
     private final LongAdder bulkBytes = new LongAdder();
     private final LongAdder malformed = new LongAdder();
@@ -17,7 +18,8 @@ final class ClusterCounters {
         receivedBytes.add(bytes);
     }
 
-    void sentBulk(int bytes) {
+    void sentBulk(int messages, int bytes) {
+        bulkMessages.add(messages);
         bulkFrames.increment();
         bulkBytes.add(bytes);
     }
@@ -36,6 +38,11 @@ final class ClusterCounters {
 
     long receivedBytes() {
         return receivedBytes.sum();
+    }
+
+    /** Messages that were forwarded, once for each node, repetitions included. */
+    long bulkMessages() {
+        return bulkMessages.sum();
     }
 
     long bulkFrames() {

@@ -110,6 +110,12 @@ public final class ClusterModule implements BrokerModule {
         }
     }
 
+    /** The node once it was started, for tests. */
+    @Nullable
+    ClusterNode node() {
+        return node;
+    }
+
     @Override
     public String configurationKey() {
         return "cluster.enabled";

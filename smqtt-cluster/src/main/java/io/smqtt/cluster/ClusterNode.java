@@ -439,12 +439,12 @@ final class ClusterNode implements ClusterTransport.Handler {
         return new Frame.Hello(Frame.VERSION, Frame.VERSION, 0, software, reply);
     }
 
-    private boolean sendBulk(Member member, Frame frame) {
+    private boolean sendBulk(Member member, Frame.PublishBatch batch) {
         Peer peer = member.peer();
-        byte[] bytes = encode(frame);
+        byte[] bytes = encode(batch);
         boolean taken = peer != null && transport.send(peer, bytes, true);
         if (taken) {
-            counters.sentBulk(bytes.length);
+            counters.sentBulk(batch.messages().size(), bytes.length);
         }
         return taken;
     }

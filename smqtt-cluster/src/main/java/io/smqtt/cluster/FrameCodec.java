@@ -146,7 +146,8 @@ final class FrameCodec {
     }
 
     private static Frame retainedUpdate(FrameReader source, long nowNanos) {
-        return new Frame.RetainedUpdate(version(source), messages(source, nowNanos).get(0));
+        return new Frame.RetainedUpdate(
+                version(source), messages(source, nowNanos).get(0));
     }
 
     private static Frame retainedDigest(FrameReader source) {

@@ -129,7 +129,8 @@ final class RetainedReplica {
         String topic = message.topic().value();
         Entry known = entries.get(topic);
         Entry entry = new Entry(update.version(), message);
-        boolean isNews = known == null ? !isForgettable(entry) : update.version().isAfter(known.version());
+        boolean isNews =
+                known == null ? !isForgettable(entry) : update.version().isAfter(known.version());
         if (!isNews) {
             return;
         }
@@ -192,8 +193,7 @@ final class RetainedReplica {
     }
 
     private static Frame update(Entry entry) {
-        return new Frame.RetainedUpdate(
-                entry.version(), new ForwardedMessage(entry.message(), false, List.of()));
+        return new Frame.RetainedUpdate(entry.version(), new ForwardedMessage(entry.message(), false, List.of()));
     }
 
     Frame.RetainedDigest digest() {
@@ -224,8 +224,7 @@ final class RetainedReplica {
     }
 
     private boolean isForgettable(Entry entry) {
-        boolean dead =
-                entry.message().payload().isEmpty() || entry.message().isExpired(nanoTime.getAsLong());
+        boolean dead = entry.message().payload().isEmpty() || entry.message().isExpired(nanoTime.getAsLong());
         return dead && wallClockMillis.getAsLong() - entry.version().millis() > TOMBSTONE_MILLIS;
     }
 

@@ -77,7 +77,9 @@ class ForwardingTest {
         b.unsubscribe("t");
         long frames = network.carriedFrames();
         simulation.run(Duration.ofMillis(10));
-        assertThat(network.carriedFrames()).as("the second subscription is told nobody").isEqualTo(frames);
+        assertThat(network.carriedFrames())
+                .as("the second subscription is told nobody")
+                .isEqualTo(frames);
 
         b.unsubscribe("t");
         simulation.run(Duration.ofMillis(10));

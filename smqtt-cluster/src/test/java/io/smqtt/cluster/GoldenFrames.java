@@ -88,8 +88,7 @@ final class GoldenFrames {
     static byte[] bytes(String name) {
         String resource = "/frames/v1/" + name + ".hex";
         try (InputStream stream = GoldenFrames.class.getResourceAsStream(resource)) {
-            String hex = new String(
-                    Objects.requireNonNull(stream, resource).readAllBytes(), StandardCharsets.US_ASCII);
+            String hex = new String(Objects.requireNonNull(stream, resource).readAllBytes(), StandardCharsets.US_ASCII);
             return HexFormat.of().parseHex(hex.replaceAll("\\s", ""));
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -59,7 +59,16 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         this.process = network.start(nodeId);
         this.loop = new SimulatedLoop(simulation);
         this.node = new ClusterNode(
-                new NodeIdentity(nodeId, epoch), process, loop, simulation, this::wallClockMillis, settings, this, this, budget, "test");
+                new NodeIdentity(nodeId, epoch),
+                process,
+                loop,
+                simulation,
+                this::wallClockMillis,
+                settings,
+                this,
+                this,
+                budget,
+                "test");
         node.start();
         process.start(node).block();
     }
@@ -186,7 +195,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     /** What a node with a store finds again. */
     void recover(String topic, String payload) {
         tree.put(topic, payload);
-        node.localRetained(ApplicationMessage.builder(topic).payload(payload).retain(true).build(), true);
+        node.localRetained(
+                ApplicationMessage.builder(topic).payload(payload).retain(true).build(), true);
     }
 
     private void store(ApplicationMessage message) {

@@ -107,20 +107,20 @@ public final class RetainedMessages {
     }
 
     private Outcome storeLocked(ApplicationMessage message) {
-            String topic = message.topic().value();
-            if (message.payload().isEmpty()) {
-                return remove(topic) ? Outcome.REMOVED : Outcome.NOTHING_TO_REMOVE;
-            }
-            ApplicationMessage before = messages.get(topic);
-            if (before == null && count >= maxCount) {
-                return Outcome.COUNT_EXCEEDED;
-            }
-            if (bytes - footprint(before) + footprint(message) > maxBytes) {
-                return Outcome.BYTES_EXCEEDED;
-            }
-            messages.put(topic, message);
-            account(before, message);
-            return before == null ? Outcome.STORED : Outcome.REPLACED;
+        String topic = message.topic().value();
+        if (message.payload().isEmpty()) {
+            return remove(topic) ? Outcome.REMOVED : Outcome.NOTHING_TO_REMOVE;
+        }
+        ApplicationMessage before = messages.get(topic);
+        if (before == null && count >= maxCount) {
+            return Outcome.COUNT_EXCEEDED;
+        }
+        if (bytes - footprint(before) + footprint(message) > maxBytes) {
+            return Outcome.BYTES_EXCEEDED;
+        }
+        messages.put(topic, message);
+        account(before, message);
+        return before == null ? Outcome.STORED : Outcome.REPLACED;
     }
 
     /**

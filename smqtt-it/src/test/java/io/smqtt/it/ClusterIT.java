@@ -197,8 +197,8 @@ class ClusterIT {
         staying.set(brokers.get(1).address("tcp"));
         List<JournalPublisher> publishers =
                 List.of(new JournalPublisher("one", 1, staying), new JournalPublisher("two", 2, staying));
-        List<JournalSubscriber> subscribers = List.of(
-                new JournalSubscriber("one", "one", 1, away), new JournalSubscriber("two", "two", 2, away));
+        List<JournalSubscriber> subscribers =
+                List.of(new JournalSubscriber("one", "one", 1, away), new JournalSubscriber("two", "two", 2, away));
         subscribers.forEach(Thread::start);
         await().atMost(PATIENCE).until(() -> subscribers.stream().allMatch(JournalSubscriber::isSubscribed));
         try (RawClient probe = client(1, "probe")) {

@@ -69,11 +69,7 @@ final class JGroupsStack {
                   <MFC max_credits="4M" min_threshold="0.4"/>
                   <FRAG4 frag_size="60K"/>
                 </config>
-                """.formatted(
-                        host(config.bind()),
-                        port(config.bind()),
-                        discovery(config),
-                        FAILURE_PORT_OFFSET);
+                """.formatted(host(config.bind()), port(config.bind()), discovery(config), FAILURE_PORT_OFFSET);
     }
 
     private static String discovery(ClusterConfig config) {

@@ -3,6 +3,8 @@ package io.smqtt.cluster.jgroups;
 
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.transport.BindFailedException;
+import java.net.BindException;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Map;
@@ -53,17 +55,13 @@ public final class JGroupsTransport implements ClusterTransport {
             created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler));
             created.connect(CLUSTER);
         } catch (Exception e) { // declared by the channel
-            throw new IllegalStateException(
-                    "cluster.bind: this node cannot be reached at " + config.bind() + ": " + rootMessage(e), e);
+            for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+                if (cause instanceof BindException) {
+                    throw new BindFailedException("cluster", config.bind(), cause);
+                }
+            }
+            throw new IllegalStateException("this node cannot join others from " + config.bind(), e);
         }
-    }
-
-    private static String rootMessage(Throwable error) {
-        Throwable root = error;
-        while (root.getCause() != null && root.getCause() != root) {
-            root = root.getCause();
-        }
-        return String.valueOf(root.getMessage());
     }
 
     @Override
