@@ -4,12 +4,8 @@ package io.smqtt.cluster.jgroups;
 import io.smqtt.config.ClusterConfig;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.stream.Collectors;
-import javax.crypto.SecretKeyFactory;
-import javax.crypto.spec.PBEKeySpec;
-import javax.crypto.spec.SecretKeySpec;
 import org.jgroups.JChannel;
 import org.jgroups.protocols.SYM_ENCRYPT;
 import org.jgroups.protocols.pbcast.NAKACK2;
@@ -17,15 +13,15 @@ import org.jgroups.stack.ProtocolStack;
 
 /**
  * Makes a channel as the configuration says: TCP, reliable ordered messages with flow control, a killed process noticed by
- * its socket, a silent one after six seconds, parts that were cut off merged within some seconds. With a secret everything
- * is encrypted and authenticated by AES-GCM, so that nobody without it can join or say anything.
+ * its socket, a silent one after six seconds, parts that were cut off merged within some seconds. With a secret what
+ * the channel itself says is encrypted, so that nobody without it can join; frames are sealed in addition, see
+ * {@link FrameSeal}.
  */
 final class JGroupsStack {
 
     private static final int FAILURE_PORT_OFFSET = 100;
     private static final int KEY_BITS = 256;
-    private static final int GCM_IV_BYTES = 12;
-    private static final int KEY_ROUNDS = 100_000;
+    private static final int IV_BYTES = 16;
 
     private JGroupsStack() {}
 
@@ -34,20 +30,15 @@ final class JGroupsStack {
         JChannel channel = new JChannel(new ByteArrayInputStream(xml));
         String secret = config.secret();
         if (secret != null) {
-            SYM_ENCRYPT encryption = new SYM_ENCRYPT().setSecretKey(key(secret));
-            encryption.symAlgorithm("AES/GCM/NoPadding").symKeylength(KEY_BITS).symIvLength(GCM_IV_BYTES);
+            SYM_ENCRYPT encryption = new SYM_ENCRYPT().setSecretKey(FrameSeal.key(secret));
+            encryption
+                    .symAlgorithm("AES/CBC/PKCS5Padding")
+                    .symKeylength(KEY_BITS)
+                    .symIvLength(IV_BYTES);
             channel.getProtocolStack().insertProtocol(encryption, ProtocolStack.Position.BELOW, NAKACK2.class);
             encryption.init();
         }
         return channel;
-    }
-
-    /** The key that a secret stands for. The salt is fixed: all nodes must come to the same key. */
-    private static SecretKeySpec key(String secret) throws GeneralSecurityException {
-        byte[] salt = "smqtt cluster".getBytes(StandardCharsets.UTF_8);
-        PBEKeySpec spec = new PBEKeySpec(secret.toCharArray(), salt, KEY_ROUNDS, KEY_BITS);
-        SecretKeyFactory factory = SecretKeyFactory.getInstance("PBKDF2WithHmacSHA256");
-        return new SecretKeySpec(factory.generateSecret(spec).getEncoded(), "AES");
     }
 
     private static String xml(ClusterConfig config) {

@@ -50,9 +50,11 @@ public final class JGroupsTransport implements ClusterTransport {
 
     private synchronized void connect(Handler handler) {
         try {
+            String secret = config.secret();
+            FrameSeal seal = secret == null ? null : new FrameSeal(secret);
             JChannel created = JGroupsStack.create(config);
             channel = created;
-            created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler));
+            created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler, seal));
             created.connect(CLUSTER);
         } catch (Exception e) { // declared by the channel
             for (Throwable cause = e; cause != null; cause = cause.getCause()) {
@@ -98,9 +100,11 @@ public final class JGroupsTransport implements ClusterTransport {
 
         private final JChannel own;
         private final Handler handler;
+        private final @Nullable FrameSeal seal;
         private Set<Address> present = Set.of();
 
-        Listener(JChannel own, Handler handler) {
+        Listener(JChannel own, Handler handler, @Nullable FrameSeal seal) {
+            this.seal = seal;
             this.own = own;
             this.handler = handler;
         }
@@ -121,7 +125,7 @@ public final class JGroupsTransport implements ClusterTransport {
             }
             for (Address come : next) {
                 if (!present.contains(come)) {
-                    PeerSender sender = new PeerSender(own, come);
+                    PeerSender sender = new PeerSender(own, come, seal);
                     senders.put(come, sender);
                     sender.start();
                     handler.up(new Member(come));
@@ -133,10 +137,15 @@ public final class JGroupsTransport implements ClusterTransport {
         @Override
         public void receive(Message message) {
             byte[] bytes = message.getArray();
-            if (bytes != null) {
-                int from = message.getOffset();
-                handler.received(
-                        new Member(message.getSrc()), Arrays.copyOfRange(bytes, from, from + message.getLength()));
+            if (bytes == null) {
+                return;
+            }
+            int from = message.getOffset();
+            byte[] frame = seal == null
+                    ? Arrays.copyOfRange(bytes, from, from + message.getLength())
+                    : seal.open(bytes, from, message.getLength());
+            if (frame != null) {
+                handler.received(new Member(message.getSrc()), frame);
             }
         }
     }

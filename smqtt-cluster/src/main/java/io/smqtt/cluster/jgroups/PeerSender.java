@@ -21,6 +21,7 @@ final class PeerSender implements Runnable {
 
     private final JChannel channel;
     private final Address address;
+    private final @Nullable FrameSeal seal;
     private final Thread thread;
 
     // guarded by this
@@ -30,9 +31,10 @@ final class PeerSender implements Runnable {
     private long bulkBytes;
     private boolean ended;
 
-    PeerSender(JChannel channel, Address address) {
+    PeerSender(JChannel channel, Address address, @Nullable FrameSeal seal) {
         this.channel = channel;
         this.address = address;
+        this.seal = seal;
         this.thread = new Thread(this, "smqtt-cluster-to-" + address);
         thread.setDaemon(true);
     }
@@ -94,7 +96,7 @@ final class PeerSender implements Runnable {
 
     private void send(byte[] frame) {
         try {
-            channel.send(new BytesMessage(address, frame));
+            channel.send(new BytesMessage(address, seal == null ? frame : seal.seal(frame)));
         } catch (Exception e) { // declared by the channel; the frame counts as lost, which those above cope with
             LOG.debug("a frame to {} was not sent", address, e);
         }
