@@ -2,11 +2,14 @@
 package io.smqtt.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -158,5 +161,27 @@ class RetainedMessagesTest {
 
     private static String payload(@Nullable ApplicationMessage message) {
         return message == null ? "none" : message.payload().asString();
+    }
+
+    @Test
+    void anObserverIsShownWhatIsThereAndToldWhatIsStored() {
+        List<String> seen = new ArrayList<>();
+        retained.store(message("a", "before"));
+        retained.observe(message -> seen.add(message.topic() + " " + message.payload().asString()));
+        retained.store(message("a", "after"));
+        retained.store(message("b", ""));
+
+        assertThat(seen).containsExactly("a before", "a after", "b ");
+    }
+
+    @Test
+    void anObserverIsNotToldWhatIsRefused() {
+        List<ApplicationMessage> seen = new ArrayList<>();
+        RetainedMessages none = new RetainedMessages(0, 1_000);
+        none.observe(seen::add);
+        none.store(message("a", "refused"));
+
+        assertThat(seen).isEmpty();
+        assertThatThrownBy(() -> none.observe(seen::add)).isInstanceOf(IllegalStateException.class);
     }
 }

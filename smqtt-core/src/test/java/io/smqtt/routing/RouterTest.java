@@ -11,6 +11,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -367,5 +368,89 @@ class RouterTest {
         assertThat(router.loops().get(1).index()).isEqualTo(1);
         assertThatThrownBy(() -> router.loopOf(ImmediateEventExecutor.INSTANCE))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** A subscriber of this node or another one, on any event loop. */
+    private static final class Somebody implements Subscriber {
+        private final List<ApplicationMessage> delivered = new ArrayList<>();
+        private final boolean local;
+
+        Somebody(boolean local) {
+            this.local = local;
+        }
+
+        @Override
+        public String id() {
+            return "somebody";
+        }
+
+        @Override
+        public @Nullable RoutingLoop owner() {
+            return null;
+        }
+
+        @Override
+        public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+            delivered.add(message);
+        }
+
+        @Override
+        public boolean isOnline() {
+            return true;
+        }
+
+        @Override
+        public int inFlightCount() {
+            return 0;
+        }
+
+        @Override
+        public boolean isLocal() {
+            return local;
+        }
+    }
+
+    @Test
+    void aForwardedMessageStaysOnThisNode() {
+        RoutingLoop loop = router.loops().get(0);
+        Somebody here = new Somebody(true);
+        Somebody there = new Somebody(false);
+        SharedFilter group = SharedFilter.of("$share/g/a");
+        SharedFilter unknown = SharedFilter.of("$share/x/a");
+        List<SharedFilter> refused = new ArrayList<>();
+        router.index().add(new Subscription(here, group.filter(), null, QoS.EXACTLY_ONCE, false, true, 0));
+        router.index().add(new Subscription(there, group.filter(), null, QoS.EXACTLY_ONCE, false, true, 0));
+        router.index().add(new Subscription(there, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
+        ApplicationMessage message = ApplicationMessage.builder("a").build();
+
+        int all = router.routeForwarded(loop, message, true, List.of(), RouteTicket.NONE, refused::add);
+        int groups = router.routeForwarded(
+                loop, message, false, List.of(group, unknown), RouteTicket.NONE, refused::add);
+
+        assertThat(all).isEqualTo(1);
+        assertThat(groups).isZero();
+        assertThat(refused).containsExactly(group, unknown);
+        assertThat(here.delivered).containsExactly(message);
+        assertThat(there.delivered).isEmpty();
+    }
+
+    @Test
+    void aRefusedSharedMessageGoesToAMemberThatHasNotRefused() {
+        RoutingLoop loop = router.loops().get(0);
+        Somebody first = new Somebody(false);
+        Somebody second = new Somebody(true);
+        SharedFilter group = SharedFilter.of("$share/g/a");
+        router.index().add(new Subscription(first, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
+        router.index().add(new Subscription(second, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
+        ApplicationMessage message = ApplicationMessage.builder("a").build();
+
+        assertThat(router.redispatch(loop, message, group, member -> member.subscriber() == first, RouteTicket.NONE))
+                .isTrue();
+        assertThat(router.redispatch(loop, message, group, member -> true, RouteTicket.NONE))
+                .isFalse();
+
+        assertThat(first.delivered).isEmpty();
+        assertThat(second.delivered).containsExactly(message);
+        assertThat(dropped).containsEntry(DropReason.NO_SHARED_MEMBER, 1);
     }
 }

@@ -203,4 +203,32 @@ class SubscriptionIndexTest {
         index.match(TopicName.of(topic), matches);
         return matches.size();
     }
+
+    @Test
+    void anObserverIsShownWhatIsThereAndToldOfEachComingAndGoing() {
+        List<String> seen = new ArrayList<>();
+        index.add(subscriber.to("a/b"));
+        index.add(subscriber.to("c/#"));
+        index.observe(new SubscriptionObserver() {
+            @Override
+            public void added(Subscription subscription) {
+                seen.add("+" + subscription.clientFilter());
+            }
+
+            @Override
+            public void removed(Subscriber from, TopicFilter filter, String shareName) {
+                seen.add("-" + (shareName == null ? "" : "$share/" + shareName + "/") + filter);
+            }
+        });
+        assertThat(seen).containsExactlyInAnyOrder("+a/b", "+c/#");
+        seen.clear();
+
+        index.add(subscriber.to("a/b", null, QoS.EXACTLY_ONCE, 1)); // in the place of the other
+        index.add(subscriber.to("d", "g", QoS.AT_LEAST_ONCE, 0));
+        index.remove(subscriber, TopicFilter.of("d"), "g");
+        index.remove(subscriber, TopicFilter.of("c/#"), null);
+        index.remove(subscriber, TopicFilter.of("nothing"), null);
+
+        assertThat(seen).containsExactly("+$share/g/d", "-$share/g/d", "-c/#");
+    }
 }
