@@ -114,10 +114,11 @@ final class PeerOutbox {
     private void collect() {
         woken.set(false);
         for (List<OutboundMessage> next = offered.poll(); next != null; next = offered.poll()) {
-            unsent.addAll(next);
-        }
-        if (!reachable) {
-            park();
+            for (OutboundMessage message : next) {
+                if (reachable || isKeptParked(message)) {
+                    unsent.add(message);
+                }
+            }
         }
         adjustPressure();
         pump();
@@ -162,16 +163,9 @@ final class PeerOutbox {
     private void park() {
         List<OutboundMessage> kept = new ArrayList<>(unsent.size());
         for (OutboundMessage message : unsent) {
-            message.takeGroups().forEach(group -> redispatch.accept(message, group));
-            if (message.isAtMostOnce() || !message.forwarded().toAll()) {
-                if (message.isAtMostOnce()) {
-                    observer.messageDropped(DropReason.PEER_GONE, 1);
-                }
-                forget(message);
-            } else {
+            if (isKeptParked(message)) {
                 kept.add(message);
             }
-            message.settle(true);
         }
         unsent.clear();
         unsent.addAll(kept);
@@ -181,6 +175,20 @@ final class PeerOutbox {
             }
             message.settle(true);
         }
+    }
+
+    /** Parks a message that was not sent yet; false if there is nothing of it to keep. */
+    private boolean isKeptParked(OutboundMessage message) {
+        message.takeGroups().forEach(group -> redispatch.accept(message, group));
+        boolean kept = !message.isAtMostOnce() && message.forwarded().toAll();
+        if (!kept) {
+            forget(message);
+            if (message.isAtMostOnce() && message.forwarded().toAll()) {
+                observer.messageDropped(DropReason.PEER_GONE, 1);
+            }
+        }
+        message.settle(true);
+        return kept;
     }
 
     /** The peer will not come back: nothing is kept for it. */
