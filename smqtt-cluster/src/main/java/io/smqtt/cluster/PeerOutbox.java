@@ -101,7 +101,8 @@ final class PeerOutbox {
             observer.messageDropped(DropReason.PEER_GONE, 1);
             return false;
         }
-        if (count.get() >= settings.queueMessages() || bytes.get() >= settings.queueBytes()) {
+        int part = reachable ? 1 : 2; // what is parked leaves room for what comes when the peer is back
+        if (count.get() >= settings.queueMessages() / part || bytes.get() >= settings.queueBytes() / part) {
             observer.messageDropped(DropReason.PEER_QUEUE, 1);
             message.settle(!reachable); // a node that is gone does not stop those who publish elsewhere
             return false;
@@ -134,6 +135,7 @@ final class PeerOutbox {
             progressNanos = nowNanos;
             patienceNanos = settings.retransmit().toNanos();
             resend();
+            adjustPressure();
         }
         pump();
     }
