@@ -110,6 +110,7 @@ public final class Broker {
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))
+                .doOnSuccess(bound -> modules.forEach(BrokerModule::listening))
                 .onErrorResume(error -> release().then(Mono.error(error)));
     }
 
@@ -342,7 +343,8 @@ public final class Broker {
     }
 
     private Mono<Void> stop(Duration deadline) {
-        return Mono.defer(listeners::stopAccepting)
+        return Mono.<Void>fromRunnable(() -> modules.forEach(BrokerModule::draining))
+                .then(Mono.defer(listeners::stopAccepting))
                 .then(Flux.interval(Duration.ZERO, POLL)
                         .takeUntil(tick -> isDeserted())
                         .then()

@@ -24,6 +24,16 @@ public interface BrokerModule {
     Mono<Void> start(Core core);
 
     /**
+     * All listeners are bound: clients can connect. Must neither block nor throw.
+     */
+    default void listening() {}
+
+    /**
+     * The broker is about to stop; its listeners are still bound. Must neither block nor throw.
+     */
+    default void draining() {}
+
+    /**
      * Stops the module, after the last client is gone. Called once, also if {@link #start} failed. Must not block.
      *
      * @return completes when nothing of the module runs any more; after 5 seconds the broker ends without it

@@ -2,28 +2,34 @@
 package io.smqtt.config;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The port for metrics, health and control: {@code smqtt.management.*}.
  *
- * @param host the address to bind to; keep it on loopback unless a proxy with TLS is in front
- * @param port the port; 0 for any free one. Nothing listens on it until the metrics module is present
- * @param tokenFile the file that holds the bearer token; without one a token is made in the data directory
+ * @param host the address to bind to; any other than loopback needs a token
+ * @param port the port; 0 for any free one
+ * @param tokenFile the file that holds the bearer token; without one nobody on loopback needs a token
+ * @param enabled whether there are metrics, a management port and status topics
+ * @param sysInterval how often the topics below $SYS/broker are written; 0 for never
  */
 public record ManagementConfig(
-        @ConfigDoc("the address to bind to; keep it on loopback unless a proxy with TLS is in front")
+        @ConfigDoc("the address to bind to; any other than a loopback address needs `token-file`, and a proxy with TLS in front")
         String host,
 
-        @ConfigDoc(
-                value = "the port; 0 for any free one. Nothing listens on it until the metrics module is " + "present",
-                min = "0",
-                max = "65535")
+        @ConfigDoc(value = "the port; 0 for any free one", min = "0", max = "65535")
         int port,
 
-        @ConfigDoc("the file that holds the bearer token; without one a token is made in the data " + "directory")
+        @ConfigDoc("the file that holds the bearer token, of 16 characters or more; without one nobody on loopback needs a token")
         @Nullable
-        Path tokenFile) {
+        Path tokenFile,
+
+        @ConfigDoc("false for no metrics, no management port and no topics below `$SYS`")
+        boolean enabled,
+
+        @ConfigDoc(value = "how often the topics below `$SYS/broker` are written; 0s for never", min = "0s", max = "1d")
+        Duration sysInterval) {
 
     /**
      * Checks the values.
@@ -34,6 +40,7 @@ public record ManagementConfig(
         Check.present("management.host", host);
         Check.range("management.port", port, 0, 65_535);
         Check.host("management.host", host);
+        Check.range("management.sys-interval", sysInterval, Duration.ZERO, Duration.ofDays(1));
     }
 
     /**
@@ -42,7 +49,7 @@ public record ManagementConfig(
      * @return a configuration that is safe to run
      */
     public static ManagementConfig defaults() {
-        return new ManagementConfig("127.0.0.1", 18_083, null);
+        return new ManagementConfig("127.0.0.1", 18_083, null, true, Duration.ofSeconds(10));
     }
 
     /**
@@ -69,11 +76,15 @@ public record ManagementConfig(
         private String host;
         private int port;
         private @Nullable Path tokenFile;
+        private boolean enabled;
+        private Duration sysInterval;
 
         private Builder(ManagementConfig from) {
             host = from.host;
             port = from.port;
             tokenFile = from.tokenFile;
+            enabled = from.enabled;
+            sysInterval = from.sysInterval;
         }
 
         /** {@return this, with {@link ManagementConfig#host()} set to the argument} */
@@ -94,6 +105,18 @@ public record ManagementConfig(
             return this;
         }
 
+        /** {@return this, with {@link ManagementConfig#enabled()} set to the argument} */
+        public Builder enabled(boolean value) {
+            enabled = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ManagementConfig#sysInterval()} set to the argument} */
+        public Builder sysInterval(Duration value) {
+            sysInterval = value;
+            return this;
+        }
+
         /**
          * Makes the configuration.
          *
@@ -101,7 +124,7 @@ public record ManagementConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public ManagementConfig build() {
-            return new ManagementConfig(host, port, tokenFile);
+            return new ManagementConfig(host, port, tokenFile, enabled, sysInterval);
         }
     }
 }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoreFigures;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts what a broker does and shows it to a registry. To be given to {@link io.smqtt.BrokerBuilder#observer}. What is
+ * told per message is only added up, without a lock and without an allocation; the registry reads it when it is asked.
+ * Tags never hold anything that a client chooses.
+ */
+final class BrokerMeters implements BrokerObserver {
+
+    private final MessageCounts messages = new MessageCounts();
+    private final ConnectionCounts connections;
+    private final StoreMeters store;
+    private final Counter takeovers;
+    private final Counter created;
+    private final Counter expired;
+    private final Counter closed;
+    private final Counter wills;
+
+    /**
+     * Creates meters.
+     *
+     * @param registry where they are registered
+     * @param listeners the names of the broker's listeners
+     * @param stored whether the broker has a store
+     */
+    BrokerMeters(MeterRegistry registry, Set<String> listeners, boolean stored) {
+        messages.bindTo(registry);
+        connections = new ConnectionCounts(registry, listeners);
+        store = new StoreMeters(registry, stored);
+        takeovers = Counter.builder("smqtt.sessions.takeovers")
+                .description("clients replaced by a newer connection with the same client identifier")
+                .register(registry);
+        created = Counter.builder("smqtt.sessions.created")
+                .description("sessions that began")
+                .register(registry);
+        expired = ended(registry, "expired");
+        closed = ended(registry, "closed");
+        wills = Counter.builder("smqtt.wills.published")
+                .description("wills that were published")
+                .register(registry);
+    }
+
+    private static Counter ended(MeterRegistry registry, String cause) {
+        return Counter.builder("smqtt.sessions.ended")
+                .description("sessions that ended, because their expiry interval ran out or otherwise")
+                .tag("cause", cause)
+                .register(registry);
+    }
+
+    MessageCounts messages() {
+        return messages;
+    }
+
+    ConnectionCounts connections() {
+        return connections;
+    }
+
+    StoreMeters store() {
+        return store;
+    }
+
+    /** Sessions whose expiry interval ran out. */
+    long expiredSessions() {
+        return (long) expired.count();
+    }
+
+    @Override
+    public void connectionOpened(String listener) {
+        connections.opened(listener);
+    }
+
+    @Override
+    public void connectionClosed(String listener, ReasonCode reason) {
+        connections.closed(listener, reason);
+    }
+
+    @Override
+    public void connectionRefused(String listener, String limit) {
+        connections.refused(listener, limit);
+    }
+
+    @Override
+    public void clientConnected(ClientIdentity client, boolean sessionPresent) {
+        connections.connected(client, sessionPresent);
+    }
+
+    @Override
+    public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
+        connections.disconnected(client);
+    }
+
+    @Override
+    public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
+        connections.rejected(listener, reason);
+    }
+
+    @Override
+    public void sessionTakenOver(String clientId) {
+        takeovers.increment();
+    }
+
+    @Override
+    public void sessionCreated(String clientId) {
+        created.increment();
+    }
+
+    @Override
+    public void sessionEnded(String clientId, boolean hasExpired) {
+        (hasExpired ? expired : closed).increment();
+    }
+
+    @Override
+    public void messageReceived(QoS qos, int payloadBytes, int matches) {
+        messages.received(qos, payloadBytes, matches);
+    }
+
+    @Override
+    public void messageRefused(QoS qos, ReasonCode reason) {
+        messages.refused(reason);
+    }
+
+    @Override
+    public void retainedMatched(int count) {
+        messages.retainedMatched(count);
+    }
+
+    @Override
+    public void messageRedispatched(int count) {
+        messages.redispatched(count);
+    }
+
+    @Override
+    public void messageDelivered(QoS qos, int payloadBytes) {
+        messages.delivered(qos, payloadBytes);
+    }
+
+    @Override
+    public void messageQueued(QoS qos, int footprintBytes) {
+        messages.queued(qos);
+    }
+
+    @Override
+    public void messageDropped(DropReason reason, int count) {
+        messages.dropped(reason, count);
+    }
+
+    @Override
+    public void messageAbandoned(DropReason reason, int count) {
+        messages.abandoned(reason, count);
+    }
+
+    @Override
+    public void willPublished(String clientId) {
+        wills.increment();
+    }
+
+    @Override
+    public void retainedRefused(long count, long bytes) {
+        messages.retainedRefused();
+    }
+
+    @Override
+    public void storeCommitted(int operations, long bytes, long nanos, boolean kept) {
+        store.committed(operations, nanos, kept);
+    }
+
+    @Override
+    public void storeMeasured(StoreFigures figures) {
+        store.measured(figures);
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.ClientIdentity;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What is counted per connection. Tags are names of listeners and of limits, which the configuration bounds, and
+ * constants of the protocol. Any thread.
+ */
+final class ConnectionCounts {
+
+    private static final Set<ReasonCode> BAD_CREDENTIALS =
+            Set.of(ReasonCode.BAD_USER_NAME_OR_PASSWORD, ReasonCode.BAD_AUTHENTICATION_METHOD);
+    private static final Set<ReasonCode> FORBIDDEN = Set.of(ReasonCode.NOT_AUTHORIZED, ReasonCode.BANNED);
+
+    private final MeterRegistry registry;
+    private final Map<String, OfListener> listeners = new ConcurrentHashMap<>();
+    private final Map<String, Counter> byTags = new ConcurrentHashMap<>();
+    private final Counter authenticated;
+    private final Counter badCredentials;
+    private final Counter forbidden;
+    private final LongAdder online = new LongAdder();
+    private final LongAdder accepted = new LongAdder();
+    private final LongAdder opened = new LongAdder();
+
+    ConnectionCounts(MeterRegistry registry, Set<String> listeners) {
+        this.registry = registry;
+        authenticated = authentications("accepted");
+        badCredentials = authentications("bad_credentials");
+        forbidden = authentications("not_authorized");
+        listeners.forEach(this::listener);
+    }
+
+    private Counter authentications(String outcome) {
+        return Counter.builder("smqtt.authentications")
+                .description("clients by what became of their identity at CONNECT")
+                .tag("outcome", outcome)
+                .register(registry);
+    }
+
+    private OfListener listener(String name) {
+        OfListener known = listeners.get(name);
+        return known == null ? listeners.computeIfAbsent(name, key -> new OfListener(key, registry)) : known;
+    }
+
+    void opened(String listener) {
+        listener(listener).opened.increment();
+        opened.increment();
+    }
+
+    void closed(String listener, ReasonCode reason) {
+        listener(listener).closed.increment();
+        String name = Tagged.of(reason);
+        byTags.computeIfAbsent("closed " + listener + ' ' + name, key -> Counter.builder("smqtt.connections.closed")
+                        .description("transport connections that ended, by the reason code of the end")
+                        .tags("listener", listener, "reason", name)
+                        .register(registry))
+                .increment();
+    }
+
+    void refused(String listener, String limit) {
+        String name = limit.startsWith("listeners.") ? "listeners.<name>" + limit.substring(limit.lastIndexOf('.')) : limit;
+        byTags.computeIfAbsent("refused " + listener + ' ' + name, key -> Counter.builder("smqtt.connections.refused")
+                        .description("connections refused before their first packet, by the key of the limit that did")
+                        .tags("listener", listener, "limit", name)
+                        .register(registry))
+                .increment();
+    }
+
+    void rejected(String listener, ReasonCode reason) {
+        String name = Tagged.of(reason);
+        byTags.computeIfAbsent("rejected " + listener + ' ' + name, key -> Counter.builder("smqtt.clients.rejected")
+                        .description("clients whose CONNECT was refused, by the reason code of the CONNACK")
+                        .tags("listener", listener, "reason", name)
+                        .register(registry))
+                .increment();
+        if (BAD_CREDENTIALS.contains(reason)) {
+            badCredentials.increment();
+        } else if (FORBIDDEN.contains(reason)) {
+            forbidden.increment();
+        }
+    }
+
+    void connected(ClientIdentity client, boolean sessionPresent) {
+        OfListener listener = listener(client.listener());
+        OfProtocol protocol = listener.of(client.version());
+        protocol.online.increment();
+        (sessionPresent ? protocol.resumed : protocol.fresh).increment();
+        authenticated.increment();
+        online.increment();
+        accepted.increment();
+    }
+
+    void disconnected(ClientIdentity client) {
+        listener(client.listener()).of(client.version()).online.decrement();
+        online.decrement();
+    }
+
+    /** Clients that are connected now. */
+    long online() {
+        return online.sum();
+    }
+
+    /** Clients that were ever accepted. */
+    long accepted() {
+        return accepted.sum();
+    }
+
+    /** Transport connections that were ever opened. */
+    long opened() {
+        return opened.sum();
+    }
+
+    /** The counters of one listener. */
+    private static final class OfListener {
+
+        private final LongAdder opened = new LongAdder();
+        private final LongAdder closed = new LongAdder();
+        private final Map<ProtocolVersion, OfProtocol> protocols = new EnumMap<>(ProtocolVersion.class);
+
+        OfListener(String name, MeterRegistry registry) {
+            for (ProtocolVersion version : ProtocolVersion.values()) {
+                protocols.put(version, new OfProtocol(Tags.of("listener", name, "protocol", protocol(version)), registry));
+            }
+            FunctionCounter.builder("smqtt.connections.opened", opened, LongAdder::sum)
+                    .description("transport connections that were accepted")
+                    .tag("listener", name)
+                    .register(registry);
+            Gauge.builder("smqtt.connections.active", this, OfListener::active)
+                    .description("transport connections that are open")
+                    .tag("listener", name)
+                    .register(registry);
+        }
+
+        private double active() {
+            long ended = closed.sum();
+            return Math.max(0, opened.sum() - ended);
+        }
+
+        OfProtocol of(ProtocolVersion version) {
+            OfProtocol known = protocols.get(version);
+            if (known == null) {
+                throw new IllegalArgumentException("unknown version");
+            }
+            return known;
+        }
+
+        private static String protocol(ProtocolVersion version) {
+            return switch (version.level()) {
+                case 3 -> "3.1";
+                case 4 -> "3.1.1";
+                default -> "5.0";
+            };
+        }
+    }
+
+    /** The counters of one listener and protocol version. */
+    private static final class OfProtocol {
+
+        private final LongAdder online = new LongAdder();
+        private final Counter fresh;
+        private final Counter resumed;
+
+        OfProtocol(Tags tags, MeterRegistry registry) {
+            Gauge.builder("smqtt.clients.online", online, LongAdder::sum)
+                    .description("clients that are connected")
+                    .tags(tags)
+                    .register(registry);
+            fresh = accepted(tags.and("session", "new"), registry);
+            resumed = accepted(tags.and("session", "resumed"), registry);
+        }
+
+        private static Counter accepted(Tags tags, MeterRegistry registry) {
+            return Counter.builder("smqtt.clients.accepted")
+                    .description("clients whose CONNECT was accepted")
+                    .tags(tags)
+                    .register(registry);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Whether the broker lives, and whether clients should be sent to it. Any thread. */
+final class Health {
+
+    private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final StoreMeters store;
+    private volatile boolean listening;
+    private volatile boolean draining;
+    private volatile List<LoopProbe> loops = List.of();
+
+    Health(StoreMeters store) {
+        this.store = store;
+    }
+
+    void watch(List<LoopProbe> probes) {
+        loops = probes;
+    }
+
+    void listening() {
+        listening = true;
+    }
+
+    void draining() {
+        draining = true;
+    }
+
+    /** Not alive is what only a restart can mend: an event loop that has not run a due task for 30 seconds. */
+    Report live() {
+        Map<String, String> checks = new LinkedHashMap<>();
+        boolean stuck = false;
+        List<LoopProbe> probes = loops;
+        for (int i = 0; i < probes.size(); i++) {
+            if (probes.get(i).lateNanos() > STUCK_NANOS) {
+                stuck = true;
+                checks.put("event-loop-" + i, "stuck");
+            }
+        }
+        if (!stuck) {
+            checks.put("event-loops", "running");
+        }
+        return new Report(!stuck, checks);
+    }
+
+    /** Ready is what can take clients now: listeners bound, store healthy, not about to stop. */
+    Report ready() {
+        Map<String, String> checks = new LinkedHashMap<>();
+        checks.put("listeners", draining ? "draining" : listening ? "bound" : "starting");
+        checks.put("store", !store.isPresent() ? "none" : store.isHealthy() ? "healthy" : "failing");
+        return new Report(listening && !draining && store.isHealthy(), checks);
+    }
+
+    /**
+     * What a check found.
+     *
+     * @param up whether all is well
+     * @param checks what was looked at, and how it is
+     */
+    record Report(boolean up, Map<String, String> checks) {
+
+        /** {@return one JSON object; keys and values hold nothing that would have to be escaped} */
+        String json() {
+            StringBuilder json = new StringBuilder("{\"status\":\"").append(up ? "up" : "down").append('"');
+            checks.forEach((name, state) ->
+                    json.append(",\"").append(name).append("\":\"").append(state).append('"'));
+            return json.append("}\n").toString();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.netty.util.concurrent.FastThreadLocal;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * A fixed number of counters that every event loop adds to in an array of its own: an addition is a load, an add and a
+ * store without a lock prefix, and shares no cache line with another loop. Threads that are no event loops, which are rare
+ * here, add to one atomic array. Any thread.
+ *
+ * <p>A reader may miss what was added a moment ago, and never sees a counter go back. Arrays are kept as long as these
+ * counters, so that nothing is lost with a thread.
+ */
+final class LoopCounters {
+
+    private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
+
+    /** Longs before and after the counters, so that neighbours on the heap share no cache line with them. */
+    private static final int PADDING = 16;
+
+    private final int size;
+    private final List<long[]> arrays = new CopyOnWriteArrayList<>();
+    private final AtomicLongArray others;
+    private final FastThreadLocal<long[]> own = new FastThreadLocal<>() {
+        @Override
+        protected long[] initialValue() {
+            long[] fresh = new long[PADDING + size + PADDING];
+            arrays.add(fresh);
+            return fresh;
+        }
+    };
+
+    LoopCounters(int size) {
+        this.size = size;
+        others = new AtomicLongArray(size);
+    }
+
+    void add(int counter, long amount) {
+        if (Thread.currentThread() instanceof FastThreadLocalThread) {
+            bump(own.get(), counter, amount);
+        } else {
+            others.addAndGet(counter, amount);
+        }
+    }
+
+    void add(int first, long firstAmount, int second, long secondAmount) {
+        if (Thread.currentThread() instanceof FastThreadLocalThread) {
+            long[] cells = own.get();
+            bump(cells, first, firstAmount);
+            bump(cells, second, secondAmount);
+        } else {
+            others.addAndGet(first, firstAmount);
+            others.addAndGet(second, secondAmount);
+        }
+    }
+
+    private static void bump(long[] cells, int counter, long amount) {
+        int index = PADDING + counter;
+        CELL.setOpaque(cells, index, cells[index] + amount); // nobody else writes here
+    }
+
+    /** Returns what all threads have added to a counter. */
+    long sum(int counter) {
+        long sum = others.get(counter);
+        for (long[] cells : arrays) {
+            sum += (long) CELL.getOpaque(cells, PADDING + counter);
+        }
+        return sum;
+    }
+
+    /** Returns what all threads have added to some counters that follow each other. */
+    long sum(int first, int count) {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += sum(first + i);
+        }
+        return sum;
+    }
+}

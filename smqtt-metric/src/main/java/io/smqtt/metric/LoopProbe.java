@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches one event loop: how late it is with a task that is due, which is how long a packet has to wait for it, and how
+ * much processor time it takes.
+ */
+final class LoopProbe {
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Two of these windows are looked at, so that every lag is seen by a scrape each 15 seconds. */
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+    private final EventExecutor loop;
+    private volatile long dueNanos;
+    private volatile long greatestNanos;
+    private volatile long greatestBeforeNanos;
+    private long windowEndNanos; // only on the loop
+    private volatile long threadId = -1;
+    private volatile @Nullable ScheduledFuture<?> next;
+    private volatile boolean stopped;
+
+    LoopProbe(EventExecutor loop, int index, MeterRegistry registry) {
+        this.loop = loop;
+        dueNanos = System.nanoTime();
+        windowEndNanos = dueNanos + WINDOW_NANOS;
+        String name = Integer.toString(index);
+        TimeGauge.builder("smqtt.eventloop.lag", this, TimeUnit.NANOSECONDS, LoopProbe::greatestLag)
+                .description("how late an event loop was with a task that was due, at most, within the last 15 to 30 seconds")
+                .tag("loop", name)
+                .register(registry);
+        FunctionCounter.builder("smqtt.eventloop.cpu", this, probe -> probe.cpuNanos() / 1e9)
+                .description("processor time of an event loop; its rate is the utilisation, 1 at most")
+                .baseUnit("seconds")
+                .tag("loop", name)
+                .register(registry);
+        Gauge.builder("smqtt.eventloop.pending.tasks", loop, LoopProbe::pendingTasks)
+                .description("tasks that wait for an event loop")
+                .tag("loop", name)
+                .register(registry);
+    }
+
+    void start() {
+        dueNanos = System.nanoTime();
+        loop.execute(() -> {
+            threadId = Thread.currentThread().getId();
+            tick();
+        });
+    }
+
+    void stop() {
+        stopped = true;
+        ScheduledFuture<?> waiting = next;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
+    }
+
+    private void tick() {
+        if (stopped || loop.isShuttingDown()) {
+            return;
+        }
+        long now = System.nanoTime();
+        record(now - dueNanos, now);
+        dueNanos = now + PERIOD_NANOS;
+        next = loop.schedule(this::tick, PERIOD_NANOS, TimeUnit.NANOSECONDS);
+    }
+
+    private void record(long lagNanos, long now) {
+        if (now - windowEndNanos >= 0) {
+            greatestBeforeNanos = greatestNanos;
+            greatestNanos = 0;
+            windowEndNanos = now + WINDOW_NANOS;
+        }
+        if (lagNanos > greatestNanos) {
+            greatestNanos = lagNanos;
+        }
+    }
+
+    /** How late the loop is or was, in nanoseconds; also while it is stuck. Any thread. */
+    double greatestLag() {
+        return Math.max(lateNanos(), Math.max(greatestNanos, greatestBeforeNanos));
+    }
+
+    /** For how long the loop has been late at this moment, in nanoseconds. Any thread. */
+    long lateNanos() {
+        return stopped ? 0 : Math.max(0, System.nanoTime() - dueNanos);
+    }
+
+    private double cpuNanos() {
+        long id = threadId;
+        return id < 0 || !THREADS.isThreadCpuTimeSupported() ? 0 : Math.max(0, THREADS.getThreadCpuTime(id));
+    }
+
+    private static double pendingTasks(EventExecutor loop) {
+        return loop instanceof SingleThreadEventExecutor single ? single.pendingTasks() : 0;
+    }
+}

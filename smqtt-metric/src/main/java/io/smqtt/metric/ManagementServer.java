@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.smqtt.config.ManagementConfig;
+import io.smqtt.transport.BindFailedException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.netty.ChannelBindException;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+import reactor.netty.resources.LoopResources;
+
+/**
+ * The management port: HTTP/1.1, on a thread of its own, so that it answers while the event loops of the broker are busy,
+ * and never takes time from them.
+ */
+final class ManagementServer {
+
+    static final String NAME = "management";
+
+    private static final Logger LOG = LoggerFactory.getLogger(ManagementServer.class);
+    private static final int MAX_CONNECTIONS = 64;
+    private static final int MAX_LINE_BYTES = 2_048;
+    private static final int MAX_HEADER_BYTES = 8_192;
+    private static final Duration IDLE = Duration.ofSeconds(75);
+    private static final Duration REQUEST = Duration.ofSeconds(10);
+    private static final Duration DISPOSE = Duration.ofSeconds(2);
+    private static final String TEXT = "text/plain; charset=utf-8";
+    private static final String JSON = "application/json";
+    private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+
+    private final ManagementConfig config;
+    private final ManagementToken token;
+    private final PrometheusMeterRegistry registry;
+    private final Health health;
+    private final AtomicInteger connections = new AtomicInteger();
+    private final boolean nativeTransport;
+    private volatile @Nullable LoopResources loop;
+    private volatile @Nullable DisposableServer server;
+
+    ManagementServer(
+            ManagementConfig config,
+            ManagementToken token,
+            PrometheusMeterRegistry registry,
+            Health health,
+            boolean nativeTransport) {
+        this.config = config;
+        this.token = token;
+        this.registry = registry;
+        this.health = health;
+        this.nativeTransport = nativeTransport;
+    }
+
+    Mono<Void> bind() {
+        return Mono.defer(() -> {
+                    LoopResources own = LoopResources.create("smqtt-management", 1, true);
+                    loop = own;
+                    return server(own).bind();
+                })
+                .doOnNext(bound -> {
+                    server = bound;
+                    LOG.info("management port bound to {}:{}", config.host(), bound.port());
+                })
+                .onErrorMap(cause -> new BindFailedException(NAME, config.host() + ":" + config.port(), root(cause)))
+                .then();
+    }
+
+    private static Throwable root(Throwable cause) {
+        Throwable inner = cause instanceof ChannelBindException ? cause.getCause() : cause;
+        return inner == null ? cause : inner;
+    }
+
+    private HttpServer server(LoopResources own) {
+        return HttpServer.create()
+                .runOn(own, nativeTransport)
+                .protocol(HttpProtocol.HTTP11)
+                .bindAddress(() -> new InetSocketAddress(config.host(), config.port()))
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .httpRequestDecoder(
+                        limits -> limits.maxInitialLineLength(MAX_LINE_BYTES).maxHeaderSize(MAX_HEADER_BYTES))
+                .idleTimeout(IDLE)
+                .requestTimeout(REQUEST)
+                .doOnConnection(connection -> {
+                    if (connections.incrementAndGet() > MAX_CONNECTIONS) {
+                        connection.channel().close();
+                    }
+                    connection.onDispose(connections::decrementAndGet);
+                })
+                .handle(this::answer);
+    }
+
+    /** The port that is bound, or null. */
+    @Nullable
+    InetSocketAddress address() {
+        DisposableServer bound = server;
+        return bound == null ? null : new InetSocketAddress(config.host(), bound.port());
+    }
+
+    Mono<Void> close() {
+        return Mono.defer(() -> {
+            DisposableServer bound = server;
+            LoopResources own = loop;
+            if (bound != null) {
+                bound.dispose();
+            }
+            return own == null ? Mono.empty() : own.disposeLater(Duration.ZERO, DISPOSE);
+        });
+    }
+
+    private Mono<Void> answer(HttpServerRequest request, HttpServerResponse response) {
+        if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
+            response.header(HttpHeaderNames.ALLOW, "GET, HEAD");
+            return send(response, HttpResponseStatus.METHOD_NOT_ALLOWED, TEXT, "only GET and HEAD\n");
+        }
+        String authorization = request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION);
+        boolean mayAsk = token.accepts(authorization);
+        if (authorization != null && !mayAsk) {
+            return unauthorized(response, "wrong token\n");
+        }
+        return switch (request.fullPath()) {
+            // Open without a token: probes of orchestrators have none, and learn one word.
+            case "/health/live" -> health(response, health.live(), mayAsk);
+            case "/health/ready" -> health(response, health.ready(), mayAsk);
+            case "/metrics" ->
+                mayAsk
+                        ? send(response, HttpResponseStatus.OK, PROMETHEUS, registry.scrape())
+                        : unauthorized(response, "a token is needed: Authorization: Bearer ...\n");
+            default -> send(response, HttpResponseStatus.NOT_FOUND, TEXT, "no such path\n");
+        };
+    }
+
+    private static Mono<Void> unauthorized(HttpServerResponse response, String text) {
+        response.header(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer realm=\"smqtt\"");
+        return send(response, HttpResponseStatus.UNAUTHORIZED, TEXT, text);
+    }
+
+    private static Mono<Void> health(HttpServerResponse response, Health.Report report, boolean mayAsk) {
+        HttpResponseStatus status = report.up() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE;
+        Health.Report shown = mayAsk ? report : new Health.Report(report.up(), java.util.Map.of());
+        return send(response, status, JSON, shown.json());
+    }
+
+    private static Mono<Void> send(HttpServerResponse response, HttpResponseStatus status, String type, String text) {
+        byte[] body = text.getBytes(StandardCharsets.UTF_8);
+        return response.status(status)
+                .header(HttpHeaderNames.CONTENT_TYPE, type)
+                .header(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length))
+                .header(HttpHeaderNames.CACHE_CONTROL, "no-store")
+                .sendByteArray(Mono.just(body))
+                .then();
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.DropReason;
+import java.util.List;
+
+/** What is counted per message. The registry reads; the message path only adds. Any thread. */
+final class MessageCounts {
+
+    private static final int LEVELS = QoS.values().length;
+    private static final int DROPS = DropReason.values().length;
+    private static final int CODES = ReasonCode.values().length;
+
+    private static final int RECEIVED = 0;
+    private static final int RECEIVED_BYTES = RECEIVED + LEVELS;
+    private static final int PUBLISH_MATCHES = RECEIVED_BYTES + 1;
+    private static final int UNMATCHED = PUBLISH_MATCHES + 1;
+    private static final int RETAINED_MATCHES = UNMATCHED + 1;
+    private static final int REDISPATCHED = RETAINED_MATCHES + 1;
+    private static final int RECOVERED = REDISPATCHED + 1;
+    private static final int DELIVERED = RECOVERED + 1;
+    private static final int DELIVERED_BYTES = DELIVERED + LEVELS;
+    private static final int QUEUED = DELIVERED_BYTES + 1;
+    private static final int DROPPED = QUEUED + LEVELS;
+    private static final int ABANDONED = DROPPED + DROPS;
+    private static final int REFUSED = ABANDONED + DROPS;
+    private static final int RETAINED_REFUSED = REFUSED + CODES;
+    private static final int SIZE = RETAINED_REFUSED + 1;
+
+    /** What messages are refused with; anything else is counted as other. */
+    private static final List<ReasonCode> REFUSALS = List.of(
+            ReasonCode.NOT_AUTHORIZED,
+            ReasonCode.QUOTA_EXCEEDED,
+            ReasonCode.PAYLOAD_FORMAT_INVALID,
+            ReasonCode.TOPIC_NAME_INVALID,
+            ReasonCode.MESSAGE_RATE_TOO_HIGH,
+            ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR,
+            ReasonCode.UNSPECIFIED_ERROR);
+
+    private final LoopCounters counters = new LoopCounters(SIZE);
+
+    void received(QoS qos, int payloadBytes, int matches) {
+        counters.add(RECEIVED + qos.ordinal(), 1, RECEIVED_BYTES, payloadBytes);
+        counters.add(matches == 0 ? UNMATCHED : PUBLISH_MATCHES, matches == 0 ? 1 : matches);
+    }
+
+    void refused(ReasonCode reason) {
+        counters.add(REFUSED + reason.ordinal(), 1);
+    }
+
+    void retainedMatched(int count) {
+        counters.add(RETAINED_MATCHES, count);
+    }
+
+    void redispatched(int count) {
+        counters.add(REDISPATCHED, count);
+    }
+
+    /** Messages that waited for sessions when the broker started. */
+    void recovered(long count) {
+        counters.add(RECOVERED, count);
+    }
+
+    void delivered(QoS qos, int payloadBytes) {
+        counters.add(DELIVERED + qos.ordinal(), 1, DELIVERED_BYTES, payloadBytes);
+    }
+
+    void queued(QoS qos) {
+        counters.add(QUEUED + qos.ordinal(), 1);
+    }
+
+    void dropped(DropReason reason, int count) {
+        counters.add(DROPPED + reason.ordinal(), count);
+    }
+
+    void abandoned(DropReason reason, int count) {
+        counters.add(ABANDONED + reason.ordinal(), count);
+    }
+
+    void retainedRefused() {
+        counters.add(RETAINED_REFUSED, 1);
+    }
+
+    long received() {
+        return counters.sum(RECEIVED, LEVELS);
+    }
+
+    long receivedBytes() {
+        return counters.sum(RECEIVED_BYTES);
+    }
+
+    long delivered() {
+        return counters.sum(DELIVERED, LEVELS);
+    }
+
+    long deliveredBytes() {
+        return counters.sum(DELIVERED_BYTES);
+    }
+
+    long dropped() {
+        return counters.sum(DROPPED, DROPS);
+    }
+
+    /** Deliveries that came about. */
+    long matched() {
+        return counters.sum(PUBLISH_MATCHES)
+                + counters.sum(RETAINED_MATCHES)
+                + counters.sum(REDISPATCHED)
+                + counters.sum(RECOVERED);
+    }
+
+    /** Deliveries that came about and have not ended: they wait in queues, or are on their way between event loops. */
+    long pending() {
+        long ended = delivered() + dropped(); // first, so that what ends meanwhile cannot make it negative
+        return Math.max(0, matched() - ended);
+    }
+
+    private static long refusedOther(LoopCounters counters) {
+        long known = 0;
+        for (ReasonCode reason : REFUSALS) {
+            known += counters.sum(REFUSED + reason.ordinal());
+        }
+        return counters.sum(REFUSED, CODES) - known;
+    }
+
+    void bindTo(MeterRegistry registry) {
+        for (QoS qos : QoS.values()) {
+            String level = Integer.toString(qos.level());
+            counter("smqtt.messages.received", RECEIVED + qos.ordinal())
+                    .description("messages accepted from publishers")
+                    .tag("qos", level)
+                    .register(registry);
+            counter("smqtt.messages.delivered", DELIVERED + qos.ordinal())
+                    .description("messages written to a subscriber for the first time")
+                    .tag("qos", level)
+                    .register(registry);
+            counter("smqtt.messages.queued", QUEUED + qos.ordinal())
+                    .description("messages that had to wait in a session's queue; each is delivered or dropped later")
+                    .tag("qos", level)
+                    .register(registry);
+        }
+        counter("smqtt.messages.unmatched", UNMATCHED)
+                .description("messages accepted from publishers that no subscription matched")
+                .register(registry);
+        matched(registry, "publish", PUBLISH_MATCHES);
+        matched(registry, "retained", RETAINED_MATCHES);
+        matched(registry, "redispatch", REDISPATCHED);
+        matched(registry, "recovered", RECOVERED);
+        for (DropReason reason : DropReason.values()) {
+            counter("smqtt.messages.dropped", DROPPED + reason.ordinal())
+                    .description("deliveries that ended without being written to the subscriber")
+                    .tag("reason", Tagged.of(reason))
+                    .register(registry);
+            counter("smqtt.messages.abandoned", ABANDONED + reason.ordinal())
+                    .description("QoS 1 and 2 messages that were delivered, and given up without an acknowledgement")
+                    .tag("reason", Tagged.of(reason))
+                    .register(registry);
+        }
+        for (ReasonCode reason : REFUSALS) {
+            counter("smqtt.messages.refused", REFUSED + reason.ordinal())
+                    .description("messages of publishers that were not accepted and went to nobody")
+                    .tag("reason", Tagged.of(reason))
+                    .register(registry);
+        }
+        FunctionCounter.builder("smqtt.messages.refused", counters, MessageCounts::refusedOther)
+                .description("messages of publishers that were not accepted and went to nobody")
+                .tag("reason", "other")
+                .register(registry);
+        counter("smqtt.payload.received", RECEIVED_BYTES)
+                .description("payload of accepted messages")
+                .baseUnit("bytes")
+                .register(registry);
+        counter("smqtt.payload.delivered", DELIVERED_BYTES)
+                .description("payload of delivered messages")
+                .baseUnit("bytes")
+                .register(registry);
+        counter("smqtt.retained.refused", RETAINED_REFUSED)
+                .description("messages that were not retained because of the limits of the retained messages")
+                .register(registry);
+        Gauge.builder("smqtt.messages.pending", this, MessageCounts::pending)
+                .description("deliveries that came about and have not ended: matched - delivered - dropped")
+                .register(registry);
+    }
+
+    private void matched(MeterRegistry registry, String source, int counter) {
+        counter("smqtt.messages.matched", counter)
+                .description("deliveries that came about: one for each subscriber or shared group that is to get a message")
+                .tag("source", source)
+                .register(registry);
+    }
+
+    private FunctionCounter.Builder<LoopCounters> counter(String name, int counter) {
+        return FunctionCounter.builder(name, counters, all -> all.sum(counter));
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.smqtt.BrokerModule;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.StorageConfig;
+import io.smqtt.routing.Router;
+import io.smqtt.session.Session;
+import io.smqtt.spi.BrokerObserver;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Metrics, health and status topics of one broker. It is a module and an observer:
+ *
+ * <pre>{@code
+ * MetricModule metrics = MetricModule.create(config);
+ * Broker.builder().config(config).observer(metrics.observer()).module(metrics).start();
+ * }</pre>
+ *
+ * Any thread.
+ */
+public final class MetricModule implements BrokerModule {
+
+    private final ManagementConfig config;
+    private final PrometheusMeterRegistry registry;
+    private final BrokerMeters meters;
+    private final Health health;
+    private final ManagementServer server;
+    private final ProcessMeters process = new ProcessMeters();
+    private final List<LoopProbe> probes = new ArrayList<>(); // from start on never changed
+    private volatile @Nullable StatusTopics topics;
+
+    private MetricModule(BrokerConfig broker, ManagementToken token) {
+        config = broker.management();
+        registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        meters = new BrokerMeters(
+                registry, broker.listeners().keySet(), broker.storage().kind() != StorageConfig.Kind.MEMORY);
+        health = new Health(meters.store());
+        server = new ManagementServer(config, token, registry, health, broker.nativeTransport());
+    }
+
+    /**
+     * Creates the module; nothing is bound yet. Reads the token file, so it blocks.
+     *
+     * @param config the configuration of the broker
+     * @return for one broker
+     * @throws io.smqtt.config.ConfigurationException if there is no token although one is needed, or it cannot be used
+     */
+    public static MetricModule create(BrokerConfig config) {
+        return new MetricModule(config, ManagementToken.of(config.management()));
+    }
+
+    /**
+     * Counts what the broker does.
+     *
+     * @return for {@link io.smqtt.BrokerBuilder#observer}
+     */
+    public BrokerObserver observer() {
+        return meters;
+    }
+
+    /**
+     * All meters, for other ways to show them, and for an application to add its own.
+     *
+     * @return the registry behind {@code /metrics}
+     */
+    public MeterRegistry registry() {
+        return registry;
+    }
+
+    /**
+     * Where the management port is bound.
+     *
+     * @return with the real port, or null while it is not bound
+     */
+    public @Nullable InetSocketAddress address() {
+        return server.address();
+    }
+
+    @Override
+    public Mono<Void> start(Core core) {
+        return Mono.<Void>fromRunnable(() -> begin(core))
+                .subscribeOn(Schedulers.boundedElastic())
+                .then(server.bind());
+    }
+
+    private void begin(Core core) {
+        Router router = core.router();
+        SessionTotals totals = new SessionTotals(router, core.sessions(), core.ticker());
+        long waiting = 0;
+        for (Session session : core.sessions().all()) {
+            waiting += session.queuedCount();
+        }
+        meters.messages().recovered(waiting);
+        bindTo(core, totals);
+        process.bindTo(registry);
+        for (int i = 0; i < router.loops().size(); i++) {
+            LoopProbe probe = new LoopProbe(router.loops().get(i).executor(), i, registry);
+            probes.add(probe);
+            probe.start();
+        }
+        health.watch(List.copyOf(probes));
+        if (!config.sysInterval().isZero()) {
+            StatusTopics status = new StatusTopics(core, meters, totals, version());
+            topics = status;
+            status.start(config.sysInterval());
+        }
+    }
+
+    private void bindTo(Core core, SessionTotals totals) {
+        Router router = core.router();
+        gauge("smqtt.sessions.active", "sessions, connected or not", () -> core.sessions().all().size())
+                .register(registry);
+        gauge("smqtt.subscriptions.active", "subscriptions, shared ones included", () -> router.index().size())
+                .register(registry);
+        gauge("smqtt.subscriptions.groups", "shared groups", () -> totals.get().groups())
+                .register(registry);
+        gauge("smqtt.messages.inflight", "messages sent to subscribers and not acknowledged", () -> totals.get().inFlight())
+                .register(registry);
+        gauge("smqtt.messages.waiting", "messages in the queues of sessions", () -> totals.get().queued())
+                .register(registry);
+        gauge("smqtt.retained.messages", "retained messages", () -> router.retained().count())
+                .register(registry);
+        gauge("smqtt.retained.memory", "what the retained messages hold", () -> router.retained().bytes())
+                .baseUnit("bytes")
+                .register(registry);
+    }
+
+    private static Gauge.Builder<?> gauge(
+            String name, String description, java.util.function.Supplier<Number> value) {
+        return Gauge.builder(name, value).description(description);
+    }
+
+    private static String version() {
+        String version = MetricModule.class.getPackage().getImplementationVersion();
+        return version == null ? "unknown" : version;
+    }
+
+    @Override
+    public void listening() {
+        health.listening();
+    }
+
+    @Override
+    public void draining() {
+        health.draining();
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        return Mono.<Void>fromRunnable(() -> {
+                    StatusTopics status = topics;
+                    if (status != null) {
+                        status.stop();
+                    }
+                    probes.forEach(LoopProbe::stop);
+                    process.close();
+                })
+                .then(server.close());
+    }
+}

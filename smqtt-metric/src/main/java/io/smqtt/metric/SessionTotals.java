@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.smqtt.routing.Router;
+import io.smqtt.session.Session;
+import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.Ticker;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Sums over all sessions and subscriptions, for what no counter can tell. A walk is made at most once a second and takes at
+ * most a fiftieth of the time, so that asking often does no harm with a million sessions. Any thread that may wait.
+ */
+final class SessionTotals {
+
+    private static final long FRESH_NANOS = 1_000_000_000;
+    private static final int SHARE_OF_TIME = 50;
+
+    private final Router router;
+    private final SessionRegistry sessions;
+    private final Ticker ticker;
+    private Totals last = new Totals(0, 0, 0);
+    private long nextNanos;
+
+    SessionTotals(Router router, SessionRegistry sessions, Ticker ticker) {
+        this.router = router;
+        this.sessions = sessions;
+        this.ticker = ticker;
+        nextNanos = ticker.nanoTime();
+    }
+
+    synchronized Totals get() {
+        long began = ticker.nanoTime();
+        if (began - nextNanos >= 0) {
+            last = walk();
+            long taken = ticker.nanoTime() - began;
+            nextNanos = began + Math.max(FRESH_NANOS, taken * SHARE_OF_TIME);
+        }
+        return last;
+    }
+
+    private Totals walk() {
+        long inFlight = 0;
+        long queued = 0;
+        for (Session session : sessions.all()) {
+            inFlight += session.inFlightCount();
+            queued += session.queuedCount();
+        }
+        Set<String> groups = new HashSet<>();
+        router.index().forEach(subscription -> {
+            if (subscription.shareName() != null) {
+                groups.add(subscription.clientFilter());
+            }
+        });
+        return new Totals(inFlight, queued, groups.size());
+    }
+
+    /**
+     * Sums of one walk.
+     *
+     * @param inFlight messages sent to subscribers and not acknowledged
+     * @param queued messages that wait in sessions' queues
+     * @param groups shared groups: different filters with a share name
+     */
+    record Totals(long inFlight, long queued, long groups) {}
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.smqtt.spi.StoreFigures;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToDoubleFunction;
+
+/** What the store does. Told on the store's thread once per commit, which holds many messages under load. */
+final class StoreMeters {
+
+    private static final StoreFigures NOTHING = new StoreFigures(true, 0, 0, 0, 0);
+
+    private final LongAdder operations = new LongAdder();
+    private final Timer kept;
+    private final Timer failed;
+    private volatile StoreFigures figures = NOTHING;
+    private final boolean present;
+
+    StoreMeters(MeterRegistry registry, boolean present) {
+        this.present = present;
+        kept = commits(registry, "kept");
+        failed = commits(registry, "failed");
+        FunctionCounter.builder("smqtt.store.operations", operations, LongAdder::sum)
+                .description("operations that were made safe")
+                .register(registry);
+        gauge("smqtt.store.healthy", "1 if the store takes operations, or there is none", now -> now.healthy() ? 1 : 0)
+                .register(registry);
+        gauge("smqtt.store.queue", "operations that wait to be written", StoreFigures::queuedBytes)
+                .baseUnit("bytes")
+                .register(registry);
+        gauge("smqtt.store.disk", "what the store's files take", StoreFigures::diskBytes)
+                .baseUnit("bytes")
+                .register(registry);
+        counter(registry, "smqtt.store.submitted", "rows that were given to the store", StoreFigures::submittedBytes);
+        counter(
+                registry,
+                "smqtt.store.written",
+                "what the store wrote to files for them; divided by the former it is the write amplification",
+                StoreFigures::writtenBytes);
+    }
+
+    private static Timer commits(MeterRegistry registry, String outcome) {
+        return Timer.builder("smqtt.store.commit")
+                .description("group commits, the wait for stable storage included")
+                .tag("outcome", outcome)
+                .serviceLevelObjectives(
+                        Duration.ofMillis(1),
+                        Duration.ofMillis(5),
+                        Duration.ofMillis(20),
+                        Duration.ofMillis(100),
+                        Duration.ofMillis(500),
+                        Duration.ofSeconds(2))
+                .register(registry);
+    }
+
+    private Gauge.Builder<StoreMeters> gauge(
+            String name, String description, ToDoubleFunction<StoreFigures> value) {
+        return Gauge.builder(name, this, meters -> value.applyAsDouble(meters.figures))
+                .description(description);
+    }
+
+    private void counter(
+            MeterRegistry registry, String name, String description, ToDoubleFunction<StoreFigures> value) {
+        FunctionCounter.builder(name, this, meters -> value.applyAsDouble(meters.figures))
+                .description(description)
+                .baseUnit("bytes")
+                .register(registry);
+    }
+
+    void committed(int count, long nanos, boolean safe) {
+        (safe ? kept : failed).record(nanos, TimeUnit.NANOSECONDS);
+        if (safe) {
+            operations.add(count);
+        }
+    }
+
+    void measured(StoreFigures latest) {
+        figures = latest;
+    }
+
+    /** Whether the broker has a store. */
+    boolean isPresent() {
+        return present;
+    }
+
+    /** Whether the store took operations when it was last looked at. */
+    boolean isHealthy() {
+        return figures.healthy();
+    }
+}
