@@ -6,10 +6,13 @@ import io.smqtt.BrokerBuilder;
 import io.smqtt.ReloadResult;
 import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.metric.MetricModule;
 import io.smqtt.spi.BrokerStore;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Starts what the program runs. */
 @FunctionalInterface
@@ -17,12 +20,16 @@ interface BrokerStarter {
 
     /** Starts the broker of the core. */
     BrokerStarter CORE = config -> {
+        MetricModule metrics = config.management().enabled() ? MetricModule.create(config) : null;
         BrokerStore store = DataDirectory.of(config.storage()).openIfConfigured();
         Broker broker;
         try {
             BrokerBuilder builder = Broker.builder().config(config).store(store);
             if (config.cluster().enabled()) {
                 builder.module(ClusterModule.of(config.cluster()));
+            }
+            if (metrics != null) {
+                builder.observer(metrics.observer()).module(metrics);
             }
             broker = builder.start().block();
         } catch (RuntimeException e) {
@@ -34,7 +41,7 @@ interface BrokerStarter {
         if (broker == null) {
             throw new IllegalStateException("the broker did not start");
         }
-        return new CoreBroker(broker);
+        return new CoreBroker(broker, metrics);
     };
 
     /**
@@ -48,7 +55,7 @@ interface BrokerStarter {
     /** A broker that runs. */
     interface Running {
 
-        /** {@return the bound address of each listener, in the order of the configuration} */
+        /** {@return the bound address of each listener, in the order of the configuration, and of the management port} */
         Map<String, InetSocketAddress> listeners();
 
         /** {@return what was read again, and what failed and stays as it was} */
@@ -63,11 +70,16 @@ interface BrokerStarter {
     }
 
     /** The broker of the core, seen from a thread that may wait. */
-    record CoreBroker(Broker broker) implements Running {
+    record CoreBroker(Broker broker, @Nullable MetricModule metrics) implements Running {
 
         @Override
         public Map<String, InetSocketAddress> listeners() {
-            return broker.listeners();
+            Map<String, InetSocketAddress> bound = new LinkedHashMap<>(broker.listeners());
+            InetSocketAddress management = metrics == null ? null : metrics.address();
+            if (management != null) {
+                bound.putIfAbsent("management", management);
+            }
+            return bound;
         }
 
         @Override

@@ -15,13 +15,15 @@ import org.jspecify.annotations.Nullable;
  * @param sysInterval how often the topics below $SYS/broker are written; 0 for never
  */
 public record ManagementConfig(
-        @ConfigDoc("the address to bind to; any other than a loopback address needs `token-file`, and a proxy with TLS in front")
+        @ConfigDoc(
+                "the address to bind to; any other than a loopback address needs `token-file`, and a proxy with TLS in front")
         String host,
 
         @ConfigDoc(value = "the port; 0 for any free one", min = "0", max = "65535")
         int port,
 
-        @ConfigDoc("the file that holds the bearer token, of 16 characters or more; without one nobody on loopback needs a token")
+        @ConfigDoc(
+                "the file that holds the bearer token, of 16 characters or more; without one nobody on loopback needs a token")
         @Nullable
         Path tokenFile,
 

@@ -82,7 +82,9 @@ class ConfigSchemaTest {
                         "cluster.subscribe-sync",
                         "management.host",
                         "management.port",
-                        "management.token-file")
+                        "management.token-file",
+                        "management.enabled",
+                        "management.sys-interval")
                 .doesNotHaveDuplicates();
     }
 

@@ -42,7 +42,7 @@ final class BrokerMeters implements BrokerObserver {
         takeovers = Counter.builder("smqtt.sessions.takeovers")
                 .description("clients replaced by a newer connection with the same client identifier")
                 .register(registry);
-        created = Counter.builder("smqtt.sessions.created")
+        created = Counter.builder("smqtt.sessions.started")
                 .description("sessions that began")
                 .register(registry);
         expired = ended(registry, "expired");

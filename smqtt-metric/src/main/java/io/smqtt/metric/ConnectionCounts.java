@@ -63,28 +63,36 @@ final class ConnectionCounts {
     void closed(String listener, ReasonCode reason) {
         listener(listener).closed.increment();
         String name = Tagged.of(reason);
-        byTags.computeIfAbsent("closed " + listener + ' ' + name, key -> Counter.builder("smqtt.connections.closed")
-                        .description("transport connections that ended, by the reason code of the end")
-                        .tags("listener", listener, "reason", name)
-                        .register(registry))
+        byTags.computeIfAbsent(
+                        "closed " + listener + ' ' + name,
+                        key -> Counter.builder("smqtt.connections.closed")
+                                .description("transport connections that ended, by the reason code of the end")
+                                .tags("listener", listener, "reason", name)
+                                .register(registry))
                 .increment();
     }
 
     void refused(String listener, String limit) {
-        String name = limit.startsWith("listeners.") ? "listeners.<name>" + limit.substring(limit.lastIndexOf('.')) : limit;
-        byTags.computeIfAbsent("refused " + listener + ' ' + name, key -> Counter.builder("smqtt.connections.refused")
-                        .description("connections refused before their first packet, by the key of the limit that did")
-                        .tags("listener", listener, "limit", name)
-                        .register(registry))
+        String name =
+                limit.startsWith("listeners.") ? "listeners.<name>" + limit.substring(limit.lastIndexOf('.')) : limit;
+        byTags.computeIfAbsent(
+                        "refused " + listener + ' ' + name,
+                        key -> Counter.builder("smqtt.connections.refused")
+                                .description(
+                                        "connections refused before their first packet, by the key of the limit that did")
+                                .tags("listener", listener, "limit", name)
+                                .register(registry))
                 .increment();
     }
 
     void rejected(String listener, ReasonCode reason) {
         String name = Tagged.of(reason);
-        byTags.computeIfAbsent("rejected " + listener + ' ' + name, key -> Counter.builder("smqtt.clients.rejected")
-                        .description("clients whose CONNECT was refused, by the reason code of the CONNACK")
-                        .tags("listener", listener, "reason", name)
-                        .register(registry))
+        byTags.computeIfAbsent(
+                        "rejected " + listener + ' ' + name,
+                        key -> Counter.builder("smqtt.clients.rejected")
+                                .description("clients whose CONNECT was refused, by the reason code of the CONNACK")
+                                .tags("listener", listener, "reason", name)
+                                .register(registry))
                 .increment();
         if (BAD_CREDENTIALS.contains(reason)) {
             badCredentials.increment();
@@ -132,7 +140,8 @@ final class ConnectionCounts {
 
         OfListener(String name, MeterRegistry registry) {
             for (ProtocolVersion version : ProtocolVersion.values()) {
-                protocols.put(version, new OfProtocol(Tags.of("listener", name, "protocol", protocol(version)), registry));
+                protocols.put(
+                        version, new OfProtocol(Tags.of("listener", name, "protocol", protocol(version)), registry));
             }
             FunctionCounter.builder("smqtt.connections.opened", opened, LongAdder::sum)
                     .description("transport connections that were accepted")

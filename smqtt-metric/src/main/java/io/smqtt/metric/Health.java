@@ -67,9 +67,14 @@ final class Health {
 
         /** {@return one JSON object; keys and values hold nothing that would have to be escaped} */
         String json() {
-            StringBuilder json = new StringBuilder("{\"status\":\"").append(up ? "up" : "down").append('"');
-            checks.forEach((name, state) ->
-                    json.append(",\"").append(name).append("\":\"").append(state).append('"'));
+            StringBuilder json = new StringBuilder("{\"status\":\"")
+                    .append(up ? "up" : "down")
+                    .append('"');
+            checks.forEach((name, state) -> json.append(",\"")
+                    .append(name)
+                    .append("\":\"")
+                    .append(state)
+                    .append('"'));
             return json.append("}\n").toString();
         }
     }

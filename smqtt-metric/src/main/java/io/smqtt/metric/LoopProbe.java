@@ -40,7 +40,8 @@ final class LoopProbe {
         windowEndNanos = dueNanos + WINDOW_NANOS;
         String name = Integer.toString(index);
         TimeGauge.builder("smqtt.eventloop.lag", this, TimeUnit.NANOSECONDS, LoopProbe::greatestLag)
-                .description("how late an event loop was with a task that was due, at most, within the last 15 to 30 seconds")
+                .description(
+                        "how late an event loop was with a task that was due, at most, within the last 15 to 30 seconds")
                 .tag("loop", name)
                 .register(registry);
         FunctionCounter.builder("smqtt.eventloop.cpu", this, probe -> probe.cpuNanos() / 1e9)

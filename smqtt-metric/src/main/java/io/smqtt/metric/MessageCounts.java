@@ -189,7 +189,8 @@ final class MessageCounts {
 
     private void matched(MeterRegistry registry, String source, int counter) {
         counter("smqtt.messages.matched", counter)
-                .description("deliveries that came about: one for each subscriber or shared group that is to get a message")
+                .description(
+                        "deliveries that came about: one for each subscriber or shared group that is to get a message")
                 .tag("source", source)
                 .register(registry);
     }

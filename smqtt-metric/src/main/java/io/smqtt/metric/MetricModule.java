@@ -119,25 +119,42 @@ public final class MetricModule implements BrokerModule {
 
     private void bindTo(Core core, SessionTotals totals) {
         Router router = core.router();
-        gauge("smqtt.sessions.active", "sessions, connected or not", () -> core.sessions().all().size())
+        gauge(
+                        "smqtt.sessions.active",
+                        "sessions, connected or not",
+                        () -> core.sessions().all().size())
                 .register(registry);
-        gauge("smqtt.subscriptions.active", "subscriptions, shared ones included", () -> router.index().size())
+        gauge(
+                        "smqtt.subscriptions.active",
+                        "subscriptions, shared ones included",
+                        () -> router.index().size())
                 .register(registry);
         gauge("smqtt.subscriptions.groups", "shared groups", () -> totals.get().groups())
                 .register(registry);
-        gauge("smqtt.messages.inflight", "messages sent to subscribers and not acknowledged", () -> totals.get().inFlight())
+        gauge(
+                        "smqtt.messages.inflight",
+                        "messages sent to subscribers and not acknowledged",
+                        () -> totals.get().inFlight())
                 .register(registry);
-        gauge("smqtt.messages.waiting", "messages in the queues of sessions", () -> totals.get().queued())
+        gauge(
+                        "smqtt.messages.waiting",
+                        "messages in the queues of sessions",
+                        () -> totals.get().queued())
                 .register(registry);
-        gauge("smqtt.retained.messages", "retained messages", () -> router.retained().count())
+        gauge(
+                        "smqtt.retained.messages",
+                        "retained messages",
+                        () -> router.retained().count())
                 .register(registry);
-        gauge("smqtt.retained.memory", "what the retained messages hold", () -> router.retained().bytes())
+        gauge(
+                        "smqtt.retained.memory",
+                        "what the retained messages hold",
+                        () -> router.retained().bytes())
                 .baseUnit("bytes")
                 .register(registry);
     }
 
-    private static Gauge.Builder<?> gauge(
-            String name, String description, java.util.function.Supplier<Number> value) {
+    private static Gauge.Builder<?> gauge(String name, String description, java.util.function.Supplier<Number> value) {
         return Gauge.builder(name, value).description(description);
     }
 

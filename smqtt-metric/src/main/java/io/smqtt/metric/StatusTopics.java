@@ -44,9 +44,8 @@ final class StatusTopics {
         loop = core.router().loops().get(0);
         startNanos = core.ticker().nanoTime();
         lastNanos = startNanos;
-        for (String name : new String[] {
-            "publish/received", "publish/sent", "publish/dropped", "connections", "sockets"
-        }) {
+        for (String name :
+                new String[] {"publish/received", "publish/sent", "publish/dropped", "connections", "sockets"}) {
             loads.put(name, new LoadAverage());
         }
     }
@@ -130,7 +129,10 @@ final class StatusTopics {
         put(values, "publish/bytes/sent", messages.deliveredBytes());
         SessionTotals.Totals sums = totals.get();
         put(values, "messages/inflight", sums.inFlight());
-        put(values, "store/messages/count", sums.queued() + core.router().retained().count());
+        put(
+                values,
+                "store/messages/count",
+                sums.queued() + core.router().retained().count());
         put(values, "retained messages/count", core.router().retained().count());
         put(values, "subscriptions/count", core.router().index().size());
         put(values, "shared_subscriptions/count", sums.groups());

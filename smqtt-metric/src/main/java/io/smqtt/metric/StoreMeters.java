@@ -59,8 +59,7 @@ final class StoreMeters {
                 .register(registry);
     }
 
-    private Gauge.Builder<StoreMeters> gauge(
-            String name, String description, ToDoubleFunction<StoreFigures> value) {
+    private Gauge.Builder<StoreMeters> gauge(String name, String description, ToDoubleFunction<StoreFigures> value) {
         return Gauge.builder(name, this, meters -> value.applyAsDouble(meters.figures))
                 .description(description);
     }
