@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.Broker;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.config.ManagementConfig;
+import io.smqtt.spi.StoreFigures;
+import io.smqtt.transport.BindFailedException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ManagementPortTest {
+
+    private static final String TOKEN = "0123456789abcdef-secret";
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void aRunningBrokerLivesAndIsReady() throws Exception {
+        try (ObservedBroker broker = new ObservedBroker()) {
+            HttpResponse<String> ready = broker.get("/health/ready");
+
+            assertThat(ready.statusCode()).isEqualTo(200);
+            assertThat(ready.body()).isEqualTo("{\"status\":\"up\",\"listeners\":\"bound\",\"store\":\"none\"}\n");
+            assertThat(broker.get("/health/live").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aDrainingBrokerIsNotReadyAndLives() throws Exception {
+        try (ObservedBroker broker = new ObservedBroker()) {
+            broker.module.draining();
+
+            HttpResponse<String> ready = broker.get("/health/ready");
+            assertThat(ready.statusCode()).isEqualTo(503);
+            assertThat(ready.body()).contains("\"status\":\"down\"", "\"listeners\":\"draining\"");
+            assertThat(broker.get("/health/live").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aFailingStoreIsNotReadyUntilItIsWellAgain() throws Exception {
+        try (ObservedBroker broker = new ObservedBroker()) {
+            broker.module.observer().storeMeasured(new StoreFigures(false, 1, 2, 3, 4));
+            assertThat(broker.get("/health/ready").statusCode()).isEqualTo(503);
+
+            broker.module.observer().storeMeasured(new StoreFigures(true, 1, 2, 3, 4));
+            assertThat(broker.get("/health/ready").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void onlyWhoHasTheTokenSeesMetrics() throws Exception {
+        Path file = Files.writeString(directory.resolve("token"), TOKEN + "\n");
+        try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.tokenFile(file))) {
+            assertThat(broker.get("/metrics").statusCode()).isEqualTo(401);
+            assertThat(broker.get("/metrics", "Authorization", "Bearer wrong").statusCode())
+                    .isEqualTo(401);
+            assertThat(broker.get("/metrics", "Authorization", "Basic " + TOKEN).statusCode())
+                    .isEqualTo(401);
+            assertThat(broker.get("/health/ready", "Authorization", "Bearer wrong")
+                            .statusCode())
+                    .isEqualTo(401);
+
+            HttpResponse<String> allowed = broker.get("/metrics", "Authorization", "Bearer " + TOKEN);
+            assertThat(allowed.statusCode()).isEqualTo(200);
+            assertThat(allowed.body()).contains("smqtt_messages_received_total");
+        }
+    }
+
+    @Test
+    void withoutTheTokenHealthTellsOneWord() throws Exception {
+        Path file = Files.writeString(directory.resolve("token"), TOKEN);
+        try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.tokenFile(file))) {
+            assertThat(broker.get("/health/ready").body()).isEqualTo("{\"status\":\"up\"}\n");
+            assertThat(broker.get("/health/ready", "Authorization", "Bearer " + TOKEN)
+                            .body())
+                    .contains("listeners");
+        }
+    }
+
+    @Test
+    void otherPathsAndMethodsAreRefused() throws Exception {
+        try (ObservedBroker broker = new ObservedBroker()) {
+            assertThat(broker.get("/").statusCode()).isEqualTo(404);
+            HttpResponse<String> post = broker.post("/metrics");
+            assertThat(post.statusCode()).isEqualTo(405);
+            assertThat(post.headers().firstValue("allow")).hasValue("GET, HEAD");
+        }
+    }
+
+    @Test
+    void otherAddressesThanLoopbackNeedAToken() {
+        BrokerConfig config = config(ManagementConfig.builder().host("0.0.0.0").port(0));
+
+        assertThatThrownBy(() -> MetricModule.create(config))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("management.token-file")
+                .hasMessageContaining("0.0.0.0");
+    }
+
+    @Test
+    void aTokenThatIsTooShortIsRefused() throws IOException {
+        Path file = Files.writeString(directory.resolve("token"), "short\n");
+        BrokerConfig config = config(ManagementConfig.builder().port(0).tokenFile(file));
+
+        assertThatThrownBy(() -> MetricModule.create(config))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("16");
+    }
+
+    @Test
+    void aPortInUseStopsTheStart() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            BrokerConfig config = config(ManagementConfig.builder().port(taken.getLocalPort()));
+            MetricModule module = MetricModule.create(config);
+
+            assertThatThrownBy(() -> Broker.builder()
+                            .config(config)
+                            .observer(module.observer())
+                            .module(module)
+                            .start()
+                            .block(Duration.ofSeconds(30)))
+                    .isInstanceOf(BindFailedException.class)
+                    .hasMessageContaining("listener management cannot be bound to 127.0.0.1:" + taken.getLocalPort());
+        }
+    }
+
+    private static BrokerConfig config(ManagementConfig.Builder management) {
+        ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
+        return BrokerConfig.builder()
+                .listeners(Map.of("tcp", tcp))
+                .management(management.build())
+                .build();
+    }
+}
