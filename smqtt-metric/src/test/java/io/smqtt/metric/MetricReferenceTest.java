@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.smqtt.message.ReasonCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Keeps docs/metrics.md equal to the registered meters. With -Dsmqtt.docs.write=true it writes the file. */
+class MetricReferenceTest {
+
+    private static final Path DOCUMENT = Path.of("..", "docs", "metrics.md");
+
+    private static final String HEAD = """
+            # Metrics
+
+            Generated from the registered meters: do not edit. To write it again run
+            `mvn -pl smqtt-metric -am test -Dtest=MetricReferenceTest -Dsurefire.failIfNoSpecifiedTests=false -Dsmqtt.docs.write=true`.
+
+            `GET /metrics` on the management port (`management.*` in [configuration.md](configuration.md)) answers in Prometheus' text
+            format: dots are underscores, units are suffixes, counters end in `_total`. The virtual machine, the process and Netty's buffers
+            are there too, as Micrometer names them (`jvm.*`, `process.*`, `system.*`, `netty.*`). No tag holds what a client chooses.
+
+            `matched` = `delivered` + `dropped` + `pending`, and `pending` is what waits in the queues of sessions when nothing is on its way.
+            Messages of `$SYS` that a subscriber gets are counted like those of any publisher. A client that is disconnected because it reads
+            too slowly is `smqtt.connections.closed` with `quota_exceeded`; QoS 0 messages that it missed are dropped with `slow_consumer`.
+
+            `/health/live` fails (503) when an event loop has run nothing for 30 seconds. `/health/ready` fails until all listeners are bound,
+            while the store refuses operations, and from the moment on when the broker is told to stop.
+
+            | meter | type | tags | unit | meaning |
+            |---|---|---|---|---|
+            """;
+
+    @Test
+    void documentSaysWhatIsRegistered() throws IOException {
+        String expected = document();
+        if (Boolean.getBoolean("smqtt.docs.write")) {
+            Files.writeString(DOCUMENT, expected);
+        }
+
+        assertThat(DOCUMENT).hasContent(expected);
+    }
+
+    private static String document() {
+        try (ObservedBroker broker = new ObservedBroker()) {
+            broker.module.observer().connectionClosed("tcp", ReasonCode.SUCCESS);
+            broker.module.observer().connectionRefused("tcp", "limits.max-connections");
+            broker.module.observer().connectRefused("tcp", null, ReasonCode.SERVER_BUSY);
+            Map<String, String> rows = new TreeMap<>();
+            for (Meter meter : broker.module.registry().getMeters()) {
+                Meter.Id id = meter.getId();
+                if (id.getName().startsWith("smqtt.") && !id.getName().startsWith("smqtt.store.commit.")) {
+                    rows.put(id.getName(), row(id));
+                }
+            }
+            return HEAD + String.join("", rows.values());
+        }
+    }
+
+    private static String row(Meter.Id id) {
+        assertThat(id.getDescription()).as(id.getName()).isNotBlank();
+        List<String> tags = id.getTags().stream().map(Tag::getKey).sorted().collect(Collectors.toList());
+        return "| `%s` | %s | %s | %s | %s |\n"
+                .formatted(
+                        id.getName(),
+                        id.getType().name().toLowerCase(Locale.ROOT),
+                        tags.isEmpty() ? "" : "`" + String.join("`, `", tags) + "`",
+                        Objects.requireNonNullElse(id.getBaseUnit(), ""),
+                        id.getDescription());
+    }
+}
