@@ -113,7 +113,7 @@ class AccountTest {
         try (ObservedBroker broker = new ObservedBroker()) {
             RawClient client = broker.client("chosen-id");
             client.subscribe("chosen/filter", 1);
-            client.publish("chosen/filter", "chosen-payload", 0);
+            broker.client("chosen-too").publish("chosen/filter", "chosen-payload", 0);
             client.expectPublish("chosen/filter", "chosen-payload");
 
             assertThat(broker.get("/metrics").body()).doesNotContain("chosen");
