@@ -34,7 +34,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     }
 
     private final Simulation simulation;
-    private final SimulatedNetwork.Process process;
+    private final SimulatedNetwork.Endpoint process;
     private final SimulatedLoop loop;
     private final ClusterNode node;
     private final String nodeId;
@@ -90,7 +90,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         return node;
     }
 
-    SimulatedNetwork.Process process() {
+    SimulatedNetwork.Endpoint process() {
         return process;
     }
 

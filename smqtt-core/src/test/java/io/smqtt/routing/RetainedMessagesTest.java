@@ -167,7 +167,8 @@ class RetainedMessagesTest {
     void anObserverIsShownWhatIsThereAndToldWhatIsStored() {
         List<String> seen = new ArrayList<>();
         retained.store(message("a", "before"));
-        retained.observe(message -> seen.add(message.topic() + " " + message.payload().asString()));
+        retained.observe(
+                message -> seen.add(message.topic() + " " + message.payload().asString()));
         retained.store(message("a", "after"));
         retained.store(message("b", ""));
 

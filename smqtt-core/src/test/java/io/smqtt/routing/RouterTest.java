@@ -424,8 +424,8 @@ class RouterTest {
         ApplicationMessage message = ApplicationMessage.builder("a").build();
 
         int all = router.routeForwarded(loop, message, true, List.of(), RouteTicket.NONE, refused::add);
-        int groups = router.routeForwarded(
-                loop, message, false, List.of(group, unknown), RouteTicket.NONE, refused::add);
+        int groups =
+                router.routeForwarded(loop, message, false, List.of(group, unknown), RouteTicket.NONE, refused::add);
 
         assertThat(all).isEqualTo(1);
         assertThat(groups).isZero();

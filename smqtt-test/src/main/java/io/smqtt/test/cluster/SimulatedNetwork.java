@@ -17,8 +17,8 @@ import reactor.core.publisher.Mono;
  * <pre>{@code
  * Simulation simulation = new Simulation(42);
  * SimulatedNetwork network = new SimulatedNetwork(simulation);
- * Process a = network.start("a");
- * Process b = network.start("b");
+ * Endpoint a = network.start("a");
+ * Endpoint b = network.start("b");
  * network.cut("a", "b");
  * simulation.run(Duration.ofSeconds(30));
  * network.healAll();
@@ -27,7 +27,7 @@ import reactor.core.publisher.Mono;
 public final class SimulatedNetwork {
 
     private final Simulation simulation;
-    private final List<Process> processes = new ArrayList<>();
+    private final List<Endpoint> processes = new ArrayList<>();
     private final Set<Link> cuts = new HashSet<>();
     private Faults faults = Faults.NONE;
     private long carriedFrames;
@@ -95,8 +95,8 @@ public final class SimulatedNetwork {
      * @param machine the name of the machine, which cuts go by
      * @return the process, with its transport
      */
-    public Process start(String machine) {
-        Process process = new Process(machine, processes.size());
+    public Endpoint start(String machine) {
+        Endpoint process = new Endpoint(machine, processes.size());
         processes.add(process);
         return process;
     }
@@ -118,14 +118,14 @@ public final class SimulatedNetwork {
         look();
     }
 
-    private boolean isOpen(Process from, Process to) {
+    private boolean isOpen(Endpoint from, Endpoint to) {
         return from.alive && to.alive && !cuts.contains(new Link(from.machine, to.machine));
     }
 
     /** Lets all processes learn in a while what they see now. */
     private void look() {
-        for (Process process : processes) {
-            for (Process other : processes) {
+        for (Endpoint process : processes) {
+            for (Endpoint other : processes) {
                 if (process != other && process.alive && process.handler != null) {
                     simulation.after(between(Duration.ZERO, faults.detection()), () -> process.notice(other));
                 }
@@ -139,17 +139,17 @@ public final class SimulatedNetwork {
                 + (range <= 0 ? 0 : (long) (simulation.random().nextDouble() * range));
     }
 
-    /** A simulated process: one end of the network. */
-    public final class Process implements ClusterTransport, ClusterTransport.Peer {
+    /** One end of the network, as a process of its own. */
+    public final class Endpoint implements ClusterTransport, ClusterTransport.Peer {
 
         private final String machine;
         private final int number;
-        private final Set<Process> seen = new HashSet<>();
+        private final Set<Endpoint> seen = new HashSet<>();
         private final List<Long> lastArrivals = new ArrayList<>();
         private @Nullable Handler handler;
         private boolean alive = true;
 
-        private Process(String machine, int number) {
+        private Endpoint(String machine, int number) {
             this.machine = machine;
             this.number = number;
         }
@@ -182,7 +182,7 @@ public final class SimulatedNetwork {
 
         @Override
         public boolean send(Peer peer, byte[] frame, boolean bulk) {
-            if (!alive || !(peer instanceof Process to)) {
+            if (!alive || !(peer instanceof Endpoint to)) {
                 return false;
             }
             carriedFrames++;
@@ -194,7 +194,7 @@ public final class SimulatedNetwork {
             return true;
         }
 
-        private void carry(Process to, byte[] frame) {
+        private void carry(Endpoint to, byte[] frame) {
             if (!isOpen(this, to) || simulation.random().nextDouble() < faults.loss()) {
                 return;
             }
@@ -214,7 +214,7 @@ public final class SimulatedNetwork {
             });
         }
 
-        private void notice(Process other) {
+        private void notice(Endpoint other) {
             Handler told = handler;
             if (!alive || told == null) {
                 return;
