@@ -4,6 +4,7 @@ package io.smqtt.bootstrap;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreSettings;
+import io.smqtt.persistence.StoreUnusableException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -58,7 +59,7 @@ record DataDirectory(Path store, StoreSettings settings, boolean configured) {
                 Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("the data directory cannot be made: " + e, e);
+            throw StoreUnusableException.of(directory, e);
         }
     }
 

@@ -4,6 +4,7 @@ package io.smqtt.bootstrap;
 import io.smqtt.benchmark.load.BenchCommand;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.persistence.StoreInUseException;
+import io.smqtt.persistence.StoreUnusableException;
 import io.smqtt.spi.StoreDamagedException;
 import io.smqtt.transport.BindFailedException;
 import java.io.PrintStream;
@@ -19,7 +20,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command line. Exit codes: 0 all well, 1 unexpected, 2 wrong usage, 3 the configuration cannot be used, 4 a port is
- * in use or an address cannot be bound, 5 the stored data is damaged, in use or of a newer version.
+ * in use or an address cannot be bound, 5 the stored data is damaged, in use, of a newer version or on a disk that cannot be used.
  */
 @Command(
         name = "smqtt",
@@ -111,6 +112,7 @@ public final class SmqttMain implements Runnable {
         }
         if (failure instanceof StoreDamagedException
                 || failure instanceof StoreInUseException
+                || failure instanceof StoreUnusableException
                 || failure instanceof BadDataException) {
             err.println("smqtt: " + failure.getMessage());
             return ExitCode.BAD_DATA;

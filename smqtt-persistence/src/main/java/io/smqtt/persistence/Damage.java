@@ -104,11 +104,16 @@ final class Damage {
         }
     }
 
-    /** Damage is told as such; of other failures, a full disk for instance, the library's words are all there is. */
-    static RuntimeException orFailure(RocksDBException failure, Path directory) {
+    /**
+     * Damage is told as such; of other failures, a full disk for instance, the library's words are all there is.
+     *
+     * @param database the directory of the database
+     */
+    static RuntimeException orFailure(RocksDBException failure, Path database) {
+        Path store = database.getParent();
         return isDamage(failure)
-                ? of(failure, directory)
-                : new IllegalStateException("the store cannot be used: " + failure.getMessage(), failure);
+                ? of(failure, database)
+                : StoreUnusableException.of(store == null ? database : store, failure);
     }
 
     /** Whether trying again is of no use. */

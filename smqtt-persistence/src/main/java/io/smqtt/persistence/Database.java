@@ -2,6 +2,8 @@
 package io.smqtt.persistence;
 
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -30,6 +32,8 @@ final class Database implements AutoCloseable {
     private final AtomicLong submittedBytes = new AtomicLong();
     private @Nullable Handles handles;
     private long writtenBeforeBytes; // by handles that are closed
+    private @Nullable CompactRangeOptions compacting; // guarded by this
+    private boolean closing; // guarded by this
 
     Database(Path directory, StoreSettings settings) {
         this.directory = directory;
@@ -55,6 +59,7 @@ final class Database implements AutoCloseable {
         }
     }
 
+    /** Closes the database when nobody uses it any more, however long that takes. */
     @Override
     public void close() {
         lock.writeLock().lock();
@@ -63,6 +68,49 @@ final class Database implements AutoCloseable {
         } finally {
             lock.writeLock().unlock();
         }
+    }
+
+    /**
+     * Closes the database, if nobody uses it for long. Nothing is put together anew from now on.
+     *
+     * @param patience how long to wait for a copy or a read that goes on
+     * @return false if it still goes on: the database is as open as before
+     */
+    boolean close(Duration patience) {
+        stopCompacting();
+        try {
+            if (!lock.writeLock().tryLock(patience.toNanos(), TimeUnit.NANOSECONDS)) {
+                return false;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+        try {
+            closeHandles();
+            return true;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    private synchronized void stopCompacting() {
+        closing = true;
+        if (compacting != null) {
+            compacting.setCanceled(true);
+        }
+    }
+
+    /** Returns false if nothing is to be put together anew any more. */
+    private synchronized boolean startCompacting(CompactRangeOptions options) {
+        if (!closing) {
+            compacting = options;
+        }
+        return !closing;
+    }
+
+    private synchronized void endCompacting() {
+        compacting = null;
     }
 
     private void closeHandles() {
@@ -187,13 +235,23 @@ final class Database implements AutoCloseable {
         use(open -> {
             try (FlushOptions flush = new FlushOptions().setWaitForFlush(true);
                     CompactRangeOptions options = new CompactRangeOptions()) {
-                for (Family family : Family.values()) {
-                    open.db.flush(flush, open.of(family));
-                    open.db.compactRange(open.of(family), null, null, options);
+                if (startCompacting(options)) {
+                    compact(open, flush, options);
                 }
             }
             return true;
         });
+    }
+
+    private void compact(Handles open, FlushOptions flush, CompactRangeOptions options) throws RocksDBException {
+        try {
+            for (Family family : Family.values()) {
+                open.db.flush(flush, open.of(family));
+                open.db.compactRange(open.of(family), null, null, options);
+            }
+        } finally {
+            endCompacting(); // before the options are closed
+        }
     }
 
     private <T> T use(Use<T> use) throws RocksDBException {

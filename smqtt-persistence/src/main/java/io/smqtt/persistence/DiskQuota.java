@@ -76,7 +76,7 @@ final class DiskQuota {
                 try {
                     database.compact();
                 } catch (RocksDBException e) {
-                    LOG.warn("the store cannot be made smaller: {}", e.getMessage());
+                    LOG.info("the store is not made smaller: {}", e.getMessage());
                 } finally {
                     compacting.set(false);
                 }

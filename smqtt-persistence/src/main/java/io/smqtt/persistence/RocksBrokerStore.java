@@ -21,6 +21,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.rocksdb.RocksDBException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store in a directory of its own, in an embedded RocksDB database. A message becomes safe with the commit that covers
@@ -35,6 +37,9 @@ import org.rocksdb.RocksDBException;
  * with each session.
  */
 public final class RocksBrokerStore implements BrokerStore {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RocksBrokerStore.class);
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
 
     private final StoreFolder folder;
     private final Database database;
@@ -74,7 +79,7 @@ public final class RocksBrokerStore implements BrokerStore {
      * @return the store
      * @throws StoreInUseException if it is open already, here or in another process
      * @throws io.smqtt.spi.StoreDamagedException if something of it cannot be read, or a newer program wrote it
-     * @throws UncheckedIOException if the directory cannot be used
+     * @throws StoreUnusableException if the directory cannot be read or written
      */
     public static RocksBrokerStore open(Path directory, StoreSettings settings) {
         return open(directory, settings, new LinuxMachine());
@@ -101,6 +106,10 @@ public final class RocksBrokerStore implements BrokerStore {
             throw closed(folder, database, Damage.orFailure(e, folder.database()));
         } catch (DamagedRowException e) {
             throw closed(folder, database, Damage.of(e, folder.database()));
+        } catch (StoreUnusableException e) {
+            throw closed(folder, database, e);
+        } catch (UncheckedIOException e) {
+            throw closed(folder, database, StoreUnusableException.of(folder.directory(), e));
         } catch (RuntimeException e) {
             throw closed(folder, database, e);
         }
@@ -209,15 +218,28 @@ public final class RocksBrokerStore implements BrokerStore {
             if (Files.exists(copy)) {
                 throw new FileAlreadyExistsException(copy.toString());
             }
-            Files.createDirectories(copy);
-            StoreFolder.restrict(copy);
-            database.checkpoint(copy.resolve("db"));
-            StoreFolder.complete(copy);
+            Path first = firstMissing(copy);
+            try {
+                Files.createDirectories(copy);
+                StoreFolder.restrict(copy);
+                database.checkpoint(copy.resolve("db"));
+                StoreFolder.complete(copy);
+            } catch (IOException | RocksDBException | RuntimeException e) {
+                StoreFolder.deleteAll(
+                        first); // nobody takes half of it for a backup, and the next one may have its place
+                throw e;
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("the backup cannot be written: " + e, e);
         } catch (RocksDBException e) {
-            throw new UncheckedIOException("the backup cannot be written", new IOException(e));
+            throw new UncheckedIOException("the backup cannot be written: " + e.getMessage(), new IOException(e));
         }
+    }
+
+    /** The directory that is made first so that the path can exist. */
+    private static Path firstMissing(Path path) {
+        Path parent = path.getParent();
+        return parent == null || Files.exists(parent) ? path : firstMissing(parent);
     }
 
     /**
@@ -250,6 +272,7 @@ public final class RocksBrokerStore implements BrokerStore {
         return Files.exists(directory.resolve("FORMAT")) || Files.exists(directory.resolve("db"));
     }
 
+    /** Commits what was submitted and closes the files; those that a backup reads for long are closed behind it. */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
@@ -257,9 +280,16 @@ public final class RocksBrokerStore implements BrokerStore {
         }
         committer.close();
         reader.shutdown();
-        background.shutdown();
         store.finish();
-        database.close();
-        folder.close();
+        if (database.close(CLOSE_WITHIN)) {
+            folder.close();
+        } else {
+            LOG.warn("the store is still being read, by a backup for instance, and is closed when that is done");
+            background.execute(() -> {
+                database.close();
+                folder.close();
+            });
+        }
+        background.shutdown();
     }
 }

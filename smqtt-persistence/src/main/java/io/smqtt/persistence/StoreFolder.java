@@ -16,8 +16,13 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The directory of a store: who has it open, which format it has, and who may read it.
@@ -33,16 +38,22 @@ final class StoreFolder implements AutoCloseable {
     /** Changes when an older program could not read the rows any more. */
     static final int FORMAT = 1;
 
+    private static final Logger LOG = LoggerFactory.getLogger(StoreFolder.class);
     private static final String FORMAT_LINE = "smqtt store format ";
     private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
     private static final Set<PosixFilePermission> FOLDER = PosixFilePermissions.fromString("rwx------");
 
+    /** The real paths of what this process has open: its locks are the process's, whoever of it asks for them. */
+    private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
+
     private final Path directory;
+    private final Path path;
     private final FileChannel lockFile;
     private final boolean fresh;
 
-    private StoreFolder(Path directory, FileChannel lockFile) throws IOException {
+    private StoreFolder(Path directory, Path path, FileChannel lockFile) throws IOException {
         this.directory = directory;
+        this.path = path;
         this.lockFile = lockFile;
         this.fresh = prepare();
     }
@@ -50,22 +61,43 @@ final class StoreFolder implements AutoCloseable {
     /**
      * Makes the directory if it is not there, and locks it.
      *
-     * @throws StoreInUseException if another process has it open
+     * @throws StoreInUseException if it is open already, here or in another process
+     * @throws StoreUnusableException if it cannot be read or written
      * @throws io.smqtt.spi.StoreDamagedException if it is no store, or one of a newer program
      */
     static StoreFolder open(Path directory) {
         try {
             Files.createDirectories(directory);
-            restrict(directory);
-            FileChannel lockFile = lock(directory);
+            if (!restrict(directory)) {
+                LOG.warn(
+                        "{} and what is in it cannot be taken away from other users of this machine:"
+                                + " its disk does not keep permissions, or another user owns it",
+                        directory);
+            }
+            Path path = directory.toRealPath();
+            requireClosed(path);
             try {
-                return new StoreFolder(directory, lockFile);
+                FileChannel lockFile = lock(directory);
+                try {
+                    return new StoreFolder(directory, path, lockFile);
+                } catch (IOException | RuntimeException e) {
+                    lockFile.close();
+                    throw e;
+                }
             } catch (IOException | RuntimeException e) {
-                lockFile.close();
+                OPEN.remove(path);
                 throw e;
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("the directory of the store cannot be used: " + e, e);
+            throw StoreUnusableException.of(directory, e);
+        }
+    }
+
+    /** The system's lock does not tell one store of this process from another; closing a second one would give it up. */
+    private static void requireClosed(Path path) {
+        if (!OPEN.add(path)) {
+            throw new StoreInUseException("the store in " + path + " is in use by process "
+                    + ProcessHandle.current().pid() + ", this one; two brokers cannot share it");
         }
     }
 
@@ -138,6 +170,20 @@ final class StoreFolder implements AutoCloseable {
         }
     }
 
+    /** Deletes a directory with all that is in it, as far as that is possible. */
+    static void deleteAll(Path directory) {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            LOG.warn("what was begun in {} cannot be removed: {}", directory, e.toString());
+        }
+    }
+
     private Path begun() {
         return directory.resolve("FORMAT.new");
     }
@@ -155,7 +201,7 @@ final class StoreFolder implements AutoCloseable {
             sync(directory);
             restrict(directory);
         } catch (IOException e) {
-            throw new UncheckedIOException("the directory of the store cannot be written to: " + e, e);
+            throw StoreUnusableException.of(directory, e);
         }
     }
 
@@ -179,6 +225,8 @@ final class StoreFolder implements AutoCloseable {
             lockFile.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } finally {
+            OPEN.remove(path);
         }
     }
 
@@ -190,20 +238,25 @@ final class StoreFolder implements AutoCloseable {
         restrict(copy.resolve("db"));
     }
 
-    /** Takes a directory and its files away from everybody else; the library makes files that others can read. */
-    static void restrict(Path directory) {
+    /**
+     * Takes a directory and its files away from everybody else; the library makes files that others can read.
+     *
+     * @return false if the disk does not keep permissions, or the directory is another user's
+     */
+    static boolean restrict(Path directory) {
         if (!directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-            return;
+            return true;
         }
         try {
-            Files.setPosixFilePermissions(directory, FOLDER);
+            restrictEntry(directory);
             try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
                 for (Path file : files) {
                     restrictEntry(file);
                 }
             }
+            return true;
         } catch (IOException e) {
-            throw new UncheckedIOException("the permissions of " + directory + " cannot be set: " + e, e);
+            return false; // a store that others can read is better than none
         }
     }
 
