@@ -304,7 +304,7 @@ public final class Broker {
     }
 
     /**
-     * Reads access files and certificates anew. What cannot be used stays as it was. Blocks: not for event loops.
+     * Reads access files, certificates and the files of modules anew. What cannot be used stays as it was. Blocks: not for event loops.
      *
      * @return what was done
      */
@@ -322,6 +322,11 @@ public final class Broker {
             for (Throwable other : e.getSuppressed()) {
                 failed.add(String.valueOf(other.getMessage()));
             }
+        }
+        for (BrokerModule module : modules) {
+            ReloadResult result = module.reload();
+            done.addAll(result.reloaded());
+            failed.addAll(result.failed());
         }
         return new ReloadResult(List.copyOf(done), failed);
     }

@@ -29,6 +29,15 @@ public interface BrokerModule {
     default void listening() {}
 
     /**
+     * Reads the module's files again. Called by {@link Broker#reload}; may block, must not throw.
+     *
+     * @return what was read, and what cannot be used and stays as it was
+     */
+    default ReloadResult reload() {
+        return ReloadResult.NOTHING;
+    }
+
+    /**
      * The broker is about to stop; its listeners are still bound. Must neither block nor throw.
      */
     default void draining() {}

@@ -11,6 +11,9 @@ import java.util.List;
  */
 public record ReloadResult(List<String> reloaded, List<String> failed) {
 
+    /** There was nothing to read again. */
+    public static final ReloadResult NOTHING = new ReloadResult(List.of(), List.of());
+
     /** Copies the lists. */
     public ReloadResult {
         reloaded = List.copyOf(reloaded);

@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
         name = "start",
         description = {
             "Starts the broker and runs until SIGTERM or SIGINT.",
-            "SIGHUP reads access files and certificates again. A second SIGTERM ends at once."
+            "SIGHUP reads access files, certificates and the management token again. A second SIGTERM ends at once."
         })
 final class StartCommand implements Callable<Integer> {
 
@@ -124,7 +124,7 @@ final class StartCommand implements Callable<Integer> {
         try {
             ReloadResult result = broker.reload();
             if (result.reloaded().isEmpty() && result.failed().isEmpty()) {
-                log.info("nothing to read again: there is no password file, ACL file or certificate");
+                log.info("nothing to read again: there is no password file, ACL file, certificate or token");
             } else {
                 log.info("read again: {}", result.reloaded());
             }

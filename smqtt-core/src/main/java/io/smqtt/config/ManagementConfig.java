@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param host the address to bind to; any other than loopback needs a token
  * @param port the port; 0 for any free one
- * @param tokenFile the file that holds the bearer token; without one nobody on loopback needs a token
+ * @param tokenFile the file that holds the bearer token; without one metrics are free on loopback, and the rest needs the
+ *     token that the broker makes in its data directory
  * @param enabled whether there are metrics, a management port and status topics
  * @param sysInterval how often the topics below $SYS/broker are written; 0 for never
  */
@@ -23,7 +24,8 @@ public record ManagementConfig(
         int port,
 
         @ConfigDoc(
-                "the file that holds the bearer token, of 16 characters or more; without one nobody on loopback needs a token")
+                "the file that holds the bearer token, of 16 characters or more; without one anybody on this machine sees the "
+                        + "metrics, and the rest needs the token in the file `management.token` of the data directory")
         @Nullable
         Path tokenFile,
 

@@ -39,6 +39,8 @@ final class ManagementServer {
     private static final Duration IDLE = Duration.ofSeconds(75);
     private static final Duration REQUEST = Duration.ofSeconds(10);
     private static final Duration DISPOSE = Duration.ofSeconds(2);
+    private static final String NEEDED = "a token is needed: Authorization: Bearer ...\n";
+    private static final String NONE_SET = "a token is needed, and this broker has none: set management.token-file\n";
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final String JSON = "application/json";
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
@@ -127,19 +129,25 @@ final class ManagementServer {
             return send(response, HttpResponseStatus.METHOD_NOT_ALLOWED, TEXT, "only GET and HEAD\n");
         }
         String authorization = request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION);
-        boolean mayAsk = token.accepts(authorization);
-        if (authorization != null && !mayAsk) {
+        boolean hasToken = token.accepts(authorization);
+        if (authorization != null && !hasToken && token.exists()) {
             return unauthorized(response, "wrong token\n");
         }
-        return switch (request.fullPath()) {
+        boolean mayLook =
+                hasToken || token.lookingIsFree(request.requestHeaders().get(HttpHeaderNames.HOST));
+        String path = request.fullPath();
+        return switch (path) {
             // Open without a token: probes of orchestrators have none, and learn one word.
-            case "/health/live" -> health(response, health.live(), mayAsk);
-            case "/health/ready" -> health(response, health.ready(), mayAsk);
+            case "/health/live" -> health(response, health.live(), mayLook);
+            case "/health/ready" -> health(response, health.ready(), mayLook);
             case "/metrics" ->
-                mayAsk
+                mayLook
                         ? send(response, HttpResponseStatus.OK, PROMETHEUS, registry.scrape())
-                        : unauthorized(response, "a token is needed: Authorization: Bearer ...\n");
-            default -> send(response, HttpResponseStatus.NOT_FOUND, TEXT, "no such path\n");
+                        : unauthorized(response, NEEDED);
+            default ->
+                hasToken
+                        ? send(response, HttpResponseStatus.NOT_FOUND, TEXT, "no such path\n")
+                        : unauthorized(response, token.exists() ? NEEDED : NONE_SET);
         };
     }
 
@@ -148,9 +156,9 @@ final class ManagementServer {
         return send(response, HttpResponseStatus.UNAUTHORIZED, TEXT, text);
     }
 
-    private static Mono<Void> health(HttpServerResponse response, Health.Report report, boolean mayAsk) {
+    private static Mono<Void> health(HttpServerResponse response, Health.Report report, boolean mayLook) {
         HttpResponseStatus status = report.up() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE;
-        Health.Report shown = mayAsk ? report : new Health.Report(report.up(), java.util.Map.of());
+        Health.Report shown = mayLook ? report : new Health.Report(report.up(), java.util.Map.of());
         return send(response, status, JSON, shown.json());
     }
 

@@ -1,42 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
+import io.netty.util.NetUtil;
+import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
-import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.StorageConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Who may ask. Any thread. */
+/**
+ * Who may ask what. With a token file everything but health needs its token. Without one, which is possible on loopback
+ * only, anybody on this machine sees the metrics, and the rest needs the token that the broker makes itself in its data
+ * directory, which only its own user can read. Any thread.
+ */
 final class ManagementToken {
 
+    /** The token that the broker makes, in the data directory. */
+    static final String FILE_NAME = "management.token";
+
+    private static final String KEY = "management.token-file";
     private static final int MIN_LENGTH = 16;
     private static final int MAX_LENGTH = 4_096;
+    private static final int MADE_BYTES = 32;
     private static final String SCHEME = "Bearer ";
 
-    private final byte @Nullable [] token;
+    private final @Nullable Path given;
+    private final @Nullable Path own;
+    private volatile byte @Nullable [] token;
 
-    private ManagementToken(byte @Nullable [] token) {
-        this.token = token;
+    private ManagementToken(@Nullable Path given, @Nullable Path own) {
+        this.given = given;
+        this.own = own;
+        token = given == null ? null : read(given);
     }
 
-    /** Reads the token. Blocks. Refuses to serve anybody but this machine without one. */
-    static ManagementToken of(ManagementConfig config) {
-        Path file = config.tokenFile();
-        if (file != null) {
-            return new ManagementToken(read(file));
-        }
-        if (!isLoopback(config.host())) {
+    /** Reads the token file. Blocks. Refuses to serve anybody but this machine without one. */
+    static ManagementToken of(BrokerConfig config) {
+        Path file = config.management().tokenFile();
+        String host = config.management().host();
+        if (file == null && !isLoopback(host)) {
             throw new ConfigurationException(
-                    "management.token-file",
-                    "must be set, because management.host is " + config.host() + ", which is not a loopback address");
+                    KEY, "must be set, because management.host is " + host + ", which is not a loopback address");
         }
-        return new ManagementToken(null);
+        boolean keepsData = config.storage().kind() != StorageConfig.Kind.MEMORY;
+        Path own = file == null && keepsData ? config.storage().dir().resolve(FILE_NAME) : null;
+        return new ManagementToken(file, own);
     }
 
     private static boolean isLoopback(String host) {
@@ -47,40 +68,103 @@ final class ManagementToken {
         }
     }
 
+    /** Makes the broker's own token if that is the one that counts, or reads the one of an earlier start. Blocks. */
+    void prepare() {
+        Path file = own;
+        if (file != null) {
+            make(file);
+            token = read(file);
+        }
+    }
+
+    private static void make(Path file) {
+        byte[] random = new byte[MADE_BYTES];
+        new SecureRandom().nextBytes(random);
+        byte[] line = (HexFormat.of().formatHex(random) + "\n").getBytes(StandardCharsets.US_ASCII);
+        boolean posix = file.getFileSystem().supportedFileAttributeViews().contains("posix");
+        FileAttribute<?>[] forOwnerOnly = posix
+                ? new FileAttribute<?>[] {
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
+                }
+                : new FileAttribute<?>[0];
+        try (var channel = Files.newByteChannel(
+                file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), forOwnerOnly)) {
+            channel.write(java.nio.ByteBuffer.wrap(line));
+        } catch (FileAlreadyExistsException e) {
+            // of an earlier start
+        } catch (IOException e) {
+            throw new ConfigurationException(KEY, "must be set, because none can be made in " + file + ": " + e);
+        }
+    }
+
     private static byte[] read(Path file) {
         String text;
         try {
             text = Files.readString(file, StandardCharsets.UTF_8).strip();
         } catch (IOException e) {
-            throw new ConfigurationException("management.token-file", "names a file that cannot be read: " + file);
+            throw new ConfigurationException(KEY, "names a file that cannot be read: " + file);
         }
         boolean plain = text.length() >= MIN_LENGTH
                 && text.length() <= MAX_LENGTH
                 && text.chars().allMatch(c -> c > ' ' && c < 0x7f);
         if (!plain) {
             throw new ConfigurationException(
-                    "management.token-file",
+                    KEY,
                     "must hold one line of " + MIN_LENGTH + " to " + MAX_LENGTH
                             + " visible ASCII characters, but does not: " + file);
         }
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Whether everybody who reaches the port may ask. */
-    boolean isOpen() {
-        return token == null;
+    /**
+     * Reads the token again. Blocks.
+     *
+     * @return the file, or null if there is none
+     * @throws ConfigurationException if it cannot be used; then the old token stays
+     */
+    @Nullable
+    Path reload() {
+        Path file = given != null ? given : own;
+        if (file != null) {
+            token = read(file);
+        }
+        return file;
     }
 
-    /** Compares in a time that does not tell how much was right. */
+    /** Whether there is a token at all: without one nobody may do more than look at metrics. */
+    boolean exists() {
+        return token != null;
+    }
+
+    /** Whether somebody has the token. Compares in a time that does not tell how much was right. */
     boolean accepts(@Nullable String authorization) {
         byte[] expected = token;
-        if (expected == null) {
-            return true;
-        }
-        if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+        if (expected == null
+                || authorization == null
+                || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
             return false;
         }
-        byte[] given = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
-        return MessageDigest.isEqual(expected, given);
+        byte[] sent = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
+        return MessageDigest.isEqual(expected, sent);
+    }
+
+    /**
+     * Whether somebody without a token may see the metrics: on loopback, without a token file. Not if the host was asked for
+     * by a name that anybody can give this address, or a web page could make a browser on this machine read them.
+     *
+     * @param host the header of the request, or null
+     */
+    boolean lookingIsFree(@Nullable String host) {
+        if (given != null) {
+            return false;
+        }
+        if (host == null) {
+            return true;
+        }
+        int colon = host.lastIndexOf(':');
+        String name = colon > host.lastIndexOf(']') ? host.substring(0, colon) : host;
+        return name.equalsIgnoreCase("localhost")
+                || NetUtil.isValidIpV4Address(name)
+                || NetUtil.isValidIpV6Address(name);
     }
 }

@@ -6,13 +6,16 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.smqtt.BrokerModule;
+import io.smqtt.ReloadResult;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.routing.Router;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +36,7 @@ public final class MetricModule implements BrokerModule {
 
     private final ManagementConfig config;
     private final PrometheusMeterRegistry registry;
+    private final ManagementToken token;
     private final BrokerMeters meters;
     private final Health health;
     private final ManagementServer server;
@@ -42,6 +46,7 @@ public final class MetricModule implements BrokerModule {
 
     private MetricModule(BrokerConfig broker, ManagementToken token) {
         config = broker.management();
+        this.token = token;
         registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         meters = new BrokerMeters(
                 registry, broker.listeners().keySet(), broker.storage().kind() != StorageConfig.Kind.MEMORY);
@@ -57,7 +62,7 @@ public final class MetricModule implements BrokerModule {
      * @throws io.smqtt.config.ConfigurationException if there is no token although one is needed, or it cannot be used
      */
     public static MetricModule create(BrokerConfig config) {
-        return new MetricModule(config, ManagementToken.of(config.management()));
+        return new MetricModule(config, ManagementToken.of(config));
     }
 
     /**
@@ -95,6 +100,7 @@ public final class MetricModule implements BrokerModule {
     }
 
     private void begin(Core core) {
+        token.prepare(); // here the data directory is there, and nobody else's
         Router router = core.router();
         SessionTotals totals = new SessionTotals(router, core.sessions(), core.ticker());
         long waiting = 0;
@@ -166,6 +172,17 @@ public final class MetricModule implements BrokerModule {
     @Override
     public void listening() {
         health.listening();
+    }
+
+    /** Reads the token again. */
+    @Override
+    public ReloadResult reload() {
+        try {
+            Path file = token.reload();
+            return file == null ? ReloadResult.NOTHING : new ReloadResult(List.of(String.valueOf(file)), List.of());
+        } catch (ConfigurationException e) {
+            return new ReloadResult(List.of(), List.of(String.valueOf(e.getMessage())));
+        }
     }
 
     @Override

@@ -76,9 +76,37 @@ class ManagementPortTest {
                             .statusCode())
                     .isEqualTo(401);
 
+            assertThat(broker.get("/other").statusCode()).isEqualTo(401);
+            assertThat(broker.get("/other", "Authorization", "Bearer " + TOKEN).statusCode())
+                    .isEqualTo(404);
             HttpResponse<String> allowed = broker.get("/metrics", "Authorization", "Bearer " + TOKEN);
             assertThat(allowed.statusCode()).isEqualTo(200);
             assertThat(allowed.body()).contains("smqtt_messages_received_total");
+        }
+    }
+
+    @Test
+    void aReloadReadsTheTokenAgain() throws Exception {
+        Path file = Files.writeString(directory.resolve("token"), TOKEN);
+        try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.tokenFile(file))) {
+            Files.writeString(file, TOKEN + "-2");
+            assertThat(broker.broker.reload().reloaded()).containsExactly(file.toString());
+
+            assertThat(broker.get("/metrics", "Authorization", "Bearer " + TOKEN)
+                            .statusCode())
+                    .isEqualTo(401);
+            assertThat(broker.get("/metrics", "Authorization", "Bearer " + TOKEN + "-2")
+                            .statusCode())
+                    .isEqualTo(200);
+
+            Files.delete(file);
+            assertThat(broker.broker.reload().failed())
+                    .singleElement()
+                    .asString()
+                    .contains("management.token-file");
+            assertThat(broker.get("/metrics", "Authorization", "Bearer " + TOKEN + "-2")
+                            .statusCode())
+                    .isEqualTo(200);
         }
     }
 
@@ -96,7 +124,9 @@ class ManagementPortTest {
     @Test
     void otherPathsAndMethodsAreRefused() throws Exception {
         try (ObservedBroker broker = new ObservedBroker()) {
-            assertThat(broker.get("/").statusCode()).isEqualTo(404);
+            HttpResponse<String> other = broker.get("/control");
+            assertThat(other.statusCode()).isEqualTo(401);
+            assertThat(other.body()).contains("management.token-file");
             HttpResponse<String> post = broker.post("/metrics");
             assertThat(post.statusCode()).isEqualTo(405);
             assertThat(post.headers().firstValue("allow")).hasValue("GET, HEAD");

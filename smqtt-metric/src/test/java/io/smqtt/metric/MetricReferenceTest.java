@@ -39,6 +39,17 @@ class MetricReferenceTest {
             `/health/live` fails (503) when an event loop has run nothing for 30 seconds. `/health/ready` fails until all listeners are bound,
             while the store refuses operations, and from the moment on when the broker is told to stop.
 
+            ## Who may ask
+
+            Health is open to everybody who reaches the port, and tells one word to who may not see more. With `management.token-file`, which
+            any other address than loopback needs, all else wants its token: `Authorization: Bearer ...`. Without that key, on loopback, anybody
+            on this machine sees `/metrics` (asked for by address or as `localhost`: a web page cannot make a browser read them), and all
+            that controls the broker wants the token that the broker makes at its first start, in the file `management.token` of the data directory,
+            for its own user alone. With `storage.kind: memory` there is no data directory, and so no control without `token-file`. SIGHUP
+            reads the token again.
+
+            ## Meters
+
             | meter | type | tags | unit | meaning |
             |---|---|---|---|---|
             """;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** The management port of the real program. */
+@Execution(ExecutionMode.CONCURRENT)
+class ManagementIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final String TOKEN = "0123456789abcdef-secret";
+    private static final int MESSAGES = 20_000;
+
+    @TempDir
+    Path directory;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    private BrokerProcess start(String... settings) throws IOException {
+        Path file = Files.writeString(directory.resolve("test.yaml"), """
+                management:
+                  port: 0
+                listeners:
+                  tcp:
+                    host: 127.0.0.1
+                    port: 0
+                  ws:
+                    enabled: false
+                """);
+        return BrokerProcess.start(directory, List.of(), file, settings);
+    }
+
+    private HttpResponse<String> get(BrokerProcess broker, String path, String... headers) throws Exception {
+        URI uri = URI.create("http://127.0.0.1:" + broker.port("management") + path);
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(PATIENCE);
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private int status(BrokerProcess broker, String path, String token) throws Exception {
+        return get(broker, path, "Authorization", "Bearer " + token).statusCode();
+    }
+
+    private double metric(BrokerProcess broker, String series) throws Exception {
+        return get(broker, "/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(series + ' ') || line.startsWith(series + '{'))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .sum();
+    }
+
+    @Test
+    void underLoadEveryScrapeAnswersAndInTheEndAllMessagesAreAccountedFor() throws Exception {
+        try (BrokerProcess broker = start();
+                RawClient publisher = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
+                RawClient subscriber = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            publisher.connect("publisher");
+            subscriber.connect("subscriber");
+            subscriber.subscribe("load/#", 0);
+            Thread reader = new Thread(() -> {
+                for (int i = 0; i < MESSAGES; i++) {
+                    subscriber.receive();
+                }
+            });
+            reader.start();
+            double last = 0;
+            for (int i = 1; i <= MESSAGES; i++) {
+                publisher.publish("load/" + i % 10, "x", 0);
+                if (i % 2_000 == 0) {
+                    double received = metric(broker, "smqtt_messages_received_total");
+                    assertThat(received).isBetween(last, (double) i);
+                    last = received;
+                }
+            }
+            reader.join(PATIENCE.toMillis());
+            assertThat(reader.isAlive()).isFalse();
+
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(metric(broker, "smqtt_messages_delivered_total"))
+                            .isEqualTo(MESSAGES));
+            assertThat(metric(broker, "smqtt_messages_received_total")).isEqualTo(MESSAGES);
+            assertThat(metric(broker, "smqtt_messages_matched_total")).isEqualTo(MESSAGES);
+            assertThat(metric(broker, "smqtt_messages_pending")).isZero();
+            assertThat(metric(broker, "smqtt_clients_online")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void withATokenFileOnlyItsTokenOpensMetricsAndSighupReadsItAgain() throws Exception {
+        Path file = Files.writeString(directory.resolve("token"), TOKEN + "\n");
+        try (BrokerProcess broker = start("management.token-file=" + file)) {
+            HttpResponse<String> without = get(broker, "/metrics");
+            assertThat(without.statusCode()).isEqualTo(401);
+            assertThat(without.body()).contains("Authorization: Bearer");
+            assertThat(without.headers().firstValue("www-authenticate"))
+                    .hasValueSatisfying(value -> assertThat(value).startsWith("Bearer"));
+            assertThat(status(broker, "/metrics", "wrong")).isEqualTo(401);
+            assertThat(status(broker, "/health/ready", "wrong")).isEqualTo(401);
+            assertThat(status(broker, "/metrics", TOKEN)).isEqualTo(200);
+            assertThat(get(broker, "/health/ready").body()).isEqualTo("{\"status\":\"up\"}\n");
+            assertThat(directory.resolve("data/management.token")).doesNotExist();
+
+            Files.writeString(file, "a-newer-token-of-more\n");
+            broker.signal("HUP");
+            broker.awaitLine("read again");
+            assertThat(status(broker, "/metrics", TOKEN)).isEqualTo(401);
+            assertThat(status(broker, "/metrics", "a-newer-token-of-more")).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void withoutATokenFileLookingIsFreeAndTheRestNeedsTheTokenOfTheDataDirectory() throws Exception {
+        try (BrokerProcess broker = start()) {
+            Path file = directory.resolve("data/management.token");
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                    .isEqualTo("rw-------");
+            assertThat(get(broker, "/metrics").statusCode()).isEqualTo(200);
+            assertThat(get(broker, "/elsewhere").statusCode()).isEqualTo(401);
+            assertThat(status(broker, "/elsewhere", TOKEN)).isEqualTo(401);
+            assertThat(status(broker, "/elsewhere", Files.readString(file).strip()))
+                    .isEqualTo(404);
+        }
+    }
+
+    @Test
+    void anAddressThatOthersReachIsRefusedWithoutATokenFile() throws Exception {
+        try (CapturedProcess start =
+                BrokerProcess.run(directory, "start", "--set", "management.host=0.0.0.0", "--data", "data")) {
+            assertThat(start.awaitExit(PATIENCE))
+                    .as("exit code%s", start.report())
+                    .isEqualTo(3);
+            assertThat(start.report()).contains("management.token-file", "0.0.0.0");
+        }
+    }
+
+    @Test
+    void aPortThatIsTakenEndsTheStartWithCode4() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName(Endpoint.HOST));
+                CapturedProcess start = BrokerProcess.run(
+                        directory,
+                        "start",
+                        "--data=data",
+                        "--set=listeners.tcp.port=0",
+                        "--set=listeners.ws.port=0",
+                        "--set=management.port=" + taken.getLocalPort())) {
+            assertThat(start.awaitExit(PATIENCE))
+                    .as("exit code%s", start.report())
+                    .isEqualTo(4);
+            assertThat(start.report()).contains("management", "127.0.0.1:" + taken.getLocalPort());
+        }
+    }
+
+    @Test
+    void whileItDrainsTheBrokerLivesAndIsNotReady() throws Exception {
+        try (BrokerProcess broker = start("shutdown-timeout=60s", "access.allow-anonymous=true")) {
+            assertThat(get(broker, "/health/ready").statusCode()).isEqualTo(200);
+            try (RawClient lingering = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_3_1_1)) {
+                lingering.connect(ConnectBytes.of("lingering"));
+                broker.terminate();
+
+                await().atMost(PATIENCE)
+                        .untilAsserted(() ->
+                                assertThat(get(broker, "/health/ready").body()).contains("\"draining\""));
+            }
+            assertThat(broker.awaitExit(PATIENCE)).isZero();
+        }
+    }
+}
