@@ -107,6 +107,11 @@ final class DataExport implements RecoveryVisitor {
             json.writeNumberField("session", header.number());
             json.writeStringField("clientId", header.clientId());
             json.writeStringField("userName", header.userName());
+            if (!header.roles().isEmpty()) {
+                json.writeFieldName("roles");
+                String[] roles = header.roles().stream().sorted().toArray(String[]::new);
+                json.writeArray(roles, 0, roles.length);
+            }
             json.writeNumberField("expirySeconds", header.expirySeconds());
             deadline("expiresInMillis", header.expiresAtMillis());
             Will will = header.will();

@@ -30,6 +30,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -219,10 +220,17 @@ final class DataImport implements CommitListener {
                 session.number,
                 clientId,
                 fields.textOrNull("userName"),
+                roles(fields),
                 fields.number("expirySeconds", 0, JsonMessages.MAX_INTERVAL_SECONDS),
                 deadline(fields, "expiresInMillis"),
                 will,
                 deadline(fields, "willInMillis"));
+    }
+
+    private static Set<String> roles(JsonFields fields) {
+        return StreamSupport.stream(fields.elements("roles").spliterator(), false)
+                .map(JsonNode::asText)
+                .collect(Collectors.toSet());
     }
 
     /** Missing while a client is connected. */

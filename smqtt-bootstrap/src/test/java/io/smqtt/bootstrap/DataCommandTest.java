@@ -100,7 +100,7 @@ class DataCommandTest {
                 .startsWith("{\"type\":\"session\",\"session\":")
                 .contains(
                         "\"clientId\":\"döner ",
-                        "\",\"userName\":\"anna\",\"expirySeconds\":7200,\"expiresInMillis\":71")
+                        "\",\"userName\":\"anna\",\"roles\":[\"café\",\"cook\"],\"expirySeconds\":7200,\"expiresInMillis\":71")
                 .contains("\"willInMillis\":3", "\"willDelaySeconds\":4294967295,\"will\":{\"topic\":\"höuse/");
         assertThat(lines)
                 .anySatisfy(line -> assertThat(line)

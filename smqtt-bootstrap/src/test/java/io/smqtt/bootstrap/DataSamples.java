@@ -16,6 +16,7 @@ import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.TopicName;
 import java.nio.file.Path;
+import java.util.Set;
 
 /** A store in which there is one of everything. */
 final class DataSamples {
@@ -50,7 +51,8 @@ final class DataSamples {
         long now = store.clockMillis();
         long away = store.newSession();
         Will will = new Will(full(System.nanoTime(), 77), 4_294_967_295L);
-        writer.putSession(new StoredSession(away, "döner 🥙", "anna", 7_200, now + 7_200_000, will, now + 3_600_000));
+        writer.putSession(new StoredSession(
+                away, "döner 🥙", "anna", Set.of("cook", "café"), 7_200, now + 7_200_000, will, now + 3_600_000));
         writer.putSubscription(away, new StoredSubscription("house/#", QoS.EXACTLY_ONCE, true, false, 268_435_455));
         writer.putSubscription(away, new StoredSubscription("$share/group/a/+/b", QoS.AT_MOST_ONCE, false, true, 0));
         writer.putReceived(away, 1);

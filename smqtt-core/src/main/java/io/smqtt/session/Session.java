@@ -606,9 +606,21 @@ public final class Session implements Subscriber {
         absence.begin(publishWill, newExpirySeconds);
     }
 
+    /** A will is about to be published. */
+    void willDue(Will due) {
+        if (record != null) {
+            record.willDue(due);
+        }
+    }
+
+    /** A session that was found in the store has ended and only its will is left to be published. */
+    boolean leavesWill() {
+        return absence.leavesWill();
+    }
+
     /** A will is safe with all who get it, or nobody may get it. */
     void willPublished(Will published) {
-        if (record != null && !ended) {
+        if (record != null) {
             record.willGone(published);
         }
     }
@@ -758,6 +770,9 @@ public final class Session implements Subscriber {
      */
     public void reauthenticated(ClientIdentity newClient) {
         client = newClient;
+        if (record != null) {
+            record.reauthenticated(newClient);
+        }
         check = registry.deliveryCheck(newClient);
         if (outbound != null) {
             outbound.check(check);

@@ -48,6 +48,11 @@ final class SessionAbsence {
         recovered = true;
     }
 
+    /** Whether there is nothing to do but to publish the will. */
+    boolean leavesWill() {
+        return recovered && expirySeconds == 0 && will != null;
+    }
+
     long expirySeconds() {
         return expirySeconds;
     }
@@ -64,11 +69,11 @@ final class SessionAbsence {
     /** Another connection takes the place of the one that was, or of none. */
     void claimed(boolean wasConnected, boolean sessionEnds) {
         Will due = will;
-        boolean waiting = !wasConnected && willTimer != null && willTimer.isArmed();
+        boolean lost = wasConnected || recovered; // or the broker has lost the connection by ending
+        boolean waiting = lost || (willTimer != null && willTimer.isArmed());
         will = null;
         cancel();
-        boolean publish = due != null && (sessionEnds || (wasConnected && due.delaySeconds() == 0));
-        if (due != null && publish && (wasConnected || waiting)) {
+        if (due != null && waiting && (sessionEnds || (lost && due.delaySeconds() == 0))) {
             registry.publishWill(session, due);
         }
     }

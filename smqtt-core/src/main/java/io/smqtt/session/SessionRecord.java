@@ -5,11 +5,13 @@ import io.smqtt.message.Will;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -32,12 +34,19 @@ final class SessionRecord implements StoreWaiter {
     private final long number;
     private final DurableQueue queue;
     private @Nullable String userName;
+    private Set<String> roles = Set.of();
     private long expirySeconds;
     private long expiresAtMillis = StoredSession.CONNECTED;
     private @Nullable Will will;
     private long willAtMillis = StoredSession.CONNECTED;
     private int version;
     private @Nullable Set<String> unwritten;
+
+    /** A will that is being published. The session's end is not forgotten before that is safe. */
+    private @Nullable Will publishing;
+
+    /** Whether the session has ended and all its messages have gone. */
+    private boolean left;
 
     SessionRecord(Session session, SessionResources resources, Stores stores, long number, StoredQueue waiting) {
         this.session = session;
@@ -82,6 +91,7 @@ final class SessionRecord implements StoreWaiter {
     record Before(
             int version,
             @Nullable String userName,
+            Set<String> roles,
             long expirySeconds,
             long expiresAtMillis,
             @Nullable Will will,
@@ -89,12 +99,13 @@ final class SessionRecord implements StoreWaiter {
 
     /** What the header says now. */
     Before before() {
-        return new Before(version, userName, expirySeconds, expiresAtMillis, will, willAtMillis);
+        return new Before(version, userName, roles, expirySeconds, expiresAtMillis, will, willAtMillis);
     }
 
     /** A client was refused, because its header could not be written: what was before it is still in force. */
     void restore(Before before) {
         userName = before.userName;
+        roles = before.roles;
         if (version == before.version + 1) { // nobody has written it since
             expirySeconds = before.expirySeconds;
             expiresAtMillis = before.expiresAtMillis;
@@ -106,6 +117,7 @@ final class SessionRecord implements StoreWaiter {
     /** A client is, or is about to be, connected. */
     void connected(SessionRequest request) {
         userName = request.client().userName();
+        roles = request.client().roles();
         expirySeconds = request.expirySeconds();
         expiresAtMillis = StoredSession.CONNECTED;
         will = request.will();
@@ -127,10 +139,30 @@ final class SessionRecord implements StoreWaiter {
         loop().watch(this, 0, HEADER);
     }
 
+    /** The client has authenticated again. */
+    void reauthenticated(ClientIdentity client) {
+        if (!client.roles().equals(roles) || !Objects.equals(client.userName(), userName)) {
+            userName = client.userName();
+            roles = client.roles();
+            writeHeader();
+            loop().watch(this, 0, HEADER);
+        }
+    }
+
+    /** A will is about to be published; {@link #willGone} follows unless it cannot be kept. */
+    void willDue(Will due) {
+        publishing = due;
+    }
+
     /** A will is published, or will not be. */
     @SuppressWarnings("ReferenceEquality") // the next client may have an equal one
     void willGone(Will gone) {
-        if (will == gone) {
+        if (publishing == gone) {
+            publishing = null;
+        }
+        if (session.hasEnded()) {
+            removeWhenAllIsGone();
+        } else if (will == gone) {
             will = null;
             willAtMillis = StoredSession.CONNECTED;
             writeHeader();
@@ -141,6 +173,7 @@ final class SessionRecord implements StoreWaiter {
     /** Takes over what was read at the start, when nothing may be written yet. */
     void recovered(StoredSession stored) {
         userName = stored.userName();
+        roles = stored.roles();
         expirySeconds = stored.expirySeconds();
         expiresAtMillis = stored.expiresAtMillis();
         will = stored.will();
@@ -160,7 +193,7 @@ final class SessionRecord implements StoreWaiter {
     private void writeHeader() {
         version++;
         writer().putSession(new StoredSession(
-                number, session.id(), userName, expirySeconds, expiresAtMillis, will, willAtMillis));
+                number, session.id(), userName, roles, expirySeconds, expiresAtMillis, will, willAtMillis));
     }
 
     /** Tells whether everything up to now is safe, in time. */
@@ -283,17 +316,30 @@ final class SessionRecord implements StoreWaiter {
 
     /**
      * The session ends: everything goes, before a new session of the client can be stored, or is marked so that it goes
-     * after a restart as well.
+     * after a restart as well, with the will if that is not safe yet.
      *
      * @param others takes what waits by shared subscriptions; null if there is nobody who could
      */
     void end(OutboundFlow.@Nullable SharedReturn others) {
-        if (queue.leave(others, this::remove)) {
+        boolean takesTime = queue.leave(others, this::left);
+        if (takesTime || publishing != null) {
             expirySeconds = 0;
             expiresAtMillis = StoredSession.CONNECTED;
-            will = null;
+            will = publishing;
+            willAtMillis = StoredSession.CONNECTED;
             writeHeader();
             loop().flush();
+        }
+    }
+
+    private void left() {
+        left = true;
+        removeWhenAllIsGone();
+    }
+
+    private void removeWhenAllIsGone() {
+        if (left && publishing == null) {
+            remove();
         }
     }
 

@@ -17,7 +17,6 @@ import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,11 +53,11 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         int index = (int) (sessions++ % byLoop.size());
         RoutingLoop loop = resources.router().loops().get(index);
         ClientIdentity client = new ClientIdentity(
-                stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, Set.of());
+                stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, stored.roles());
         Session session = new Session(resources, registry, loop, client, stored, waiting);
         current = session;
         Session older = registry.recovered(session);
-        if (older != null) {
+        if (older != null && !older.leavesWill()) { // that one ends by itself
             superseded.add(older);
         }
         byLoop.get(index).add(session);

@@ -293,6 +293,7 @@ public final class SessionRegistry {
     void publishWill(Session session, Will will) {
         ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), session.id());
         RoutingLoop loop = session.owner();
+        session.willDue(will);
         decide(session.client(), AccessAction.PUBLISH, message.topic().value()).subscribe(decision -> {
             if (decision == AccessDecision.ALLOW) {
                 loop.executor().execute(() -> routeWill(loop, session, will, message));

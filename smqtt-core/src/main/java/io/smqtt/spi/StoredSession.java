@@ -2,6 +2,7 @@
 package io.smqtt.spi;
 
 import io.smqtt.message.Will;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param number given by {@link BrokerStore#newSession}; another one for each session that a client has had
  * @param clientId the client identifier
  * @param userName the user, or null
+ * @param roles what an authenticator granted to the client; empty by default. Without its connection the client's will is
+ *     published by them
  * @param expirySeconds the session expiry interval, 0 to 4,294,967,295; the last one means never, 0 that the client has
  *     resumed the session for its present connection only
  * @param expiresAtMillis when it ends, by the store's clock; {@link #CONNECTED} while a client is connected. After a crash
@@ -21,6 +24,7 @@ public record StoredSession(
         long number,
         String clientId,
         @Nullable String userName,
+        Set<String> roles,
         long expirySeconds,
         long expiresAtMillis,
         @Nullable Will will,
@@ -31,4 +35,31 @@ public record StoredSession(
 
     /** The session never ends by itself. */
     public static final long NEVER = Long.MAX_VALUE;
+
+    /** Copies the roles. */
+    public StoredSession {
+        roles = Set.copyOf(roles);
+    }
+
+    /**
+     * A session whose client has no roles.
+     *
+     * @param number see above, like the others
+     * @param clientId the client identifier
+     * @param userName the user, or null
+     * @param expirySeconds the session expiry interval
+     * @param expiresAtMillis when it ends
+     * @param will the will message, or null
+     * @param willAtMillis when it is published
+     */
+    public StoredSession(
+            long number,
+            String clientId,
+            @Nullable String userName,
+            long expirySeconds,
+            long expiresAtMillis,
+            @Nullable Will will,
+            long willAtMillis) {
+        this(number, clientId, userName, Set.of(), expirySeconds, expiresAtMillis, will, willAtMillis);
+    }
 }

@@ -80,6 +80,15 @@ final class RowReader {
         }
     }
 
+    /** Returns the number of the format, which must be one of two. */
+    int requireVersion(int one, int other) {
+        int found = readByte();
+        if (found != one && found != other) {
+            throw new DamagedRowException("a row has format " + found + ", expected " + one + " or " + other);
+        }
+        return found;
+    }
+
     void requireEnd() {
         if (at != row.length) {
             throw new DamagedRowException("a row is " + (row.length - at) + " bytes too long");

@@ -5,12 +5,18 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.Will;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Headers of sessions and options of subscriptions as bytes. */
+/**
+ * Headers of sessions and options of subscriptions as bytes. A header with roles has a version of its own, so that a program
+ * that knows nothing of them does not take the session of a client with rights for one without.
+ */
 final class SessionRow {
 
     private static final int VERSION = 1;
+    private static final int VERSION_WITH_ROLES = 2;
     private static final int USER = 0x01;
     private static final int WILL = 0x02;
     private static final int QOS = 0x03;
@@ -18,6 +24,7 @@ final class SessionRow {
     private static final int RETAIN_AS_PUBLISHED = 0x08;
 
     private final MessageRow messages;
+    private Set<String> lastRoles = Set.of();
 
     SessionRow(MessageRow messages) {
         this.messages = messages;
@@ -26,10 +33,17 @@ final class SessionRow {
     byte[] encode(StoredSession session, RowWriter row) {
         String user = session.userName();
         Will will = session.will();
-        row.clear().putByte(VERSION).putByte((user == null ? 0 : USER) | (will == null ? 0 : WILL));
+        Set<String> roles = session.roles();
+        row.clear()
+                .putByte(roles.isEmpty() ? VERSION : VERSION_WITH_ROLES)
+                .putByte((user == null ? 0 : USER) | (will == null ? 0 : WILL));
         row.putText(session.clientId());
         if (user != null) {
             row.putText(user);
+        }
+        if (!roles.isEmpty()) {
+            row.putNumber(roles.size());
+            roles.forEach(row::putText);
         }
         row.putNumber(session.expirySeconds());
         row.putSigned(session.expiresAtMillis());
@@ -43,16 +57,30 @@ final class SessionRow {
 
     StoredSession decode(long number, byte[] bytes) {
         RowReader row = new RowReader(bytes);
-        row.requireVersion(VERSION);
+        boolean hasRoles = row.requireVersion(VERSION, VERSION_WITH_ROLES) == VERSION_WITH_ROLES;
         int flags = row.readByte();
         String clientId = row.readText();
         @Nullable String user = (flags & USER) == 0 ? null : row.readText();
+        Set<String> roles = hasRoles ? roles(row) : Set.of();
         long expirySeconds = row.readNumber();
         long expiresAtMillis = row.readSigned();
         long willAtMillis = row.readSigned();
         @Nullable Will will = (flags & WILL) == 0 ? null : will(row);
         row.requireEnd();
-        return new StoredSession(number, clientId, user, expirySeconds, expiresAtMillis, will, willAtMillis);
+        return new StoredSession(number, clientId, user, roles, expirySeconds, expiresAtMillis, will, willAtMillis);
+    }
+
+    /** Many sessions with the same roles have one object for them. */
+    private Set<String> roles(RowReader row) {
+        int count = row.readInt();
+        Set<String> roles = new HashSet<>();
+        for (int i = 0; i < count; i++) {
+            roles.add(row.readText());
+        }
+        if (!roles.equals(lastRoles)) {
+            lastRoles = Set.copyOf(roles);
+        }
+        return lastRoles;
     }
 
     private Will will(RowReader row) {

@@ -129,7 +129,14 @@ public abstract class BrokerStoreContract extends StoreContractBase {
     void aSessionComesBackWithAllThatIsKnownOfIt() {
         Will will = StoreSamples.will(fullMessage(ticker().nanoTime(), 60));
         StoredSession full = new StoredSession(
-                number(), "ein Gerät/…🌡", "user", 4_294_967_295L, StoredSession.NEVER, will, 123_456);
+                number(),
+                "ein Gerät/…🌡",
+                "user",
+                Set.of("a", "ö"),
+                4_294_967_295L,
+                StoredSession.NEVER,
+                will,
+                123_456);
         StoredSession bare = session(number(), "");
 
         loop().commit(writer -> {

@@ -2,6 +2,7 @@
 package io.smqtt.test.durable;
 
 import io.smqtt.Broker;
+import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ProtocolVersion;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import org.awaitility.Awaitility;
@@ -28,11 +30,17 @@ final class DurableBroker implements AutoCloseable {
     final AtomicLong nanos = new AtomicLong(1_000_000_000L);
     final ManualStore store = new ManualStore(nanos::get);
     private final UnaryOperator<BrokerConfig.Builder> config;
+    private final UnaryOperator<BrokerBuilder> parts;
     private final List<RawClient> clients = new ArrayList<>();
     private @Nullable Broker broker;
 
     DurableBroker(UnaryOperator<BrokerConfig.Builder> config) {
+        this(config, builder -> builder);
+    }
+
+    DurableBroker(UnaryOperator<BrokerConfig.Builder> config, UnaryOperator<BrokerBuilder> parts) {
         this.config = config;
+        this.parts = parts;
         start();
     }
 
@@ -44,7 +52,7 @@ final class DurableBroker implements AutoCloseable {
         ListenerConfig listener =
                 ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
         BrokerConfig.Builder builder = BrokerConfig.builder().listeners(Map.of("mqtt", listener));
-        broker = Broker.builder()
+        broker = parts.apply(Broker.builder())
                 .config(config.apply(builder).build())
                 .ticker(nanos::get)
                 .store(store)
@@ -78,6 +86,14 @@ final class DurableBroker implements AutoCloseable {
 
     void advance(Duration time) {
         nanos.addAndGet(time.toNanos());
+    }
+
+    /** Deadlines are looked at when they are due by the clock, which sessions may reach before they have set them. */
+    void letTimePassUntil(Callable<Boolean> condition) {
+        Awaitility.await().atMost(PATIENCE).until(() -> {
+            advance(Duration.ofMillis(200));
+            return condition.call();
+        });
     }
 
     RawClient open(ProtocolVersion version) {

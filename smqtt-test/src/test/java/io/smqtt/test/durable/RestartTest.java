@@ -6,6 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.AccessAction;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authentication;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.Authorizer;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
@@ -14,11 +19,13 @@ import io.smqtt.test.packet.SubscribeBytes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
 
 /** What is there again after the broker was killed or stopped. */
 class RestartTest {
@@ -245,10 +252,58 @@ class RestartTest {
         broker.awaitPending();
         broker.store.commitOne();
         broker.kill();
-        broker.advance(Duration.ofSeconds(1));
+        broker.letTimePassUntil(() -> !broker.store.messages("w").isEmpty());
         RawClient resumed = broker.resumed("w");
         resumed.acknowledge(0x40, resumed.expectPublish("will", "gone").packetId());
         await().until(() -> broker.store.session("c").orElseThrow().will() == null);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aWillOfASessionThatEndsIsStoredUntilItsMessageIs(int commits) { // [MQTT-3.1.2-10]
+        RawClient watcher = broker.persistent("w");
+        watcher.subscribe("will", 1);
+        watcher.disconnect();
+        broker.awaitOffline("w");
+        PublishBytes will = PublishBytes.to("will").payload("gone").qos(1);
+        will.properties().willDelay(1_000);
+        RawClient client = broker.open(ProtocolVersion.MQTT_5);
+        client.connect(ConnectBytes.of("c").persistent(10).will(will));
+        client.abort();
+        broker.awaitOffline("c");
+        await().until(() -> broker.store.session("c").orElseThrow().willAtMillis() > 0);
+        broker.store.hold();
+        broker.advance(Duration.ofSeconds(11));
+        broker.awaitPending();
+        for (int i = 0; i < commits; i++) {
+            broker.store.commitOne();
+        }
+        broker.kill();
+        broker.letTimePassUntil(() -> !broker.store.messages("w").isEmpty());
+        RawClient resumed = broker.resumed("w");
+        resumed.acknowledge(0x40, resumed.expectPublish("will", "gone").packetId());
+        await().until(() -> broker.store.session("c").isEmpty());
+    }
+
+    @Test
+    void aWillIsPublishedByTheRolesOfItsClient() {
+        broker.close();
+        Authenticator grants = request -> new Authentication.Accepted("u", Set.of("publisher")).now();
+        Authorizer asks = (client, action, topic) -> Mono.just(
+                action == AccessAction.SUBSCRIBE || client.roles().contains("publisher")
+                        ? AccessDecision.ALLOW
+                        : AccessDecision.DENY);
+        try (DurableBroker guarded = new DurableBroker(
+                config -> config, parts -> parts.authenticator(grants).authorizer(asks))) {
+            RawClient watcher = guarded.persistent("w");
+            watcher.subscribe("will", 1);
+            guarded.open(ProtocolVersion.MQTT_5)
+                    .connect(ConnectBytes.of("c")
+                            .persistent(1_000)
+                            .will(PublishBytes.to("will").payload("gone").qos(1)));
+            guarded.kill();
+            guarded.resumed("w").expectPublish("will", "gone");
+        }
     }
 
     @Test
