@@ -81,6 +81,8 @@ class ClusterIT {
         String seeds = String.join(
                 ", ", ports.stream().map(port -> "'127.0.0.1:" + port + "'").toList());
         String yaml = """
+                management:
+                  port: 0
                 listeners:
                   tcp:
                     host: 127.0.0.1
