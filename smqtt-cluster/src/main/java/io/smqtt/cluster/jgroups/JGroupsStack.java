@@ -2,32 +2,54 @@
 package io.smqtt.cluster.jgroups;
 
 import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.TlsConfig;
+import io.smqtt.transport.MutualTls;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jgroups.JChannel;
+import org.jgroups.logging.CustomLogFactory;
+import org.jgroups.logging.LogFactory;
 import org.jgroups.protocols.SYM_ENCRYPT;
+import org.jgroups.protocols.TCP;
+import org.jgroups.protocols.dns.DNS_PING;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.stack.ProtocolStack;
+import org.jgroups.util.TLSClientAuth;
 
 /**
  * Makes a channel as the configuration says: TCP, reliable ordered messages with flow control, a killed process noticed by
  * its socket, a silent one after six seconds, parts that were cut off merged within some seconds. With a secret what
  * the channel itself says is encrypted, so that nobody without it can join; frames are sealed in addition, see
- * {@link FrameSeal}.
+ * {@link FrameSeal}. With TLS both ends of a connection show certificates of the same authority.
  */
 final class JGroupsStack {
 
     private static final int FAILURE_PORT_OFFSET = 100;
     private static final int KEY_BITS = 256;
     private static final int IV_BYTES = 16;
+    private static final String[] TLS_VERSIONS = {"TLSv1.3", "TLSv1.2"};
 
     private JGroupsStack() {}
 
-    static JChannel create(ClusterConfig config) throws Exception {
+    static JChannel create(ClusterConfig config, HostNames.Lookup lookup) throws Exception {
         byte[] xml = xml(config).getBytes(StandardCharsets.UTF_8);
-        JChannel channel = new JChannel(new ByteArrayInputStream(xml));
+        JChannel channel = quiet(new ByteArrayInputStream(xml));
+        DNS_PING names = channel.getProtocolStack().findProtocol(DNS_PING.class);
+        if (names != null) {
+            names.setDNSResolver(new HostNames(lookup, port(config.bind())));
+        }
+        TlsConfig tls = config.tls();
+        if (tls != null) {
+            TCP transport = channel.getProtocolStack().findProtocol(TCP.class);
+            transport
+                    .tls()
+                    .enabled(true)
+                    .setSSLContext(MutualTls.context("cluster.tls", tls))
+                    .setProtocols(TLS_VERSIONS.clone())
+                    .setClientAuth(TLSClientAuth.NEED);
+        }
         String secret = config.secret();
         if (secret != null) {
             SYM_ENCRYPT encryption = new SYM_ENCRYPT().setSecretKey(FrameSeal.key(secret));
@@ -39,6 +61,30 @@ final class JGroupsStack {
             encryption.init();
         }
         return channel;
+    }
+
+    /**
+     * Joins the others. Protocols take their log when they are made, servers when they are started: what is made here takes
+     * {@link LimitedLog}, and other users of JGroups in this process keep theirs. One channel at a time.
+     */
+    static synchronized void connect(JChannel channel, String cluster) throws Exception {
+        CustomLogFactory before = LogFactory.getCustomLogFactory();
+        LogFactory.setCustomLogFactory(new LimitedLog(System::nanoTime));
+        try {
+            channel.connect(cluster);
+        } finally {
+            LogFactory.setCustomLogFactory(before);
+        }
+    }
+
+    private static synchronized JChannel quiet(ByteArrayInputStream xml) throws Exception {
+        CustomLogFactory before = LogFactory.getCustomLogFactory();
+        LogFactory.setCustomLogFactory(new LimitedLog(System::nanoTime));
+        try {
+            return new JChannel(xml);
+        } finally {
+            LogFactory.setCustomLogFactory(before);
+        }
     }
 
     private static String xml(ClusterConfig config) {
@@ -65,9 +111,8 @@ final class JGroupsStack {
 
     private static String discovery(ClusterConfig config) {
         List<String> seeds = config.seeds();
-        if (config.discovery() == ClusterConfig.Discovery.DNS) {
-            return "<dns.DNS_PING dns_query=\"" + escape(String.join(",", seeds))
-                    + "\" probe_transport_ports=\"true\"/>";
+        if (config.discovery() != ClusterConfig.Discovery.STATIC) {
+            return "<dns.DNS_PING dns_query=\"" + escape(String.join(",", seeds)) + "\"/>";
         }
         String hosts =
                 seeds.stream().map(seed -> host(seed) + '[' + port(seed) + ']').collect(Collectors.joining(","));

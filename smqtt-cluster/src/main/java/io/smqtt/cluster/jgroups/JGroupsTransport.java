@@ -5,6 +5,7 @@ import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.transport.BindFailedException;
 import java.net.BindException;
+import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Map;
@@ -29,6 +30,7 @@ public final class JGroupsTransport implements ClusterTransport {
 
     private final ClusterConfig config;
     private final String nodeId;
+    private final HostNames.Lookup lookup;
     private final Map<Address, PeerSender> senders = new ConcurrentHashMap<>();
     private @Nullable JChannel channel;
 
@@ -39,8 +41,14 @@ public final class JGroupsTransport implements ClusterTransport {
      * @param nodeId how others know this node, in their logs
      */
     public JGroupsTransport(ClusterConfig config, String nodeId) {
+        this(config, nodeId, InetAddress::getAllByName);
+    }
+
+    /** Creates a transport that looks names up in a way of its own. */
+    JGroupsTransport(ClusterConfig config, String nodeId, HostNames.Lookup lookup) {
         this.config = config;
         this.nodeId = nodeId;
+        this.lookup = lookup;
     }
 
     @Override
@@ -52,10 +60,10 @@ public final class JGroupsTransport implements ClusterTransport {
         try {
             String secret = config.secret();
             FrameSeal seal = secret == null ? null : new FrameSeal(secret);
-            JChannel created = JGroupsStack.create(config);
+            JChannel created = JGroupsStack.create(config, lookup);
             channel = created;
             created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler, seal));
-            created.connect(CLUSTER);
+            JGroupsStack.connect(created, CLUSTER);
         } catch (Exception e) { // declared by the channel
             for (Throwable cause = e; cause != null; cause = cause.getCause()) {
                 if (cause instanceof BindException) {

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster.jgroups;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.TlsConfig;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/** Real channels on the loopback interface. */
+class JGroupsTransportTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int FAILURE_PORT_OFFSET = 100;
+    private static final UnaryOperator<ClusterConfig.Builder> SECRET =
+            config -> config.secret("0123456789abcdef-shared");
+
+    @TempDir
+    Path directory;
+
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+    @BeforeEach
+    void listen() {
+        lines.start();
+        root().addAppender(lines);
+    }
+
+    @AfterEach
+    void listenNoMore() {
+        root().detachAppender(lines);
+    }
+
+    private static Logger root() {
+        return (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+    }
+
+    /** What an operator sees. */
+    private List<String> warnings() {
+        return List.copyOf(lines.list).stream()
+                .filter(line -> line.getLevel().isGreaterOrEqual(Level.WARN))
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
+    private static X509Bundle authority() throws Exception {
+        return new CertificateBuilder()
+                .ecp256()
+                .subject("CN=authority")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+    }
+
+    private TlsConfig certified(String name, X509Bundle issuer, X509Bundle trusted) throws Exception {
+        X509Bundle own = new CertificateBuilder().ecp256().subject("CN=" + name).buildIssuedBy(issuer);
+        Path certificate = Files.writeString(directory.resolve(name + ".pem"), own.getCertificatePathPEM());
+        Path key = Files.writeString(directory.resolve(name + ".key"), own.getPrivateKeyPEM());
+        Path ca = Files.writeString(directory.resolve(name + "-ca.pem"), trusted.getCertificatePEM());
+        return TlsConfig.builder(certificate, key).clientCa(ca).build();
+    }
+
+    private static void awaitMeeting(TransportNode one, TransportNode other) {
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(one.peers).hasSize(1);
+            assertThat(other.peers).hasSize(1);
+        });
+        one.sendToAll("from one");
+        other.sendToAll("from other");
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(one.frames).contains("from other");
+            assertThat(other.frames).contains("from one");
+        });
+    }
+
+    @Test
+    void nodesWithCertificatesOfOneAuthorityMeetAndOthersStayOut() throws Exception {
+        X509Bundle authority = authority();
+        TlsConfig first = certified("first", authority, authority);
+        TlsConfig second = certified("second", authority, authority);
+        TlsConfig stranger = certified("stranger", authority(), authority);
+        List<Integer> ports = List.of(TransportNode.freePort(), TransportNode.freePort());
+        int third = TransportNode.freePort();
+        int fourth = TransportNode.freePort();
+        try (TransportNode one = new TransportNode("one", ports.get(0), ports, config -> config.tls(first));
+                TransportNode other = new TransportNode("other", ports.get(1), ports, config -> config.tls(second))) {
+            awaitMeeting(one, other);
+
+            try (TransportNode wrong = new TransportNode("wrong", third, ports, config -> config.tls(stranger));
+                    TransportNode plain = new TransportNode("plain", fourth, ports, config -> config)) {
+                one.sendToAll("after them");
+                await().atMost(PATIENCE).until(() -> other.frames.contains("after them"));
+                assertThat(wrong.peers).isEmpty();
+                assertThat(plain.peers).isEmpty();
+                assertThat(one.peers).hasSize(1);
+            }
+        }
+    }
+
+    @Test
+    void whoShowsNoCertificateIsHungUpOn() throws Exception {
+        X509Bundle authority = authority();
+        TlsConfig own = certified("own", authority, authority);
+        int port = TransportNode.freePort();
+        SSLContext trusting = SSLContext.getInstance("TLS");
+        trusting.init(null, authority.toTrustManagerFactory().getTrustManagers(), null);
+        try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config.tls(own));
+                Socket plain = new Socket(InetAddress.getLoopbackAddress(), port);
+                SSLSocket socket =
+                        (SSLSocket) trusting.getSocketFactory().createSocket(plain, "localhost", port, true)) {
+            socket.setSoTimeout((int) PATIENCE.toMillis());
+
+            assertThat(endsOrFails(socket)).isTrue();
+            assertThat(node.peers).isEmpty();
+        }
+    }
+
+    /** With TLS 1.3 a client learns after the handshake that its certificate was missed. */
+    private static boolean endsOrFails(SSLSocket socket) {
+        try {
+            socket.startHandshake();
+            return socket.getInputStream().read() < 0;
+        } catch (java.net.SocketTimeoutException e) {
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    @Test
+    void nodesFindEachOtherByAHostName() throws Exception {
+        InetAddress[] addresses = {InetAddress.getByName("127.0.0.1"), InetAddress.getByName("127.0.0.2")};
+        HostNames.Lookup lookup = name -> {
+            if (!name.equals("nodes.example")) {
+                throw new UnknownHostException(name);
+            }
+            return addresses;
+        };
+        int port = TransportNode.freePort();
+        try (TransportNode one = new TransportNode("one", "127.0.0.1:" + port, lookup);
+                TransportNode other = new TransportNode("other", "127.0.0.2:" + port, lookup)) {
+            awaitMeeting(one, other);
+        }
+    }
+
+    @Test
+    void aNameThatDoesNotExistYetKeepsNobodyFromStarting() throws Exception {
+        HostNames.Lookup lookup = name -> {
+            throw new UnknownHostException(name);
+        };
+        try (TransportNode alone = new TransportNode("alone", "127.0.0.1:" + TransportNode.freePort(), lookup)) {
+            assertThat(alone.peers).isEmpty();
+        }
+    }
+
+    @Test
+    void noiseAtThePortsChangesNothingAndFillsNoLog() throws Exception {
+        List<Integer> ports = List.of(TransportNode.freePort(), TransportNode.freePort());
+        try (TransportNode one = new TransportNode("one", ports.get(0), ports, SECRET);
+                TransportNode other = new TransportNode("other", ports.get(1), ports, SECRET)) {
+            awaitMeeting(one, other);
+            int before = warnings().size();
+
+            Random random = new Random(4);
+            for (int i = 0; i < 300; i++) {
+                byte[] noise = new byte[1 + random.nextInt(2_000)];
+                random.nextBytes(noise);
+                shout(ports.get(0), noise);
+                shout(ports.get(0) + FAILURE_PORT_OFFSET, noise);
+                shout(ports.get(0), asPeer(noise));
+            }
+
+            other.sendToAll("after the noise");
+            await().atMost(PATIENCE).until(() -> one.frames.contains("after the noise"));
+            assertThat(one.frames).containsExactly("from other", "after the noise");
+            assertThat(one.peers).hasSize(1);
+            assertThat(warnings().subList(before, warnings().size())).hasSizeLessThan(20);
+        }
+    }
+
+    /** Begins as a peer of this version does, so that what follows is looked at as messages. */
+    private static byte[] asPeer(byte[] noise) {
+        byte[] cookie = {'b', 'e', 'l', 'a'};
+        byte[] frame = new byte[noise.length + 32];
+        System.arraycopy(cookie, 0, frame, 0, cookie.length);
+        short version = org.jgroups.Version.version;
+        frame[4] = (byte) (version >> 8);
+        frame[5] = (byte) version;
+        frame[7] = 4; // an address of four bytes
+        frame[8] = 127;
+        frame[11] = 1;
+        frame[12] = 40;
+        frame[17] = (byte) (noise.length >> 8); // length of the next message
+        frame[18] = (byte) noise.length;
+        System.arraycopy(noise, 0, frame, 19, noise.length);
+        return frame;
+    }
+
+    private static void shout(int port, byte[] bytes) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            OutputStream out = socket.getOutputStream();
+            out.write(bytes);
+            out.flush();
+        } catch (IOException e) { // hung up on meanwhile, as it may be
+            assertThat(e).isNotNull();
+        }
+    }
+}
