@@ -348,16 +348,53 @@ public final class Broker {
     }
 
     private Mono<Void> stop(Duration deadline) {
+        Duration drain = drainTime(deadline);
         return Mono.<Void>fromRunnable(() -> modules.forEach(BrokerModule::draining))
                 .then(Mono.defer(listeners::stopAccepting))
+                .then(Mono.defer(() -> sendAway(drain)))
                 .then(Flux.interval(Duration.ZERO, POLL)
                         .takeUntil(tick -> isDeserted())
                         .then()
-                        .timeout(deadline, Mono.empty()))
+                        .timeout(deadline.minus(drain), Mono.empty()))
                 .then(Mono.defer(listeners::close))
                 .then(Mono.fromRunnable(this::completeConsumers))
                 .then(Mono.defer(this::release))
                 .doOnSuccess(done -> LOG.info("stopped"));
+    }
+
+    private Duration drainTime(Duration deadline) {
+        Duration longest = Duration.ZERO;
+        for (BrokerModule module : modules) {
+            Duration wanted = module.drainTime();
+            longest = wanted.compareTo(longest) > 0 ? wanted : longest;
+        }
+        Duration most = deadline.dividedBy(2);
+        return longest.compareTo(most) > 0 ? most : longest;
+    }
+
+    /** Tells clients to go one after the other, so many in each tick that the time is used. */
+    private Mono<Void> sendAway(Duration during) {
+        long ticks = during.toNanos() / POLL.toNanos();
+        if (ticks == 0) {
+            return Mono.empty();
+        }
+        List<Session> online = new ArrayList<>();
+        for (Session session : sessions.all()) {
+            if (session.isOnline()) {
+                online.add(session);
+            }
+        }
+        return Flux.interval(POLL)
+                .take(ticks)
+                .doOnNext(tick -> online.subList(share(online, tick, ticks), share(online, tick + 1, ticks))
+                        .forEach(
+                                session -> session.execute(() -> disconnect(session, ReasonCode.SERVER_SHUTTING_DOWN))))
+                .takeUntil(tick -> listeners.connectedCount() == 0)
+                .then();
+    }
+
+    private static int share(List<Session> all, long tick, long ticks) {
+        return (int) (all.size() * tick / ticks);
     }
 
     /** Tells clients to go, also those that came in while the first were told; returns whether all have gone. */

@@ -7,6 +7,7 @@ import io.smqtt.session.QueueBudget;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.Ticker;
+import java.time.Duration;
 import reactor.core.publisher.Mono;
 
 /**
@@ -41,6 +42,16 @@ public interface BrokerModule {
      * The broker is about to stop; its listeners are still bound. Must neither block nor throw.
      */
     default void draining() {}
+
+    /**
+     * How long the broker takes to send its clients away when it stops, spread evenly, so that what takes them over is not
+     * hit by all at once. The longest of all modules counts; at most half of the deadline of the stop.
+     *
+     * @return zero for all at once
+     */
+    default Duration drainTime() {
+        return Duration.ZERO;
+    }
 
     /**
      * Stops the module, after the last client is gone. Called once, also if {@link #start} failed. Must not block.

@@ -26,7 +26,11 @@ interface BrokerStarter {
         try {
             BrokerBuilder builder = Broker.builder().config(config).store(store);
             if (config.cluster().enabled()) {
-                builder.module(ClusterModule.of(config.cluster()));
+                ClusterModule cluster = ClusterModule.of(config.cluster());
+                builder.module(cluster);
+                if (metrics != null) {
+                    metrics.cluster(cluster::status);
+                }
             }
             if (metrics != null) {
                 builder.observer(metrics.observer()).module(metrics);

@@ -66,10 +66,12 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(new DataCommand.Import(surroundings))
                 .addSubcommand(new DataCommand.Check(surroundings))
                 .addSubcommand(new DataCommand.Backup(surroundings));
+        CommandLine ctl = new CommandLine(new CtlCommand()).addSubcommand(new CtlCommand.Cluster(surroundings));
         CommandLine line = new CommandLine(new SmqttMain())
                 .addSubcommand(new StartCommand(surroundings))
                 .addSubcommand(config)
                 .addSubcommand(data)
+                .addSubcommand(ctl)
                 .addSubcommand(new PasswdCommand(surroundings))
                 .addSubcommand(new VersionCommand(surroundings))
                 .addSubcommand(new WarmUpCommand(surroundings));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.spi.ClusterStatus;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What happened between nodes. Any thread. */
@@ -34,6 +35,18 @@ final class ClusterCounters {
 
     void repaired() {
         repairs.increment();
+    }
+
+    /** All of it at this moment. */
+    ClusterStatus.Traffic traffic() {
+        return new ClusterStatus.Traffic(
+                bulkMessages.sum(),
+                bulkFrames.sum(),
+                bulkBytes.sum(),
+                receivedBytes.sum(),
+                malformed.sum(),
+                pulls.sum(),
+                repairs.sum());
     }
 
     long receivedBytes() {

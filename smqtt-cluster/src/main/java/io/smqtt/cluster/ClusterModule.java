@@ -8,10 +8,12 @@ import io.smqtt.BrokerModule;
 import io.smqtt.cluster.jgroups.JGroupsTransport;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.TlsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.routing.SubscriptionObserver;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -52,6 +54,7 @@ public final class ClusterModule implements BrokerModule {
     private final ClusterSettings settings;
     private final EventExecutor loop = new DefaultEventExecutor(new DefaultThreadFactory("smqtt-cluster", true));
     private volatile @Nullable ClusterNode node;
+    private volatile ClusterStatus.State state = ClusterStatus.State.JOINING;
 
     ClusterModule(ClusterConfig config, String nodeId, ClusterTransport transport, ClusterSettings settings) {
         this.config = config;
@@ -76,19 +79,24 @@ public final class ClusterModule implements BrokerModule {
 
     private static void requireUsable(ClusterConfig config) {
         List<String> problems = new ArrayList<>();
-        if (config.discovery() == ClusterConfig.Discovery.KUBERNETES) {
-            problems.add("cluster.discovery: kubernetes is not supported yet");
+        boolean byName = config.discovery() != ClusterConfig.Discovery.STATIC;
+        if (byName && config.seeds().isEmpty()) {
+            problems.add("cluster.seeds: must hold the host name that stands for all nodes");
+        }
+        if (byName && config.bind().endsWith(":0")) {
+            problems.add("cluster.bind: must have the port that all nodes have, since names are looked up without one");
         }
         if (config.subscribeSync() == ClusterConfig.SubscribeSync.ACKED) {
             problems.add("cluster.subscribe-sync: acked is not supported yet");
         }
-        if (config.tls() != null) {
-            problems.add("cluster.tls: is not supported yet");
+        TlsConfig tls = config.tls();
+        if (tls != null && tls.clientCa() == null) {
+            problems.add("cluster.tls.client-ca: must be set: it is what other nodes are verified by");
         }
         if (config.nodeId() == null && config.bind().endsWith(":0")) {
             problems.add("cluster.node-id: is needed where the port of cluster.bind is any free one");
         }
-        if (!isPrivate(config.bind())) {
+        if (tls == null && !isPrivate(config.bind())) {
             problems.add("cluster.bind: is neither a loopback nor a private address, which takes cluster.tls");
         }
         if (!problems.isEmpty()) {
@@ -130,7 +138,6 @@ public final class ClusterModule implements BrokerModule {
     public Mono<Void> start(Core core) {
         return Mono.defer(() -> {
             long epoch = NodeIdentity.epoch(System.currentTimeMillis(), new Random());
-            String version = String.valueOf(ClusterModule.class.getPackage().getImplementationVersion());
             ClusterNode created = new ClusterNode(
                     new NodeIdentity(nodeId, epoch),
                     transport,
@@ -141,7 +148,7 @@ public final class ClusterModule implements BrokerModule {
                     new RouterPart(core.router(), core.sessions().retained(), holdsAcknowledgements()),
                     core.observer(),
                     core.budget(),
-                    version);
+                    new Introduction(version(), config.bind(), config.weight()));
             node = created;
             core.router().index().observe(new LocalRoutes(created));
             core.router().retained().observe(new LocalRetained(created, Thread.currentThread()));
@@ -149,9 +156,46 @@ public final class ClusterModule implements BrokerModule {
             return transport
                     .start(created)
                     .then(Mono.defer(() -> await(created::knowsAllRoutes, FIRST_ROUTES)))
+                    .doOnSuccess(done -> state = ClusterStatus.State.JOINED)
                     .doOnSuccess(done -> loop.execute(
                             () -> LOG.info("node {} with {}", created.self(), created.reachableMembers())));
         });
+    }
+
+    private static String version() {
+        String version = ClusterModule.class.getPackage().getImplementationVersion();
+        return version == null ? "unknown" : version;
+    }
+
+    @Override
+    public void draining() {
+        state = ClusterStatus.State.LEAVING;
+    }
+
+    @Override
+    public Duration drainTime() {
+        return config.drain();
+    }
+
+    /**
+     * How the cluster looks from this node. Any thread.
+     *
+     * @return as it was within the last second
+     */
+    public ClusterStatus status() {
+        ClusterNode running = node;
+        if (running == null) {
+            NodeIdentity self = new NodeIdentity(nodeId, 0);
+            ClusterStatus.Node own = new Introduction(version(), config.bind(), config.weight()).of(self, 0);
+            return new ClusterStatus(state, own, config.minMembers(), List.of(), new ClusterCounters().traffic());
+        }
+        ClusterNode.View view = running.view();
+        return new ClusterStatus(
+                state,
+                view.self(),
+                config.minMembers(),
+                view.peers(),
+                running.counters().traffic());
     }
 
     /** Completes when a condition holds on the cluster's loop, or the time is over. */

@@ -4,11 +4,13 @@ package io.smqtt.cluster;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.ClusterTransport.Peer;
 import io.smqtt.spi.Ticker;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -43,7 +45,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final LocalPart local;
     private final BrokerObserver observer;
     private final QueueBudget budget;
-    private final String software;
+    private final Introduction introduction;
     private final ClusterCounters counters = new ClusterCounters();
 
     private final Queue<RouteRow> localChanges = new ConcurrentLinkedQueue<>();
@@ -59,6 +61,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private long toldAtNanos;
     private long complainedAtNanos;
     private boolean stopped;
+    private volatile View view;
 
     /**
      * Creates a node that says nothing before {@link #start()}.
@@ -72,7 +75,7 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param local the broker
      * @param observer is told of messages that do not reach a peer
      * @param budget slows publishers
-     * @param software the version of the program
+     * @param introduction what others are told of it
      */
     ClusterNode(
             NodeIdentity self,
@@ -84,7 +87,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             LocalPart local,
             BrokerObserver observer,
             QueueBudget budget,
-            String software) {
+            Introduction introduction) {
         this.self = self;
         this.transport = transport;
         this.loop = loop;
@@ -93,7 +96,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.local = local;
         this.observer = observer;
         this.budget = budget;
-        this.software = software;
+        this.introduction = introduction;
         this.own = new OwnRoutes(settings.keptChanges());
         this.retained = new RetainedReplica(
                 self.nodeId(),
@@ -106,6 +109,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.toldAtNanos = now;
         this.sweptAtNanos = now;
         this.complainedAtNanos = now - COMPLAINT_NANOS;
+        this.view = new View(introduction.of(self, 0), List.of());
     }
 
     /** Begins to look at the clock. Any thread. */
@@ -219,6 +223,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 LOG.info("node {} has been away too long: its routes are forgotten", member.identity());
             }
         }
+        view = look();
         loop.schedule(this::tick, settings.digestInterval().toNanos() / 10, TimeUnit.NANOSECONDS);
     }
 
@@ -294,6 +299,10 @@ final class ClusterNode implements ClusterTransport.Handler {
             return;
         }
         Frame frame = received.frame();
+        member.heard(
+                frame instanceof Frame.Hello hello ? hello : null,
+                frame instanceof Frame.Digest digest ? digest.sequence() : Frame.NOTHING,
+                ticker.nanoTime());
         if (frame instanceof Frame.Hello hello) {
             if (hello.minVersion() > Frame.VERSION) {
                 complain("{} speaks a newer language only: {}", from, hello.software());
@@ -436,7 +445,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     private Frame hello(boolean reply) {
-        return new Frame.Hello(Frame.VERSION, Frame.VERSION, 0, software, reply);
+        return introduction.hello(reply);
     }
 
     private boolean sendBulk(Member member, Frame.PublishBatch batch) {
@@ -458,6 +467,28 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     private byte[] encode(Frame frame) {
         return FrameCodec.encode(self, frame, ticker.nanoTime());
+    }
+
+    /** How the cluster looked within the last second or so. Any thread. */
+    View view() {
+        return view;
+    }
+
+    /**
+     * What this node sees.
+     *
+     * @param self this node
+     * @param peers the others, by name
+     */
+    record View(ClusterStatus.Node self, List<ClusterStatus.PeerStatus> peers) {}
+
+    private View look() {
+        long now = ticker.nanoTime();
+        List<ClusterStatus.PeerStatus> peers = new ArrayList<>(members.size());
+        members.values().stream()
+                .sorted(Comparator.comparing(Member::nodeId))
+                .forEach(member -> peers.add(member.status(now)));
+        return new View(introduction.of(self, own.digest().count()), List.copyOf(peers));
     }
 
     /** Tells whether the routes of all nodes that can be reached are here. On the cluster's loop. */

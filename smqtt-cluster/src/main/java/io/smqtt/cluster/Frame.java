@@ -20,8 +20,12 @@ sealed interface Frame {
      * @param features reserved: bits for abilities that not every node has
      * @param software the program's version, for people
      * @param reply whether an answer is wanted
+     * @param weight how many clients the node is to get in proportion to others
+     * @param address where it is reached, for people
      */
-    record Hello(int minVersion, int maxVersion, long features, String software, boolean reply) implements Frame {}
+    record Hello(
+            int minVersion, int maxVersion, long features, String software, boolean reply, int weight, String address)
+            implements Frame {}
 
     /**
      * Changes of the sender's routes.

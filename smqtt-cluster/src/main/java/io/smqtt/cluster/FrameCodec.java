@@ -86,6 +86,7 @@ final class FrameCodec {
         if (frame instanceof Frame.Hello hello) {
             target.u8(hello.minVersion()).u8(hello.maxVersion()).i64(hello.features());
             target.text(hello.software()).u8(hello.reply() ? 1 : 0);
+            target.number(hello.weight()).text(hello.address());
         } else if (frame instanceof Frame.Delta delta) {
             target.number(delta.firstSequence());
             rows(target, delta.rows());
@@ -221,7 +222,15 @@ final class FrameCodec {
 
     private static @Nullable Frame frame(int type, FrameReader source, long nowNanos) {
         return switch (type) {
-            case HELLO -> new Frame.Hello(source.u8(), source.u8(), source.i64(), source.text(), source.u8() == 1);
+            case HELLO ->
+                new Frame.Hello(
+                        source.u8(),
+                        source.u8(),
+                        source.i64(),
+                        source.text(),
+                        source.u8() == 1,
+                        source.number(Integer.MAX_VALUE),
+                        source.text());
             case DELTA -> new Frame.Delta(sequence(source), rows(source));
             case DIGEST -> new Frame.Digest(sequence(source), source.number(Integer.MAX_VALUE), source.i64());
             case PULL -> new Frame.Pull(source.i64(), source.i64());

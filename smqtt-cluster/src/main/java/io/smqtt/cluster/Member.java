@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport.Peer;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Another node as this one sees it. On the cluster's loop. */
@@ -19,6 +21,9 @@ final class Member {
     private boolean reachable;
     private long goneSinceNanos;
     private boolean purged;
+    private Frame.@Nullable Hello introduction;
+    private long heardAtNanos;
+    private long toldSequence = Frame.NOTHING;
     long askedAtNanos = NOT_ASKED;
 
     Member(String nodeId, PeerOutbox outbox, PeerInbox inbox, PeerRoutes routes, long nowNanos) {
@@ -27,6 +32,7 @@ final class Member {
         this.inbox = inbox;
         this.routes = routes;
         this.goneSinceNanos = nowNanos;
+        this.heardAtNanos = nowNanos;
     }
 
     String nodeId() {
@@ -58,8 +64,41 @@ final class Member {
         return reachable;
     }
 
+    /** Something came of it. */
+    void heard(Frame.@Nullable Hello hello, long told, long nowNanos) {
+        heardAtNanos = nowNanos;
+        toldSequence = Math.max(toldSequence, told);
+        if (hello != null) {
+            introduction = hello;
+        }
+    }
+
+    /** How it is seen from here. */
+    ClusterStatus.PeerStatus status(long nowNanos) {
+        Frame.Hello hello = introduction;
+        ClusterStatus.Node node = new ClusterStatus.Node(
+                nodeId,
+                epoch,
+                hello == null ? "" : hello.address(),
+                hello == null ? "" : hello.software(),
+                hello == null ? 0 : hello.weight(),
+                routes.size());
+        long lag = Math.max(0, toldSequence - routes.sequenceOf(epoch));
+        return new ClusterStatus.PeerStatus(
+                node,
+                reachable,
+                toldSequence == Frame.NOTHING ? 0 : lag,
+                TimeUnit.NANOSECONDS.toMillis(nowNanos - heardAtNanos),
+                outbox.size(),
+                outbox.bytes(),
+                reachable ? 0 : outbox.size());
+    }
+
     /** A newer run says that it is here. */
     void runs(long newest, Peer at) {
+        if (epoch != newest) {
+            toldSequence = Frame.NOTHING;
+        }
         epoch = newest;
         peer = at;
         askedAtNanos = NOT_ASKED;

@@ -80,6 +80,11 @@ final class PeerOutbox {
         return count.get();
     }
 
+    /** What these hold. Any thread. */
+    long bytes() {
+        return bytes.get();
+    }
+
     /** Queues messages, in their order. Any thread. */
     void offer(List<OutboundMessage> messages) {
         List<OutboundMessage> accepted = new ArrayList<>(messages.size());

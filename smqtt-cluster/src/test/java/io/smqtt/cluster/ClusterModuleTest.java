@@ -153,7 +153,7 @@ class ClusterModuleTest {
 
         assertThatThrownBy(() -> ClusterModule.of(config))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("cluster.discovery")
+                .hasMessageContaining("cluster.seeds")
                 .hasMessageContaining("cluster.subscribe-sync")
                 .hasMessageContaining("cluster.bind");
     }

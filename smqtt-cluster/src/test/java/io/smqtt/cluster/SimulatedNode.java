@@ -68,7 +68,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 this,
                 this,
                 budget,
-                "test");
+                new Introduction("test", nodeId, 1));
         node.start();
         process.start(node).block();
     }

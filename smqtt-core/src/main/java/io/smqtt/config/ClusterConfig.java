@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,14 +12,17 @@ import org.jspecify.annotations.Nullable;
  * @param nodeId the name of this node, unique and kept over restarts; without one the name is made from the bound
  *     address
  * @param bind host:port on which other nodes reach this one; port 0 for any free one
- * @param seeds host:port of nodes to join, for static discovery; the host name to look up for dns
- * @param discovery how other nodes are found: by the list of seeds, by DNS, or by the Kubernetes API
- * @param tls mutual TLS between nodes; required where bind is not a loopback or private address
+ * @param seeds host:port of nodes to join, for static discovery; for dns the host name that stands for all nodes, for kubernetes that of the headless service
+ * @param discovery how other nodes are found: by the list of seeds, by the addresses of a host name, or by those of a headless service of Kubernetes
+ * @param tls mutual TLS between nodes: each shows its certificate and accepts those of `client-ca`, whatever `client-auth` says; required where bind is not a loopback or private address; read at start
  * @param secret what nodes prove to each other before they talk, at least 16 characters; also
  *     SMQTT_CLUSTER__SECRET_FILE
  * @param publishAck what the publisher's acknowledgement waits for: the nodes that have matching subscribers, or this
  *     node alone
  * @param subscribeSync what SUBACK waits for: this node alone, or the live nodes that have learnt the subscription
+ * @param minMembers nodes, this one included, below which this node says that it is not ready; 0 for none
+ * @param weight how many clients this node is to get in proportion to others; shown to the others
+ * @param drain how long a stop takes to send its clients away, spread evenly; 0 for all at once
  */
 public record ClusterConfig(
         @ConfigDoc("whether this broker joins others; needs the module smqtt-cluster")
@@ -32,13 +36,17 @@ public record ClusterConfig(
         @ConfigDoc("host:port on which other nodes reach this one; port 0 for any free one")
         String bind,
 
-        @ConfigDoc("host:port of nodes to join, for static discovery; the host name to look up for dns")
+        @ConfigDoc(
+                "host:port of nodes to join, for static discovery; for dns the host name that stands for all nodes, for kubernetes that of the headless service")
         List<String> seeds,
 
-        @ConfigDoc("how other nodes are found: by the list of seeds, by DNS, or by the Kubernetes API")
+        @ConfigDoc(
+                "how other nodes are found: by the list of seeds, by the addresses of a host name, or by those of a headless service of Kubernetes")
         Discovery discovery,
 
-        @ConfigDoc("mutual TLS between nodes; required where bind is not a loopback or private address") @Nullable
+        @ConfigDoc(
+                "mutual TLS between nodes: each shows its certificate and accepts those of `client-ca`, whatever `client-auth` says; required where bind is not a loopback or private address; read at start")
+        @Nullable
         TlsConfig tls,
 
         @ConfigDoc(
@@ -53,7 +61,28 @@ public record ClusterConfig(
         PublishAck publishAck,
 
         @ConfigDoc("what SUBACK waits for: this node alone, or the live nodes that have learnt the " + "subscription")
-        SubscribeSync subscribeSync) {
+        SubscribeSync subscribeSync,
+
+        @ConfigDoc(
+                value = "nodes, this one included, below which `/health/ready` answers 503, so that a load balancer "
+                        + "takes clients to the larger part of a split network; 0 for never",
+                min = "0",
+                max = "1000")
+        int minMembers,
+
+        @ConfigDoc(
+                value = "how many clients this node is to get in proportion to the others: for people and for what "
+                        + "writes a load balancer's configuration",
+                min = "1",
+                max = "1000")
+        int weight,
+
+        @ConfigDoc(
+                value = "how long a stop takes to send the clients away, spread evenly; 0s for all at once; at most "
+                        + "half of the time that a stop may take",
+                min = "0s",
+                max = "1h")
+        Duration drain) {
 
     /**
      * Checks the values.
@@ -78,6 +107,9 @@ public record ClusterConfig(
         if (nodeId != null) {
             Check.name("cluster.node-id", nodeId);
         }
+        Check.range("cluster.min-members", minMembers, 0, 1_000);
+        Check.range("cluster.weight", weight, 1, 1_000);
+        Check.range("cluster.drain", drain, Duration.ZERO, Duration.ofHours(1));
         Check.that(secret == null || secret.length() >= 16, "cluster.secret", "must have at least 16 characters");
     }
 
@@ -96,7 +128,10 @@ public record ClusterConfig(
                 null,
                 null,
                 PublishAck.PEERS,
-                SubscribeSync.LOCAL);
+                SubscribeSync.LOCAL,
+                0,
+                1,
+                Duration.ZERO);
     }
 
     /**
@@ -113,7 +148,7 @@ public record ClusterConfig(
     public String toString() {
         return "ClusterConfig[enabled=" + enabled + ", nodeId=" + nodeId + ", bind=" + bind + ", seeds=" + seeds
                 + ", discovery=" + discovery + ", tls=" + tls + ", publishAck=" + publishAck + ", subscribeSync="
-                + subscribeSync + "]";
+                + subscribeSync + ", minMembers=" + minMembers + ", weight=" + weight + ", drain=" + drain + "]";
     }
 
     /** How other nodes are found. */
@@ -122,7 +157,7 @@ public record ClusterConfig(
         STATIC,
         /** By the addresses of a host name. */
         DNS,
-        /** By the Kubernetes API. */
+        /** By the addresses of a headless service of Kubernetes: the same as {@link #DNS}. */
         KUBERNETES
     }
 
@@ -163,6 +198,9 @@ public record ClusterConfig(
         private @Nullable String secret;
         private PublishAck publishAck;
         private SubscribeSync subscribeSync;
+        private int minMembers;
+        private int weight;
+        private Duration drain;
 
         private Builder(ClusterConfig from) {
             enabled = from.enabled;
@@ -174,6 +212,9 @@ public record ClusterConfig(
             secret = from.secret;
             publishAck = from.publishAck;
             subscribeSync = from.subscribeSync;
+            minMembers = from.minMembers;
+            weight = from.weight;
+            drain = from.drain;
         }
 
         /** {@return this, with {@link ClusterConfig#enabled()} set to the argument} */
@@ -230,6 +271,24 @@ public record ClusterConfig(
             return this;
         }
 
+        /** {@return this, with {@link ClusterConfig#minMembers()} set to the argument} */
+        public Builder minMembers(int value) {
+            minMembers = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#weight()} set to the argument} */
+        public Builder weight(int value) {
+            weight = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ClusterConfig#drain()} set to the argument} */
+        public Builder drain(Duration value) {
+            drain = value;
+            return this;
+        }
+
         /**
          * Makes the configuration.
          *
@@ -237,7 +296,19 @@ public record ClusterConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public ClusterConfig build() {
-            return new ClusterConfig(enabled, nodeId, bind, seeds, discovery, tls, secret, publishAck, subscribeSync);
+            return new ClusterConfig(
+                    enabled,
+                    nodeId,
+                    bind,
+                    seeds,
+                    discovery,
+                    tls,
+                    secret,
+                    publishAck,
+                    subscribeSync,
+                    minMembers,
+                    weight,
+                    drain);
         }
     }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
+import io.smqtt.spi.ClusterStatus;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Whether the broker lives, and whether clients should be sent to it. Any thread. */
 final class Health {
@@ -15,6 +18,7 @@ final class Health {
     private volatile boolean listening;
     private volatile boolean draining;
     private volatile List<LoopProbe> loops = List.of();
+    private volatile @Nullable Supplier<ClusterStatus> cluster;
 
     Health(StoreMeters store) {
         this.store = store;
@@ -22,6 +26,10 @@ final class Health {
 
     void watch(List<LoopProbe> probes) {
         loops = probes;
+    }
+
+    void cluster(Supplier<ClusterStatus> status) {
+        cluster = status;
     }
 
     void listening() {
@@ -49,12 +57,23 @@ final class Health {
         return new Report(!stuck, checks);
     }
 
-    /** Ready is what can take clients now: listeners bound, store healthy, not about to stop. */
+    /**
+     * Ready is what can take clients now: listeners bound, store healthy, not about to stop, and in a cluster joined to as
+     * many nodes as are wanted.
+     */
     Report ready() {
         Map<String, String> checks = new LinkedHashMap<>();
         checks.put("listeners", draining ? "draining" : listening ? "bound" : "starting");
         checks.put("store", !store.isPresent() ? "none" : store.isHealthy() ? "healthy" : "failing");
-        return new Report(listening && !draining && store.isHealthy(), checks);
+        Supplier<ClusterStatus> watched = cluster;
+        boolean together = true;
+        if (watched != null) {
+            ClusterStatus status = watched.get();
+            together = status.isReady();
+            boolean tooFew = !together && status.state() == ClusterStatus.State.JOINED;
+            checks.put("cluster", tooFew ? "too few members" : Tagged.of(status.state()));
+        }
+        return new Report(listening && !draining && store.isHealthy() && together, checks);
     }
 
     /**

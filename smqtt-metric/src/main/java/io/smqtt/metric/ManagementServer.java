@@ -7,11 +7,13 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.smqtt.config.ManagementConfig;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.transport.BindFailedException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,6 +53,7 @@ final class ManagementServer {
     private final Health health;
     private final AtomicInteger connections = new AtomicInteger();
     private final boolean nativeTransport;
+    private volatile @Nullable Supplier<ClusterStatus> cluster;
     private volatile @Nullable LoopResources loop;
     private volatile @Nullable DisposableServer server;
 
@@ -65,6 +68,11 @@ final class ManagementServer {
         this.registry = registry;
         this.health = health;
         this.nativeTransport = nativeTransport;
+    }
+
+    /** Shows a cluster from now on. */
+    void cluster(Supplier<ClusterStatus> status) {
+        cluster = status;
     }
 
     Mono<Void> bind() {
@@ -144,11 +152,23 @@ final class ManagementServer {
                 mayLook
                         ? send(response, HttpResponseStatus.OK, PROMETHEUS, registry.scrape())
                         : unauthorized(response, NEEDED);
+            case "/cluster" -> mayLook ? cluster(request, response) : unauthorized(response, NEEDED);
             default ->
                 hasToken
                         ? send(response, HttpResponseStatus.NOT_FOUND, TEXT, "no such path\n")
                         : unauthorized(response, token.exists() ? NEEDED : NONE_SET);
         };
+    }
+
+    private Mono<Void> cluster(HttpServerRequest request, HttpServerResponse response) {
+        Supplier<ClusterStatus> watched = cluster;
+        if (watched == null) {
+            return send(response, HttpResponseStatus.NOT_FOUND, TEXT, "this broker is not a node of a cluster\n");
+        }
+        boolean forPeople = request.requestHeaders().contains(HttpHeaderNames.ACCEPT, "text/plain", true);
+        return forPeople
+                ? send(response, HttpResponseStatus.OK, TEXT, ClusterText.of(watched.get()))
+                : send(response, HttpResponseStatus.OK, JSON, ClusterJson.of(watched.get()));
     }
 
     private static Mono<Void> unauthorized(HttpServerResponse response, String text) {

@@ -14,10 +14,12 @@ import io.smqtt.config.StorageConfig;
 import io.smqtt.routing.Router;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClusterStatus;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -72,6 +74,20 @@ public final class MetricModule implements BrokerModule {
      */
     public BrokerObserver observer() {
         return meters;
+    }
+
+    /**
+     * Shows the cluster that the broker is a node of: meters, {@code /cluster}, and a part of {@code /health/ready}. To be
+     * called once, before the broker starts.
+     *
+     * @param status how the cluster looks; any thread, at any time
+     * @return this
+     */
+    public MetricModule cluster(Supplier<ClusterStatus> status) {
+        ClusterMeters.bindTo(registry, status);
+        health.cluster(status);
+        server.cluster(status);
+        return this;
     }
 
     /**

@@ -37,7 +37,9 @@ class MetricReferenceTest {
             too slowly is `smqtt.connections.closed` with `quota_exceeded`; QoS 0 messages that it missed are dropped with `slow_consumer`.
 
             `/health/live` fails (503) when an event loop has run nothing for 30 seconds. `/health/ready` fails until all listeners are bound,
-            while the store refuses operations, and from the moment on when the broker is told to stop.
+            while the store refuses operations, while a node of a cluster has not joined or sees fewer nodes than `cluster.min-members`,
+            and from the moment on when the broker is told to stop. `smqtt.cluster.*` is there in a cluster only; `/cluster` shows its
+            nodes one by one ([clustering.md](clustering.md)).
 
             ## Who may ask
 
@@ -65,7 +67,7 @@ class MetricReferenceTest {
     }
 
     private static String document() {
-        try (ObservedBroker broker = new ObservedBroker()) {
+        try (ObservedBroker broker = ObservedBroker.in(ClusterStatusTest.three())) {
             broker.module.observer().connectionClosed("tcp", ReasonCode.SUCCESS);
             broker.module.observer().connectionRefused("tcp", "limits.max-connections");
             broker.module.observer().connectRefused("tcp", null, ReasonCode.SERVER_BUSY);

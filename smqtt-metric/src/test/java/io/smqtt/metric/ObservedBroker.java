@@ -8,6 +8,7 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.test.RawClient;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** A broker with its management port, and a client of both. */
 final class ObservedBroker implements AutoCloseable {
@@ -37,6 +39,18 @@ final class ObservedBroker implements AutoCloseable {
     }
 
     ObservedBroker(UnaryOperator<BrokerConfig.Builder> config, UnaryOperator<ManagementConfig.Builder> management) {
+        this(config, management, null);
+    }
+
+    /** A broker that takes itself for a node of a cluster. */
+    static ObservedBroker in(ClusterStatus cluster) {
+        return new ObservedBroker(builder -> builder, management -> management.sysInterval(Duration.ZERO), cluster);
+    }
+
+    private ObservedBroker(
+            UnaryOperator<BrokerConfig.Builder> config,
+            UnaryOperator<ManagementConfig.Builder> management,
+            @Nullable ClusterStatus cluster) {
         ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
         BrokerConfig.Builder builder = BrokerConfig.builder()
                 .listeners(Map.of("tcp", tcp))
@@ -46,6 +60,9 @@ final class ObservedBroker implements AutoCloseable {
                 .management(management.apply(ManagementConfig.builder().port(0)).build());
         BrokerConfig built = config.apply(builder).build();
         module = MetricModule.create(built);
+        if (cluster != null) {
+            module.cluster(() -> cluster);
+        }
         broker = Objects.requireNonNull(Broker.builder()
                 .config(built)
                 .observer(module.observer())

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spi;
+
+import java.util.List;
+
+/**
+ * How a cluster looks from one of its nodes. Immutable.
+ *
+ * @param state where this node is between joining and leaving
+ * @param self this node
+ * @param minMembers reachable nodes, this one included, that it wants; 0 for any
+ * @param peers the other nodes that it knows, by name
+ * @param traffic what it has exchanged with them since its start
+ */
+public record ClusterStatus(State state, Node self, int minMembers, List<PeerStatus> peers, Traffic traffic) {
+
+    /**
+     * Copies the list.
+     *
+     * @throws NullPointerException if something is missing
+     */
+    public ClusterStatus {
+        peers = List.copyOf(peers);
+    }
+
+    /** Where a node is between joining and leaving. */
+    public enum State {
+        /** It waits for the routes of those that it has found. */
+        JOINING,
+        /** It works. */
+        JOINED,
+        /** It was told to stop. */
+        LEAVING
+    }
+
+    /**
+     * What a node says of itself.
+     *
+     * @param nodeId its name
+     * @param epoch its run; a later one has a greater number
+     * @param address where other nodes reach it, as its configuration says
+     * @param version of the program; empty if it is not known
+     * @param weight how many clients it is to get in proportion to others; 0 if it is not known
+     * @param routes filters, shared groups included, that its clients have subscribed to
+     */
+    public record Node(String nodeId, long epoch, String address, String version, int weight, int routes) {}
+
+    /**
+     * Another node.
+     *
+     * @param node what it says of itself, and how many of its routes are known here
+     * @param reachable whether it can be reached now
+     * @param routeLag changes of its routes that it has told of and that are not known here
+     * @param heardMillis for how long nothing was heard of it, in milliseconds
+     * @param queuedMessages messages that wait for it or are on their way to it, parked ones included
+     * @param queuedBytes what these hold
+     * @param parkedMessages those of them that wait for its return
+     */
+    public record PeerStatus(
+            Node node,
+            boolean reachable,
+            long routeLag,
+            long heardMillis,
+            int queuedMessages,
+            long queuedBytes,
+            int parkedMessages) {}
+
+    /**
+     * What was exchanged, counted from the start of this node.
+     *
+     * @param forwardedMessages messages sent to other nodes, once for each, repetitions included
+     * @param forwardedFrames frames that they were sent in
+     * @param forwardedBytes what these frames held
+     * @param receivedBytes all that other nodes have sent
+     * @param malformedFrames frames that were thrown away
+     * @param pulls questions for missing routes
+     * @param repairs tables of routes that were not what their owner said: 0 in a healthy cluster
+     */
+    public record Traffic(
+            long forwardedMessages,
+            long forwardedFrames,
+            long forwardedBytes,
+            long receivedBytes,
+            long malformedFrames,
+            long pulls,
+            long repairs) {}
+
+    /**
+     * Counts the nodes that work together, this one included.
+     *
+     * @return 1 or more
+     */
+    public int reachableNodes() {
+        return 1 + (int) peers.stream().filter(PeerStatus::reachable).count();
+    }
+
+    /**
+     * Tells whether clients are welcome.
+     *
+     * @return true when this node has joined, is not leaving, and sees as many nodes as it wants
+     */
+    public boolean isReady() {
+        return state == State.JOINED && reachableNodes() >= minMembers;
+    }
+}

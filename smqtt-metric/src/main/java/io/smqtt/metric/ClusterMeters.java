@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.ClusterStatus.PeerStatus;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+/** What one node sees of its cluster. Read when the registry is asked; the names of nodes are no tags. */
+final class ClusterMeters {
+
+    private final MeterRegistry registry;
+    private final Supplier<ClusterStatus> status;
+
+    private ClusterMeters(MeterRegistry registry, Supplier<ClusterStatus> status) {
+        this.registry = registry;
+        this.status = status;
+    }
+
+    static void bindTo(MeterRegistry registry, Supplier<ClusterStatus> status) {
+        ClusterMeters meters = new ClusterMeters(registry, status);
+        meters.members();
+        meters.queues();
+        meters.traffic();
+    }
+
+    private void members() {
+        gauge("smqtt.cluster.members", "nodes that work together, this one included", ClusterStatus::reachableNodes);
+        gauge(
+                "smqtt.cluster.members.known",
+                "nodes that are known, this one included",
+                now -> 1 + now.peers().size());
+        gauge(
+                "smqtt.cluster.routes.own",
+                "filters, shared groups included, that clients of this node have subscribed to",
+                now -> now.self().routes());
+        gauge(
+                "smqtt.cluster.routes.remote",
+                "routes of other nodes that are known here",
+                sum(peer -> peer.node().routes()));
+        gauge(
+                "smqtt.cluster.routes.lag",
+                "changes of routes that other nodes have told of and that are not known here",
+                sum(PeerStatus::routeLag));
+    }
+
+    private void queues() {
+        gauge(
+                "smqtt.cluster.queue",
+                "messages that wait for other nodes or are on their way to them",
+                sum(PeerStatus::queuedMessages));
+        Gauge.builder(
+                        "smqtt.cluster.queue.memory",
+                        () -> sum(PeerStatus::queuedBytes).applyAsDouble(status.get()))
+                .description("what these hold")
+                .baseUnit("bytes")
+                .register(registry);
+        gauge(
+                "smqtt.cluster.parked",
+                "messages that wait for the return of a node that cannot be reached",
+                sum(PeerStatus::parkedMessages));
+    }
+
+    private void traffic() {
+        counter(
+                "smqtt.cluster.forwarded",
+                "messages sent to other nodes, once for each, repetitions included",
+                ClusterStatus.Traffic::forwardedMessages);
+        counter(
+                "smqtt.cluster.forwarded.frames",
+                "frames that they were sent in",
+                ClusterStatus.Traffic::forwardedFrames);
+        bytes("smqtt.cluster.forwarded.volume", "what these frames held", ClusterStatus.Traffic::forwardedBytes);
+        bytes("smqtt.cluster.received.volume", "all that other nodes have sent", ClusterStatus.Traffic::receivedBytes);
+        counter(
+                "smqtt.cluster.frames.malformed",
+                "frames that were thrown away because they cannot be understood",
+                ClusterStatus.Traffic::malformedFrames);
+        counter("smqtt.cluster.routes.pulls", "questions for missing routes", ClusterStatus.Traffic::pulls);
+        counter(
+                "smqtt.cluster.routes.repairs",
+                "tables of routes that were not what their owner said; 0 in a healthy cluster",
+                ClusterStatus.Traffic::repairs);
+    }
+
+    private static ToDoubleFunction<ClusterStatus> sum(ToLongFunction<PeerStatus> value) {
+        return now -> now.peers().stream().mapToLong(value).sum();
+    }
+
+    private void gauge(String name, String description, ToDoubleFunction<ClusterStatus> value) {
+        Gauge.builder(name, () -> value.applyAsDouble(status.get()))
+                .description(description)
+                .register(registry);
+    }
+
+    private void counter(String name, String description, ToLongFunction<ClusterStatus.Traffic> value) {
+        FunctionCounter.builder(name, status, now -> value.applyAsLong(now.get().traffic()))
+                .description(description)
+                .register(registry);
+    }
+
+    private void bytes(String name, String description, ToLongFunction<ClusterStatus.Traffic> value) {
+        FunctionCounter.builder(name, status, now -> value.applyAsLong(now.get().traffic()))
+                .description(description)
+                .baseUnit("bytes")
+                .register(registry);
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.ClusterStatus.Node;
+import io.smqtt.spi.ClusterStatus.PeerStatus;
+import io.smqtt.spi.ClusterStatus.State;
+import java.net.http.HttpResponse;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the management port shows of a cluster. */
+class ClusterStatusTest {
+
+    /** Two nodes together, and one that is gone. */
+    static ClusterStatus three() {
+        return status(State.JOINED, 0);
+    }
+
+    private static ClusterStatus status(State state, int minMembers) {
+        return new ClusterStatus(
+                state,
+                new Node("n1", 1, "10.0.0.1:7800", "0.1.0", 1, 7),
+                minMembers,
+                List.of(
+                        new PeerStatus(new Node("n2", 2, "10.0.0.2:7800", "0.1.0", 2, 100), true, 3, 400, 5, 640, 0),
+                        new PeerStatus(new Node("n\"3", 3, "", "", 0, 20), false, 0, 90_000, 9, 900, 9)),
+                new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 1, 2, 0));
+    }
+
+    @Test
+    void programsGetJson() throws Exception {
+        try (ObservedBroker broker = ObservedBroker.in(three())) {
+            HttpResponse<String> answer = broker.get("/cluster");
+
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.body())
+                    .startsWith("{\"state\":\"joined\",\"ready\":true,\"min-members\":0,\"self\":{\"node-id\":\"n1\",")
+                    .contains("\"node-id\":\"n2\",\"epoch\":2,\"address\":\"10.0.0.2:7800\",\"version\":\"0.1.0\","
+                            + "\"weight\":2,\"routes\":100,\"reachable\":true,\"route-lag\":3,\"heard-ms\":400,"
+                            + "\"queued-messages\":5,\"queued-bytes\":640,\"parked-messages\":0}")
+                    .contains("n\\u00223")
+                    .endsWith("\"pulls\":2,\"repairs\":0}}\n");
+        }
+    }
+
+    @Test
+    void peopleGetATable() throws Exception {
+        try (ObservedBroker broker = ObservedBroker.in(three())) {
+            HttpResponse<String> answer = broker.get("/cluster", "Accept", "text/plain");
+
+            assertThat(answer.body().lines().map(line -> line.replaceAll(" +", " ")))
+                    .startsWith(
+                            "NODE STATE VERSION ADDRESS WEIGHT ROUTES LAG QUEUED PARKED HEARD",
+                            "n1 joined (this) 0.1.0 10.0.0.1:7800 1 7 - - - -",
+                            "n2 reachable 0.1.0 10.0.0.2:7800 2 100 3 5 0 0.4 s ago")
+                    .contains("ready: yes, 2 of 3 nodes together", "routes: 2 pulls, 0 repairs; malformed frames: 1");
+        }
+    }
+
+    @Test
+    void metersAddUpTheOtherNodes() throws Exception {
+        try (ObservedBroker broker = ObservedBroker.in(three())) {
+            assertThat(broker.scraped("smqtt_cluster_members")).isEqualTo(2);
+            assertThat(broker.scraped("smqtt_cluster_members_known")).isEqualTo(3);
+            assertThat(broker.scraped("smqtt_cluster_routes_remote")).isEqualTo(120);
+            assertThat(broker.scraped("smqtt_cluster_queue")).isEqualTo(14);
+            assertThat(broker.scraped("smqtt_cluster_parked")).isEqualTo(9);
+            assertThat(broker.scraped("smqtt_cluster_forwarded_total")).isEqualTo(1_000);
+            assertThat(broker.scraped("smqtt_cluster_routes_repairs_total")).isZero();
+        }
+    }
+
+    @Test
+    void aNodeWithTooFewOthersIsNotReady() throws Exception {
+        try (ObservedBroker broker = ObservedBroker.in(status(State.JOINED, 3))) {
+            HttpResponse<String> ready = broker.get("/health/ready");
+
+            assertThat(ready.statusCode()).isEqualTo(503);
+            assertThat(ready.body()).contains("\"cluster\":\"too few members\"");
+        }
+        try (ObservedBroker broker = ObservedBroker.in(status(State.JOINED, 2))) {
+            assertThat(broker.get("/health/ready").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aNodeThatJoinsOrLeavesIsNotReady() throws Exception {
+        for (State state : List.of(State.JOINING, State.LEAVING)) {
+            try (ObservedBroker broker = ObservedBroker.in(status(state, 0))) {
+                HttpResponse<String> ready = broker.get("/health/ready");
+
+                assertThat(ready.statusCode()).isEqualTo(503);
+                assertThat(ready.body()).contains("\"cluster\":\"" + Tagged.of(state) + "\"");
+            }
+        }
+    }
+
+    @Test
+    void aBrokerOfItsOwnHasNoCluster() throws Exception {
+        try (ObservedBroker broker = new ObservedBroker()) {
+            assertThat(broker.get("/cluster").statusCode()).isEqualTo(404);
+            assertThat(broker.get("/health/ready").body()).doesNotContain("cluster");
+        }
+    }
+}
