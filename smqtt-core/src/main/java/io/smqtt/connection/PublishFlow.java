@@ -94,15 +94,7 @@ public final class PublishFlow {
         if (qos != QoS.AT_MOST_ONCE) {
             checkQuota(connection);
         }
-        ApplicationMessage message = new ApplicationMessage(
-                topic,
-                packet.payload(),
-                qos,
-                packet.retain(),
-                packet.properties(),
-                packet.expiryIntervalSeconds(),
-                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER ? 0 : ticker.nanoTime(),
-                connection.client().clientId());
+        ApplicationMessage message = message(connection, packet, topic);
         int packetId = packet.packetId();
         if (validatesPayloadFormat && !hasDeclaredFormat(message)) {
             acknowledge(connection, packetId, qos, ReasonCode.PAYLOAD_FORMAT_INVALID);
@@ -124,6 +116,19 @@ public final class PublishFlow {
                     AccessDecision.DENY,
                     late -> authorized(connection, packetId, message, late, generation));
         }
+    }
+
+    private ApplicationMessage message(Connection connection, PublishPacket packet, TopicName topic) {
+        ApplicationMessage message = new ApplicationMessage(
+                topic,
+                packet.payload(),
+                packet.qos(),
+                packet.retain(),
+                packet.properties(),
+                packet.expiryIntervalSeconds(),
+                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER ? 0 : ticker.nanoTime(),
+                connection.client().clientId());
+        return connection.loop().routing().timesNext() ? message.timed(ticker.nanoTime()) : message;
     }
 
     private static boolean hasDeclaredFormat(ApplicationMessage message) {

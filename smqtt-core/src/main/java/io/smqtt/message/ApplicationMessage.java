@@ -22,6 +22,7 @@ public final class ApplicationMessage {
     private final PublishProperties properties;
     private final long expiryIntervalSeconds;
     private final long acceptedAtNanos;
+    private final boolean timed;
     private final @Nullable String publisherId;
 
     /**
@@ -45,6 +46,20 @@ public final class ApplicationMessage {
             long expiryIntervalSeconds,
             long acceptedAtNanos,
             @Nullable String publisherId) {
+        this(topic, payload, qos, retain, properties, expiryIntervalSeconds, acceptedAtNanos, publisherId, false);
+    }
+
+    private ApplicationMessage(
+            TopicName topic,
+            Payload payload,
+            QoS qos,
+            boolean retain,
+            PublishProperties properties,
+            long expiryIntervalSeconds,
+            long acceptedAtNanos,
+            @Nullable String publisherId,
+            boolean timed) {
+        this.timed = timed;
         this.topic = topic;
         this.payload = payload;
         this.qos = qos;
@@ -281,5 +296,25 @@ public final class ApplicationMessage {
     public ApplicationMessage accepted(long nowNanos, @Nullable String publisher) {
         return new ApplicationMessage(
                 topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisher);
+    }
+
+    /**
+     * The same message as one of those whose way through the broker is timed.
+     *
+     * @param nowNanos when the broker accepted it, by the broker's own monotonic clock
+     * @return a new message
+     */
+    public ApplicationMessage timed(long nowNanos) {
+        return new ApplicationMessage(
+                topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisherId, true);
+    }
+
+    /**
+     * Tells whether the way of this message through the broker is timed.
+     *
+     * @return true for a sample of all messages
+     */
+    public boolean isTimed() {
+        return timed;
     }
 }

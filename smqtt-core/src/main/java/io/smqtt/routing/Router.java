@@ -102,6 +102,16 @@ public final class Router {
      * @return how many subscribers it was handed to
      */
     public int route(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
+        if (!message.isTimed()) {
+            return routeToAll(loop, message, ticket);
+        }
+        long began = System.nanoTime();
+        int count = routeToAll(loop, message, ticket);
+        observer.messageRouted(System.nanoTime() - began);
+        return count;
+    }
+
+    private int routeToAll(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
         Matches matches = loop.borrowMatches();
         index.match(message.topic(), matches);
         matches.mergeOverlaps(message.publisherId());

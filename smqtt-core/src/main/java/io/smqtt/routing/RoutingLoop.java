@@ -20,12 +20,16 @@ public final class RoutingLoop {
 
     private static final Logger LOG = LoggerFactory.getLogger(RoutingLoop.class);
 
+    /** One message of so many is timed: enough for a distribution, and too few to cost anything. */
+    private static final int TIMED_EVERY = 1_024;
+
     private final EventExecutor executor;
     private final int index;
     private final BrokerObserver observer;
     private final @Nullable DeliveryBatch[] outbound;
     private final Runnable flushTask = this::flush;
     private boolean flushScheduled;
+    private int untilTimed = TIMED_EVERY;
     private @Nullable Matches matches = new Matches();
 
     RoutingLoop(EventExecutor executor, int index, int loops, BrokerObserver observer) {
@@ -51,6 +55,19 @@ public final class RoutingLoop {
      */
     public int index() {
         return index;
+    }
+
+    /**
+     * Tells whether the next message is to be timed. On this loop.
+     *
+     * @return true for one of 1,024
+     */
+    public boolean timesNext() {
+        if (--untilTimed > 0) {
+            return false;
+        }
+        untilTimed = TIMED_EVERY;
+        return true;
     }
 
     /** Takes the scratch result; a nested route gets another. On this loop. */

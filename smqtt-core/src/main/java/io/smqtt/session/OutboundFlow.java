@@ -201,6 +201,9 @@ final class OutboundFlow {
             }
         } else if (written) {
             observer.messageDelivered(qos, message.payload().size());
+            if (message.isTimed()) {
+                observer.deliveryTimed(resources.ticker().nanoTime() - message.acceptedAtNanos());
+            }
         } else {
             observer.messageDropped(DropReason.PACKET_TOO_LARGE, 1);
         }

@@ -174,6 +174,21 @@ public interface BrokerObserver {
     default void messageDelivered(QoS qos, int payloadBytes) {}
 
     /**
+     * A message was handed to all its subscribers. Told of one in 1,024 messages of each event loop.
+     *
+     * @param nanos how long finding and handing it to them took: those of the same event loop have written it
+     */
+    default void messageRouted(long nanos) {}
+
+    /**
+     * A message was written to a connection. Told for every subscriber of one in 1,024 messages; not of those that the
+     * store has read back.
+     *
+     * @param nanos how long that was after the broker accepted it, the time in queues included
+     */
+    default void deliveryTimed(long nanos) {}
+
+    /**
      * A message was queued for a subscriber; the end of its delivery is told later.
      *
      * @param qos the delivery's quality of service

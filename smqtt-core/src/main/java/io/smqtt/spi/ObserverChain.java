@@ -120,6 +120,20 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void messageRouted(long nanos) {
+        for (BrokerObserver member : members) {
+            member.messageRouted(nanos);
+        }
+    }
+
+    @Override
+    public void deliveryTimed(long nanos) {
+        for (BrokerObserver member : members) {
+            member.deliveryTimed(nanos);
+        }
+    }
+
+    @Override
     public void messageQueued(QoS qos, int footprintBytes) {
         for (BrokerObserver member : members) {
             member.messageQueued(qos, footprintBytes);

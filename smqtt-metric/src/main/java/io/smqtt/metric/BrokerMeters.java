@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BrokerMeters implements BrokerObserver {
 
-    private final MessageCounts messages = new MessageCounts();
+    private final MessageCounts messages;
     private final ConnectionCounts connections;
     private final StoreMeters store;
     private final Counter takeovers;
@@ -36,7 +36,7 @@ final class BrokerMeters implements BrokerObserver {
      * @param stored whether the broker has a store
      */
     BrokerMeters(MeterRegistry registry, Set<String> listeners, boolean stored) {
-        messages.bindTo(registry);
+        messages = new MessageCounts(registry);
         connections = new ConnectionCounts(registry, listeners);
         store = new StoreMeters(registry, stored);
         takeovers = Counter.builder("smqtt.sessions.takeovers")
@@ -144,6 +144,16 @@ final class BrokerMeters implements BrokerObserver {
     @Override
     public void messageDelivered(QoS qos, int payloadBytes) {
         messages.delivered(qos, payloadBytes);
+    }
+
+    @Override
+    public void messageRouted(long nanos) {
+        messages.routed(nanos);
+    }
+
+    @Override
+    public void deliveryTimed(long nanos) {
+        messages.deliveryTimed(nanos);
     }
 
     @Override

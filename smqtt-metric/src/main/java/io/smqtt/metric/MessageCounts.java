@@ -4,10 +4,13 @@ package io.smqtt.metric;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.DropReason;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** What is counted per message. The registry reads; the message path only adds. Any thread. */
 final class MessageCounts {
@@ -42,7 +45,58 @@ final class MessageCounts {
             ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR,
             ReasonCode.UNSPECIFIED_ERROR);
 
+    /** Bounds of the buckets, in microseconds. */
+    private static final long[] ROUTE_MICROS = {1, 5, 20, 100, 500, 2_000, 10_000, 100_000};
+
+    private static final long[] DELIVERY_MICROS = {
+        20,
+        50,
+        100,
+        250,
+        500,
+        1_000,
+        2_500,
+        5_000,
+        10_000,
+        25_000,
+        50_000,
+        100_000,
+        250_000,
+        1_000_000,
+        10_000_000,
+        60_000_000
+    };
+
     private final LoopCounters counters = new LoopCounters(SIZE);
+    private final Timer route;
+    private final Timer delivery;
+
+    MessageCounts(MeterRegistry registry) {
+        route = timer("smqtt.route.time", ROUTE_MICROS)
+                .description("finding the subscribers of a message and handing it to them; one in 1,024 messages")
+                .register(registry);
+        delivery = timer("smqtt.delivery.time", DELIVERY_MICROS)
+                .description(
+                        "from accepting a message to writing it to a subscriber, queues included; one in 1,024 messages")
+                .register(registry);
+        bindTo(registry);
+    }
+
+    private static Timer.Builder timer(String name, long[] boundsMicros) {
+        Duration[] bounds = new Duration[boundsMicros.length];
+        for (int i = 0; i < bounds.length; i++) {
+            bounds[i] = Duration.ofNanos(boundsMicros[i] * 1_000);
+        }
+        return Timer.builder(name).serviceLevelObjectives(bounds);
+    }
+
+    void routed(long nanos) {
+        route.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void deliveryTimed(long nanos) {
+        delivery.record(nanos, TimeUnit.NANOSECONDS);
+    }
 
     void received(QoS qos, int payloadBytes, int matches) {
         counters.add(RECEIVED + qos.ordinal(), 1, RECEIVED_BYTES, payloadBytes);
@@ -128,7 +182,7 @@ final class MessageCounts {
         return counters.sum(REFUSED, CODES) - known;
     }
 
-    void bindTo(MeterRegistry registry) {
+    private void bindTo(MeterRegistry registry) {
         for (QoS qos : QoS.values()) {
             String level = Integer.toString(qos.level());
             counter("smqtt.messages.received", RECEIVED + qos.ordinal())

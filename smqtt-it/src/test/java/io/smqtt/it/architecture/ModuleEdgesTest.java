@@ -22,7 +22,7 @@ class ModuleEdgesTest {
             "persistence", Set.of("core"),
             "bootstrap", Set.of("core", "metric", "cluster", "persistence", "benchmark"),
             "test", Set.of("core"),
-            "benchmark", Set.of("core"));
+            "benchmark", Set.of("core", "metric"));
 
     private static final Edges EDGES = new Edges(ALLOWED, ModuleEdgesTest::module);
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.benchmark;
+
+import io.smqtt.Broker;
+import io.smqtt.config.AccessConfig;
+import io.smqtt.config.AnonymousAccess;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.config.ManagementConfig;
+import io.smqtt.message.QoS;
+import io.smqtt.metric.MetricModule;
+import io.smqtt.spi.BrokerObserver;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Runs a broker with one event loop whose meters count in every other second only, and prints what a delivered message costs
+ * with and without them. In one virtual machine, because two of them differ by more than the meters cost. The load comes
+ * from elsewhere, to the port that is printed first. Arguments: pairs of seconds to measure (default 20), seconds before
+ * (default 10), counted from the first message.
+ */
+public final class ObserverCostMain {
+
+    private static final long WINDOW_NANOS = 1_000_000_000;
+
+    private ObserverCostMain() {}
+
+    /**
+     * Measures and prints.
+     *
+     * @param arguments pairs, seconds before
+     */
+    public static void main(String[] arguments) {
+        int pairs = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 20;
+        int before = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 10;
+        BrokerConfig config = config();
+        MetricModule metrics = MetricModule.create(config);
+        Switched observer = new Switched(metrics.observer());
+        Broker broker = Objects.requireNonNull(Broker.builder()
+                .config(config)
+                .observer(observer)
+                .module(metrics)
+                .start()
+                .block());
+        InetSocketAddress address = Objects.requireNonNull(broker.listeners().get("tcp"));
+        System.out.println("port " + address.getPort());
+        measure(observer, pairs, before);
+        broker.close(Duration.ZERO).block();
+    }
+
+    private static BrokerConfig config() {
+        ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
+        return BrokerConfig.builder()
+                .listeners(Map.of("tcp", tcp))
+                .eventLoops(1)
+                .limits(LimitsConfig.builder()
+                        .maxPendingConnectionsPerAddress(100_000)
+                        .build())
+                .access(AccessConfig.builder()
+                        .allowAnonymous(AnonymousAccess.TRUE)
+                        .build())
+                .management(ManagementConfig.builder().port(0).build())
+                .build();
+    }
+
+    private static void measure(Switched observer, int pairs, int before) {
+        while (observer.delivered.get() == 0) {
+            LockSupport.parkNanos(WINDOW_NANOS / 100);
+        }
+        for (int i = 0; i < before; i++) {
+            observer.on = i % 2 == 0;
+            LockSupport.parkNanos(WINDOW_NANOS);
+        }
+        List<Double> on = new ArrayList<>();
+        List<Double> off = new ArrayList<>();
+        for (int pair = 0; pair < pairs; pair++) {
+            boolean first = pair % 2 == 0;
+            (first ? on : off).add(window(observer, first));
+            (first ? off : on).add(window(observer, !first));
+        }
+        print(on, off);
+    }
+
+    private static double window(Switched observer, boolean counting) {
+        observer.on = counting;
+        long messages = observer.delivered.get();
+        long cpu = cpuNanos();
+        long end = System.nanoTime() + WINDOW_NANOS;
+        while (System.nanoTime() - end < 0) {
+            LockSupport.parkNanos(end - System.nanoTime());
+        }
+        return (double) (cpuNanos() - cpu) / Math.max(1, observer.delivered.get() - messages);
+    }
+
+    private static long cpuNanos() {
+        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+                .getProcessCpuTime();
+    }
+
+    private static void print(List<Double> on, List<Double> off) {
+        double sum = 0;
+        double squares = 0;
+        double base = 0;
+        for (int i = 0; i < on.size(); i++) {
+            double difference = on.get(i) - off.get(i);
+            sum += difference;
+            squares += difference * difference;
+            base += off.get(i);
+        }
+        int count = on.size();
+        double mean = sum / count;
+        double error = Math.sqrt(Math.max(0, squares / count - mean * mean) / Math.max(1, count - 1));
+        base /= count;
+        System.out.printf(
+                Locale.ROOT,
+                "off %.1f ns CPU per delivered message, on %+.1f ns (standard error %.1f): %+.1f %% (%.1f)%n",
+                base,
+                mean,
+                error,
+                100 * mean / base,
+                100 * error / base);
+    }
+
+    /** Counts deliveries in any case, for the figures, and lets the meters count while they are on. */
+    private static final class Switched implements BrokerObserver {
+
+        private final BrokerObserver meters;
+        private volatile boolean on = true;
+        private final AtomicLong delivered = new AtomicLong(); // written by the only event loop
+
+        Switched(BrokerObserver meters) {
+            this.meters = meters;
+        }
+
+        @Override
+        public void messageReceived(QoS qos, int payloadBytes, int matches) {
+            if (on) {
+                meters.messageReceived(qos, payloadBytes, matches);
+            }
+        }
+
+        @Override
+        public void messageDelivered(QoS qos, int payloadBytes) {
+            delivered.setOpaque(delivered.getPlain() + 1);
+            if (on) {
+                meters.messageDelivered(qos, payloadBytes);
+            }
+        }
+
+        @Override
+        public void messageRouted(long nanos) {
+            if (on) {
+                meters.messageRouted(nanos);
+            }
+        }
+
+        @Override
+        public void deliveryTimed(long nanos) {
+            if (on) {
+                meters.deliveryTimed(nanos);
+            }
+        }
+    }
+}
