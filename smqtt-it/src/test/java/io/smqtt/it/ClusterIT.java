@@ -59,7 +59,7 @@ class ClusterIT {
     }
 
     /** A free port whose neighbour for failure detection is free as well. */
-    private static ServerSocket freePair(List<ServerSocket> taken) throws IOException {
+    static ServerSocket freePair(List<ServerSocket> taken) throws IOException {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         while (true) {
             ServerSocket first = new ServerSocket(0, 1, loopback);

@@ -11,6 +11,7 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,7 +24,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every query of the dashboards and rules in {@code deploy}, asked of a real Prometheus that scrapes a real broker under load. */
+/** Every query of the dashboards and rules in {@code deploy}, asked of a real Prometheus that scrapes two nodes under load. */
 class DashboardsIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(120);
@@ -40,7 +41,8 @@ class DashboardsIT {
             "smqtt_messages_delivered_total",
             "smqtt_payload_received_bytes_total",
             "smqtt_store_operations_total",
-            "smqtt_clients_accepted_total");
+            "smqtt_clients_accepted_total",
+            "smqtt_cluster_forwarded_total");
 
     @TempDir
     Path directory;
@@ -49,9 +51,12 @@ class DashboardsIT {
     void everyQueryOfEveryDashboardReturnsData() throws Exception {
         Map<String, String> queries = dashboardQueries();
         assertThat(queries).hasSizeGreaterThan(100);
-        try (BrokerProcess broker = startBroker();
-                Prometheus prometheus = Prometheus.start(directory, List.of(broker.port("management")), RULES);
-                Load load = new Load(broker)) {
+        int[] ports = clusterPorts();
+        try (BrokerProcess one = startBroker("one", ports);
+                BrokerProcess two = startBroker("two", ports);
+                Prometheus prometheus =
+                        Prometheus.start(directory, List.of(one.port("management"), two.port("management")), RULES);
+                Load load = new Load(one, two)) {
             List<String> missing = new ArrayList<>(queries.keySet());
             await().atMost(PATIENCE).untilAsserted(() -> {
                 load.requireRunning();
@@ -141,8 +146,17 @@ class DashboardsIT {
         return queries;
     }
 
-    private BrokerProcess startBroker() throws IOException {
-        Path file = Files.writeString(directory.resolve("test.yaml"), """
+    private static int[] clusterPorts() throws IOException {
+        try (ServerSocket first = ClusterIT.freePair(List.of());
+                ServerSocket second = ClusterIT.freePair(List.of(first))) {
+            return new int[] {first.getLocalPort(), second.getLocalPort()};
+        }
+    }
+
+    private BrokerProcess startBroker(String name, int[] ports) throws IOException {
+        Path home = Files.createDirectory(directory.resolve(name));
+        Path file = Files.writeString(
+                home.resolve("test.yaml"), """
                 management:
                   port: 0
                 listeners:
@@ -157,19 +171,27 @@ class DashboardsIT {
                     host: 127.0.0.1
                     port: 0
                     max-connections: 1
-                """);
-        return BrokerProcess.start(directory, List.of(), file);
+                cluster:
+                  enabled: true
+                  node-id: %s
+                  bind: '127.0.0.1:%d'
+                  seeds: ['127.0.0.1:%d', '127.0.0.1:%d']
+                  secret: not-a-secret-at-all
+                """.formatted(name, ports[name.equals("one") ? 0 : 1], ports[0], ports[1]));
+        return BrokerProcess.start(home, List.of(), file);
     }
 
     /** Clients that publish and read without a pause, come and go, and are refused. */
     private static final class Load implements AutoCloseable {
 
         private final BrokerProcess broker;
+        private final BrokerProcess other;
         private final Thread thread = new Thread(this::run, "load");
         private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-        Load(BrokerProcess broker) {
+        Load(BrokerProcess broker, BrokerProcess other) {
             this.broker = broker;
+            this.other = other;
             thread.start();
         }
 
@@ -180,7 +202,10 @@ class DashboardsIT {
         private void run() {
             try (RawClient publisher = open("tcp");
                     RawClient subscriber = open("tcp");
-                    RawClient first = open("narrow")) {
+                    RawClient first = open("narrow");
+                    RawClient far = RawClient.to(other.address("tcp"), ProtocolVersion.MQTT_5)) {
+                far.connect("far");
+                far.subscribe("far/#", 0);
                 publisher.connect("publisher");
                 first.connect("first");
                 subscriber.connect(ConnectBytes.of("subscriber").persistent(600));
@@ -203,6 +228,7 @@ class DashboardsIT {
             subscriber.acknowledge(0x40, packetId);
             publisher.publish(PublishBytes.to("kept").payload("retained").retained());
             publisher.publish("nobody/wants", "this", 0);
+            publisher.publish("far/away", "from one node to the other", 0);
             try (RawClient passing = open("tcp");
                     RawClient second = open("narrow");
                     RawClient nameless = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_3_1_1)) {
