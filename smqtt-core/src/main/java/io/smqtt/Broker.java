@@ -167,7 +167,8 @@ public final class Broker {
             RoutingLoop loop = loopOf(message.topic());
             loop.executor().execute(() -> {
                 ApplicationMessage accepted = message.accepted(ticker.nanoTime(), null);
-                PublishTicket ticket = new PublishTicket(sink);
+                PublishTicket ticket =
+                        new PublishTicket(sink, parts.config().storage().sync());
                 boolean retained = accepted.retain()
                         && !parts.retained().retain(loop, accepted, ticket).isRefusal();
                 ticket.routed(new PublishResult(router.route(loop, accepted, ticket), retained));
@@ -311,6 +312,7 @@ public final class Broker {
     public ReloadResult reload() {
         AccessReload reloaded = access.reload();
         sessions.recheckAll();
+        disconnect(reloaded.removedUsers());
         reloaded.warnings().forEach(warning -> LOG.warn("{}", warning));
         Set<String> done = new LinkedHashSet<>();
         reloaded.reloaded().forEach(file -> done.add(String.valueOf(file)));
@@ -329,6 +331,23 @@ public final class Broker {
             failed.addAll(result.failed());
         }
         return new ReloadResult(List.copyOf(done), failed);
+    }
+
+    /** Ends the connections of users who may not log in any more. */
+    private void disconnect(Set<String> users) {
+        if (users.isEmpty()) {
+            return;
+        }
+        for (Session session : sessions.all()) {
+            String user = session.client().userName();
+            if (user != null && users.contains(user)) {
+                session.execute(() -> {
+                    if (user.equals(session.client().userName())) { // nobody else has taken it over
+                        disconnect(session, ReasonCode.NOT_AUTHORIZED);
+                    }
+                });
+            }
+        }
     }
 
     /**

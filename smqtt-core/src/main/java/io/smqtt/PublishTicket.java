@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
-import io.smqtt.routing.RouteTicket;
-import java.util.concurrent.atomic.AtomicInteger;
+import io.smqtt.config.StorageConfig;
+import io.smqtt.session.HeldTicket;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
-/** Lets the application wait until its message is safe. Any thread. */
-final class PublishTicket implements RouteTicket {
+/** Lets the application wait until its message is as safe as the broker's mode promises. Any thread. */
+final class PublishTicket extends HeldTicket {
 
     private final MonoSink<PublishResult> sink;
-    private final AtomicInteger holds = new AtomicInteger(1);
-    private volatile boolean failed;
+    private final StorageConfig.Sync sync;
     private volatile @Nullable PublishResult result;
 
-    PublishTicket(MonoSink<PublishResult> sink) {
+    /**
+     * Creates a ticket that is held until the message was routed.
+     *
+     * @param sink is told
+     * @param sync what to wait for
+     */
+    PublishTicket(MonoSink<PublishResult> sink, StorageConfig.Sync sync) {
+        super(1);
         this.sink = sink;
+        this.sync = sync;
     }
 
     /** The message was handed to everybody. */
@@ -25,27 +32,21 @@ final class PublishTicket implements RouteTicket {
     }
 
     @Override
-    public void hold() {
-        holds.incrementAndGet();
+    protected void released(boolean success) {
+        if (success) {
+            sink.success(result);
+        } else {
+            sink.error(new IllegalStateException("the message could not be kept"));
+        }
     }
 
     @Override
-    public void release(boolean success) {
-        if (!success) {
-            failed = true;
-        }
-        if (holds.decrementAndGet() == 0) {
-            PublishResult known = result;
-            if (failed) {
-                sink.error(new IllegalStateException("the message could not be kept"));
-            } else {
-                sink.success(known);
-            }
-        }
+    public boolean waitsForStore() {
+        return sync != StorageConfig.Sync.NONE;
     }
 
     @Override
     public boolean wantsStable() {
-        return true;
+        return sync == StorageConfig.Sync.SYNC;
     }
 }

@@ -8,7 +8,9 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.EnhancedAuthenticator;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,11 +104,13 @@ public final class AccessControl implements AutoCloseable {
         List<Path> reloaded = new ArrayList<>();
         List<String> problems = new ArrayList<>();
         List<String> notes = new ArrayList<>();
+        Set<String> removed = new HashSet<>();
         Path passwordFile = config.passwordFile();
         PasswordFileAuthenticator users = passwords;
         if (passwordFile != null && users != null) {
             reload(passwordFile, reloaded, problems, () -> {
                 PasswordFile fresh = PasswordFile.read(passwordFile);
+                removed.addAll(users.table().missingIn(fresh.table()));
                 users.replace(fresh.table());
                 notes.addAll(fresh.warnings());
             });
@@ -120,7 +124,7 @@ public final class AccessControl implements AutoCloseable {
                 notes.addAll(fresh.warnings());
             });
         }
-        return new AccessReload(reloaded, problems, notes);
+        return new AccessReload(reloaded, problems, notes, removed);
     }
 
     /** Stops the threads that compute password hashes; logins that wait for one are refused. */

@@ -3,6 +3,7 @@ package io.smqtt.access;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a reload has done.
@@ -10,14 +11,17 @@ import java.util.List;
  * @param reloaded files whose content counts from now on
  * @param problems one message for each file that could not be used, naming file and line; what it held before still counts
  * @param warnings what an operator should know of reloaded files
+ * @param removedUsers who was in the password file and is not any more
  */
-public record AccessReload(List<Path> reloaded, List<String> problems, List<String> warnings) {
+public record AccessReload(
+        List<Path> reloaded, List<String> problems, List<String> warnings, Set<String> removedUsers) {
 
-    /** Copies the lists. */
+    /** Copies everything. */
     public AccessReload {
         reloaded = List.copyOf(reloaded);
         problems = List.copyOf(problems);
         warnings = List.copyOf(warnings);
+        removedUsers = Set.copyOf(removedUsers);
     }
 
     /**

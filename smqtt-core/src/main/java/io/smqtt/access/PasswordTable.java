@@ -2,8 +2,10 @@
 package io.smqtt.access;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +43,13 @@ final class PasswordTable {
     @Nullable
     PasswordHash find(String userName) {
         return users.get(userName);
+    }
+
+    /** The users of this table that another one does not have. */
+    Set<String> missingIn(PasswordTable other) {
+        Set<String> missing = new HashSet<>(users.keySet());
+        missing.removeAll(other.users.keySet());
+        return missing;
     }
 
     /** The hash to compute for a user who does not exist. */

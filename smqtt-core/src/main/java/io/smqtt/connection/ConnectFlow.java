@@ -157,9 +157,25 @@ public final class ConnectFlow {
                         packet.will().message().topic().value());
         Answers.await(connection, mayWill, AccessDecision.DENY, decision -> {
             if (decision == AccessDecision.ALLOW) {
-                claim(connection, packet, client, authenticationData);
+                claimWhenStorable(connection, packet, client, authenticationData);
             } else {
                 disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, "the will is not allowed");
+            }
+        });
+    }
+
+    /** Who wants a session that is stored waits while too much waits for the disk. */
+    private void claimWhenStorable(
+            Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
+        if (grantedExpirySeconds(packet) == 0 || !connection.loop().isStoreOverloaded()) {
+            claim(connection, packet, client, authenticationData);
+            return;
+        }
+        Answers.await(connection, connection.loop().storeHasRoom(), ReasonCode.SERVER_BUSY, outcome -> {
+            if (outcome == ReasonCode.SUCCESS) {
+                claim(connection, packet, client, authenticationData);
+            } else {
+                disconnector.refuse(connection, outcome, "too much waits for the disk");
             }
         });
     }

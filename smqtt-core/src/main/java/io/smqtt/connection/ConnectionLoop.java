@@ -7,6 +7,7 @@ import io.smqtt.codec.PacketDecoder;
 import io.smqtt.codec.PublishEncoder;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
@@ -14,6 +15,8 @@ import io.smqtt.session.QueueBudget;
 import io.smqtt.session.StoreLoop;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 
 /**
  * What the connections of one event loop share: decoder, encoder, deadlines, and the list of connections with output that
@@ -142,6 +145,42 @@ public final class ConnectionLoop {
     /** Whether those who publish what may be stored are to be slowed, because too much waits for the disk. */
     boolean isStoreOverloaded() {
         return storeOverloaded;
+    }
+
+    /**
+     * Waits until no longer too much waits for the disk. On the event loop.
+     *
+     * @return completes on the event loop
+     */
+    Mono<ReasonCode> storeHasRoom() {
+        return Mono.create(sink -> {
+            RoomCheck check = new RoomCheck(sink);
+            sink.onCancel(check::stop);
+            wheel.arm(check, 0);
+        });
+    }
+
+    private final class RoomCheck extends Deadline {
+
+        private final MonoSink<ReasonCode> sink;
+        private volatile boolean stopped;
+
+        RoomCheck(MonoSink<ReasonCode> sink) {
+            this.sink = sink;
+        }
+
+        void stop() { // on any thread
+            stopped = true;
+        }
+
+        @Override
+        protected void expired() {
+            if (!storeOverloaded) {
+                sink.success(ReasonCode.SUCCESS);
+            } else if (!stopped) {
+                wheel.arm(this, 0);
+            }
+        }
     }
 
     boolean inEventLoop() {

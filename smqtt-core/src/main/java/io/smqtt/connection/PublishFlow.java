@@ -268,7 +268,7 @@ public final class PublishFlow {
         boolean known = session.inbound().isAwaitingRelease(packetId);
         ReasonCode outcome = known ? ReasonCode.SUCCESS : ReasonCode.PACKET_IDENTIFIER_NOT_FOUND;
         if (session.isStored()) { // the client may use the identifier again when it has the PUBCOMP
-            session.release(packetId, () -> {
+            session.release(packetId, connection.waitsForStore(), connection.wantsStable(), () -> {
                 if (!connection.isClosing()) {
                     connection.pubComp(packetId, outcome);
                 }

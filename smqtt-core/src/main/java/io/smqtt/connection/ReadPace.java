@@ -5,8 +5,8 @@ import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
 
 /**
- * Slows one publisher down by not reading: to its permitted rate, and to one read per tick while the broker's queues hold
- * too much, or too much of what it publishes waits for the disk. Nothing is dropped; the client meets TCP's own back-pressure.
+ * Slows one client down by not reading: to its permitted rate, and to one read per tick while the broker's queues hold
+ * too much, or too much of what it publishes or subscribes to waits for the disk. Nothing is dropped; the client meets TCP's own back-pressure.
  */
 final class ReadPace extends Deadline {
 
@@ -33,6 +33,11 @@ final class ReadPace extends Deadline {
         published = true;
         stored |= storable;
         publishedInSecond++;
+    }
+
+    /** A packet was read that is work for the disk, but no PUBLISH. */
+    void stores() {
+        stored = true;
     }
 
     /** Tells whether the next read has to wait; then the connection is asked to read again when its time has come. */

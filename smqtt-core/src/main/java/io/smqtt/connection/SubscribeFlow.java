@@ -55,6 +55,7 @@ public final class SubscribeFlow {
             @Nullable ReasonCode refusal) {}
 
     void onSubscribe(Connection connection, SubscribePacket packet) {
+        slowIfStored(connection);
         List<Wish> wishes = new ArrayList<>(packet.requests().size());
         for (SubscribePacket.Request request : packet.requests()) {
             wishes.add(parse(connection, request, packet.subscriptionIdentifier()));
@@ -68,6 +69,12 @@ public final class SubscribeFlow {
                 .concatMap(wish -> decide(connection, wish).defaultIfEmpty(AccessDecision.DENY))
                 .collectList();
         Answers.await(connection, later, List.of(), late -> subscribe(connection, packet, wishes, late));
+    }
+
+    private void slowIfStored(Connection connection) {
+        if (connection.session().isStored()) {
+            connection.pace(limits.maxPublishRate()).stores();
+        }
     }
 
     private Wish parse(Connection connection, SubscribePacket.Request request, int identifier) {
@@ -215,6 +222,7 @@ public final class SubscribeFlow {
     }
 
     void onUnsubscribe(Connection connection, UnsubscribePacket packet) {
+        slowIfStored(connection);
         Session session = connection.session();
         List<ReasonCode> reasons = new ArrayList<>(packet.filters().size());
         for (String text : packet.filters()) {

@@ -35,7 +35,7 @@ final class Departure extends HeldTicket {
     }
 
     @Override
-    void released(boolean success) {
+    protected void released(boolean success) {
         session.execute(() -> arrived(!success));
     }
 

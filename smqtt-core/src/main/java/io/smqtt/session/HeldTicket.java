@@ -4,14 +4,18 @@ package io.smqtt.session;
 import io.smqtt.routing.RouteTicket;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A ticket of the broker's own that counts who holds it. Any thread. */
-abstract class HeldTicket implements RouteTicket {
+/** A ticket that counts who holds it. Any thread. */
+public abstract class HeldTicket implements RouteTicket {
 
     private final AtomicInteger holds;
     private volatile boolean failed;
 
-    /** Creates a ticket that is held so often already. */
-    HeldTicket(int held) {
+    /**
+     * Creates a ticket.
+     *
+     * @param held how often it is held already
+     */
+    protected HeldTicket(int held) {
         holds = new AtomicInteger(held);
     }
 
@@ -35,5 +39,5 @@ abstract class HeldTicket implements RouteTicket {
      *
      * @param success whether all of them had success
      */
-    abstract void released(boolean success);
+    protected abstract void released(boolean success);
 }

@@ -25,6 +25,9 @@ public final class RetainedKeeper {
     /** For each event loop, the topics that it writes again in a while. */
     private final List<Set<TopicName>> unwritten = new ArrayList<>();
 
+    /** Whether the store has more than memory, because the limits allow less than they did. */
+    private volatile boolean storeHasMore;
+
     /**
      * Creates a keeper.
      *
@@ -51,11 +54,18 @@ public final class RetainedKeeper {
                 || outcome == RetainedMessages.Outcome.REPLACED
                 || outcome == RetainedMessages.Outcome.REMOVED
                 // that it is gone may not be safe yet, and who waits is told when it is
-                || (outcome == RetainedMessages.Outcome.NOTHING_TO_REMOVE && ticket != RouteTicket.NONE);
+                || (outcome == RetainedMessages.Outcome.NOTHING_TO_REMOVE && ticket != RouteTicket.NONE)
+                // what only the store has must not come back later, older than what was published since
+                || storeHasMore;
         if (stores != null && changed) {
             write(stores, loop, message.topic(), ticket == RouteTicket.NONE ? ticket : ticket.claim());
         }
         return outcome;
+    }
+
+    /** Messages were found in the store that the limits do not allow. They stay there, unseen. Before clients connect. */
+    void storeHasMore() {
+        storeHasMore = true;
     }
 
     /**

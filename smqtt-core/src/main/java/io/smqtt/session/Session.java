@@ -301,16 +301,18 @@ public final class Session implements Subscriber {
      * A QoS 2 message of the client was released [MQTT-4.3.3-11].
      *
      * @param packetId 1 to 65,535
+     * @param waits whether this client waits for the store
+     * @param stable whether it waits for stable storage
      * @param then what follows when the store has forgotten the identifier; at once in a session that is not stored
      */
-    public void release(int packetId, Runnable then) {
+    public void release(int packetId, boolean waits, boolean stable, Runnable then) {
         boolean known = inbound().released(packetId);
         if (record == null) {
             then.run();
         } else if (known) {
-            record.released(packetId, then);
+            record.released(packetId, waits, stable, then);
         } else { // released before, but maybe not yet forgotten
-            record.await(kept -> then.run());
+            record.await(waits, stable, kept -> then.run());
         }
     }
 

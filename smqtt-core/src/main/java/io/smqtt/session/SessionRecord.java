@@ -198,14 +198,20 @@ final class SessionRecord implements StoreWaiter {
 
     /** Tells whether everything up to now is safe, in time. */
     void await(CommitCallback callback) {
-        if (stores.waits()) {
+        await(stores.waits(), loop().isStable(), callback);
+    }
+
+    /** Tells whether everything up to now is safe, to one who waits as told. */
+    void await(boolean waits, boolean stable, CommitCallback callback) {
+        if (waits) {
             loop().await(
                             (value, detail, kept) -> {
                                 callback.committed(kept);
                                 return false;
                             },
                             0,
-                            0);
+                            0,
+                            stable);
         } else {
             callback.committed(true);
         }
@@ -276,10 +282,10 @@ final class SessionRecord implements StoreWaiter {
     }
 
     /** A QoS 2 message was released; the callback comes when that is safe, however long it takes. */
-    void released(int packetId, Runnable callback) {
+    void released(int packetId, boolean waits, boolean stable, Runnable callback) {
         writer().removeReceived(number, packetId);
-        if (stores.waits()) {
-            loop().await(new Release(packetId, callback), 0, 0);
+        if (waits) {
+            loop().await(new Release(packetId, stable, callback), 0, 0, stable);
         } else {
             callback.run();
         }
@@ -289,10 +295,12 @@ final class SessionRecord implements StoreWaiter {
     private final class Release implements StoreWaiter {
 
         private final int packetId;
+        private final boolean stable;
         private final Runnable callback;
 
-        Release(int packetId, Runnable callback) {
+        Release(int packetId, boolean stable, Runnable callback) {
             this.packetId = packetId;
+            this.stable = stable;
             this.callback = callback;
         }
 
@@ -308,7 +316,7 @@ final class SessionRecord implements StoreWaiter {
         public void again(long value, int detail) {
             session.execute(() -> {
                 if (!session.hasEnded()) {
-                    released(packetId, callback);
+                    released(packetId, true, stable, callback);
                 }
             });
         }

@@ -114,7 +114,11 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     /** Lets the deadlines of all sessions go on, on their event loops. */
     void finish() {
         if (refused > 0) {
-            LOG.warn("{} stored retained messages are more than the limits allow; they are not shown", refused);
+            registry.retained().storeHasMore();
+            LOG.warn(
+                    "{} stored retained messages are more than the limits allow. They stay in the store and are not shown;"
+                            + " raise limits.max-retained-messages or limits.max-retained-bytes and start again to have them",
+                    refused);
         }
         if (sessions > 0 || resources.router().retained().count() > 0) {
             LOG.info(

@@ -6,8 +6,8 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.StoreWriter;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +21,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(StoreLoop.class);
     private static final int FIRST_CAPACITY = 64;
+    private static final int KEPT_CAPACITY = 4_096;
     private static final int AGAIN_MILLIS = 500;
     private static final long WARN_EVERY_NANOS = 10_000_000_000L;
 
@@ -123,11 +124,16 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     /** Tells a waiter when the last operation is safe, or that it failed. */
     void await(StoreWaiter waiter, long value, int detail) {
+        await(waiter, value, detail, stable);
+    }
+
+    /** Tells a waiter when the last operation is safe, on stable storage if it wants that, or that it failed. */
+    void await(StoreWaiter waiter, long value, int detail, boolean wantsStable) {
         if (isSettled()) {
             waiter.settled(value, detail, true);
             return;
         }
-        if (stable) {
+        if (wantsStable) {
             written().requireSync();
         }
         add(waiter, value, detail);
@@ -145,7 +151,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     private void add(Object waiter, long value, int detail) {
         if (size == positions.length) {
-            grow();
+            resize(positions.length * 2);
         }
         int at = (head + size++) & (positions.length - 1);
         positions[at] = written().position();
@@ -154,27 +160,23 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         details[at] = detail;
     }
 
-    private void grow() {
-        int old = positions.length;
-        positions = unrolled(positions);
-        values = unrolled(values);
-        @Nullable Object[] moreWaiters = new @Nullable Object[old * 2];
-        int[] moreDetails = new int[old * 2];
+    private void resize(int capacity) {
+        long[] newPositions = new long[capacity];
+        @Nullable Object[] newWaiters = new @Nullable Object[capacity];
+        long[] newValues = new long[capacity];
+        int[] newDetails = new int[capacity];
         for (int i = 0; i < size; i++) {
-            int at = (head + i) & (old - 1);
-            moreWaiters[i] = waiters[at];
-            moreDetails[i] = details[at];
+            int at = (head + i) & (positions.length - 1);
+            newPositions[i] = positions[at];
+            newWaiters[i] = waiters[at];
+            newValues[i] = values[at];
+            newDetails[i] = details[at];
         }
-        waiters = moreWaiters;
-        details = moreDetails;
+        positions = newPositions;
+        waiters = newWaiters;
+        values = newValues;
+        details = newDetails;
         head = 0;
-    }
-
-    private long[] unrolled(long[] ring) {
-        long[] larger = Arrays.copyOf(ring, ring.length * 2);
-        System.arraycopy(ring, head, larger, 0, ring.length - head);
-        System.arraycopy(ring, 0, larger, ring.length - head, head);
-        return larger;
     }
 
     private void flushAtEnd() {
@@ -221,6 +223,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     private void settle(long position, boolean kept) {
         settled = position;
+        int most = size; // since the last time
         while (size > 0 && positions[head] <= position) {
             Object waiter = waiters[head];
             long value = values[head];
@@ -234,10 +237,20 @@ public final class StoreLoop implements BrokerStore.CommitListener {
                 } else if (waiter instanceof StoreWaiter other && other.settled(value, detail, kept)) {
                     later(other, value, detail);
                 }
+            } catch (RejectedExecutionException e) { // the event loop of whoever waited has ended with the broker
+                LOG.debug("nobody is left who waits for an operation of the store", e);
             } catch (RuntimeException e) { // one that fails must not keep the others waiting
                 LOG.error("the end of an operation of the store could not be dealt with", e);
             }
         }
+        if (positions.length > KEPT_CAPACITY && most < positions.length / 8 && size < positions.length / 8) {
+            resize(positions.length / 2); // a slow disk made it large
+        }
+    }
+
+    /** How many may wait before the ring has to grow. */
+    int capacity() {
+        return positions.length;
     }
 
     /** Asks a waiter to submit an operation again in a while. */

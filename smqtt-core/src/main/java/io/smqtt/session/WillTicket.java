@@ -23,7 +23,7 @@ final class WillTicket extends HeldTicket {
     }
 
     @Override
-    void released(boolean success) {
+    protected void released(boolean success) {
         if (success) {
             safe.run();
         }

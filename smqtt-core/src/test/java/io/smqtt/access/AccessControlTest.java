@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,7 +62,7 @@ class AccessControlTest {
         assertThat(decide(Clients.anonymous(), AccessAction.PUBLISH, "$SYS/a")).isEqualTo(AccessDecision.DENY);
         assertThat(access.enhancedAuthenticators()).isEmpty();
         assertThat(access.authorizer().checksDeliveries()).isFalse();
-        assertThat(access.reload()).isEqualTo(new AccessReload(List.of(), List.of(), List.of()));
+        assertThat(access.reload()).isEqualTo(new AccessReload(List.of(), List.of(), List.of(), Set.of()));
     }
 
     @Test
@@ -167,6 +168,18 @@ class AccessControlTest {
         Files.delete(passwordFile);
         assertThat(access.reload().problems()).hasSize(2);
         assertThat(login(Clients.login("bob", "bob"))).isEqualTo(Authentication.accepted("bob"));
+    }
+
+    @Test
+    void aReloadNamesWhoWasRemoved() throws IOException {
+        open(AnonymousAccess.FALSE, List.of(), List.of());
+        assertThat(access.reload().removedUsers()).isEmpty();
+        Files.delete(passwordFile);
+        writeUser("bob");
+
+        assertThat(access.reload().removedUsers()).containsExactly("alice");
+        Files.writeString(passwordFile, "no password file");
+        assertThat(access.reload().removedUsers()).isEmpty();
     }
 
     @Test

@@ -126,6 +126,24 @@ class ReloadIT {
     }
 
     @Test
+    void aUserWhoWasRemovedIsDisconnected() throws IOException {
+        password("bob");
+        broker.signal("HUP");
+        broker.awaitLine("read again");
+        try (RawClient anna = open();
+                RawClient bob = open()) {
+            anna.connect(login("anna"));
+            bob.connect(login("bob"));
+            password("bob", "--delete");
+
+            broker.signal("HUP");
+
+            bob.expectDisconnect(ReasonCode.NOT_AUTHORIZED);
+            anna.ping();
+        }
+    }
+
+    @Test
     void whatIsBrokenStaysAsItWas() throws IOException {
         try (RawClient anna = open()) {
             anna.connect(login("anna"));

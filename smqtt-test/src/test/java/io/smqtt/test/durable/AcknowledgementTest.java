@@ -5,9 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.PublishResult;
+import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.StorageConfig;
+import io.smqtt.config.StorageConfig.Sync;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
@@ -15,10 +21,15 @@ import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.packet.SubscribeBytes;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nothing is acknowledged before it is safe, and what cannot be made safe is refused. */
@@ -36,6 +47,10 @@ class AcknowledgementTest {
     }
 
     private void subscribed(String clientId, int qos) {
+        subscribed(broker, clientId, qos);
+    }
+
+    private static void subscribed(DurableBroker broker, String clientId, int qos) {
         RawClient subscriber = broker.persistent(clientId);
         subscriber.subscribe("t", qos);
         subscriber.disconnect();
@@ -265,68 +280,106 @@ class AcknowledgementTest {
         assertThat(broker.store.subscriptions("c")).isEmpty();
     }
 
-    @Test
-    void anOlderPublisherThatWaitsForNoAnswerIsSlowedNotRefused() {
+    /** A broker that takes ten messages before it has acknowledged one, whose older publisher has sent more of them. */
+    private static DurableBroker pipelined(int messages, Consumer<RawClient> then) {
         DurableBroker narrow = new DurableBroker(config -> config.limits(
                 LimitsConfig.builder().receiveMaximum(10).maxAwaitingRelease(10).build()));
-        try {
-            RawClient subscriber = narrow.persistent("s");
-            subscriber.subscribe("t", 1);
-            subscriber.disconnect();
-            narrow.awaitOffline("s");
-            RawClient publisher = narrow.clean(V311, "p");
-            narrow.store.hold();
-            for (int packetId = 1; packetId <= 200; packetId++) {
-                publisher.send(message(String.valueOf(packetId), 1, packetId));
-            }
-            narrow.awaitPending();
-            narrow.store.release();
+        subscribed(narrow, "s", 1);
+        RawClient publisher = narrow.clean(V311, "p");
+        narrow.store.hold();
+        for (int packetId = 1; packetId <= messages; packetId++) {
+            publisher.send(message(String.valueOf(packetId), 1, packetId));
+        }
+        then.accept(publisher);
+        narrow.awaitPending();
+        narrow.store.release();
+        return narrow;
+    }
+
+    @Test
+    void anOlderPublisherThatWaitsForNoAnswerIsSlowedNotRefused() {
+        try (DurableBroker narrow = pipelined(200, publisher -> publisher.send((byte) 0xC0, (byte) 0))) {
+            RawClient publisher = narrow.client(1);
             for (int packetId = 1; packetId <= 200; packetId++) {
                 assertThat(publisher.expect(MqttMessageType.PUBACK).packetId()).isEqualTo(packetId);
             }
-            publisher.ping();
+            publisher.expect(MqttMessageType.PINGRESP);
             assertThat(narrow.store.messages("s")).hasSize(200);
-        } finally {
-            narrow.close();
         }
     }
 
     @Test
     void whatAnOlderPublisherHasSentWhenItLeavesIsStored() {
-        DurableBroker narrow = new DurableBroker(config ->
-                config.limits(LimitsConfig.builder().receiveMaximum(10).build()));
-        try {
-            RawClient subscriber = narrow.persistent("s");
-            subscriber.subscribe("t", 1);
-            subscriber.disconnect();
-            narrow.awaitOffline("s");
-            RawClient publisher = narrow.clean(V311, "p");
-            narrow.store.hold();
-            for (int packetId = 1; packetId <= 50; packetId++) {
-                publisher.send(message(String.valueOf(packetId), 1, packetId));
-            }
-            publisher.send((byte) 0xE0, (byte) 0);
-            narrow.awaitPending();
-            narrow.store.release();
+        try (DurableBroker narrow = pipelined(50, publisher -> publisher.send((byte) 0xE0, (byte) 0))) {
             await().until(() -> narrow.store.messages("s").size() == 50);
             narrow.awaitOffline("p");
-        } finally {
-            narrow.close();
         }
     }
 
     @Test
+    void aListenerThatWaitsDoesSoUntilPubCompThoughTheBrokerDoesNot() {
+        ListenerConfig listener = ListenerConfig.tcp(0).toBuilder()
+                .host("127.0.0.1")
+                .sync(ListenerConfig.Sync.SYNC)
+                .build();
+        try (DurableBroker hasty =
+                new DurableBroker(config -> waiting(config, Sync.NONE).listeners(Map.of("mqtt", listener)))) {
+            RawClient publisher = hasty.persistent("p");
+            await().until(() -> hasty.store.session("p").isPresent());
+            hasty.store.hold();
+            publisher.send(message("x", 2, 7));
+            hasty.awaitPending();
+            publisher.expectNothing();
+            hasty.store.commit();
+            publisher.expect(MqttMessageType.PUBREC);
+            int syncs = hasty.store.syncs();
+            publisher.acknowledge(0x62, 7);
+            hasty.awaitPending();
+            publisher.expectNothing();
+            hasty.store.commit();
+            publisher.expect(MqttMessageType.PUBCOMP);
+            assertThat(hasty.store.syncs()).isEqualTo(syncs + 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anApplicationWaitsAsTheBrokerDoes(Sync sync) {
+        try (DurableBroker hasty = new DurableBroker(config -> waiting(config, sync))) {
+            subscribed(hasty, "s", 1);
+            await().until(() -> hasty.store.session("s").isPresent() && hasty.store.pending() == 0);
+            hasty.store.hold();
+            int syncs = hasty.store.syncs();
+            CompletableFuture<PublishResult> published = hasty.broker()
+                    .publish(ApplicationMessage.builder("t")
+                            .payload("x")
+                            .qos(QoS.AT_LEAST_ONCE)
+                            .build())
+                    .toFuture();
+            hasty.awaitPending();
+            if (sync == Sync.NONE) {
+                assertThat(published).succeedsWithin(Duration.ofSeconds(30));
+            } else {
+                assertThat(published).isNotDone();
+            }
+            hasty.store.release();
+            assertThat(published).succeedsWithin(Duration.ofSeconds(30));
+            assertThat(hasty.store.syncs() - syncs).isEqualTo(sync == Sync.SYNC ? 1 : 0);
+        }
+    }
+
+    private static BrokerConfig.Builder waiting(BrokerConfig.Builder config, Sync sync) {
+        return config.storage(StorageConfig.builder().sync(sync).build());
+    }
+
+    @Test
     void aStoreThatNobodyWaitsForStillKnowsQos2Identifiers() {
-        DurableBroker hasty = new DurableBroker(config -> config.storage(
-                StorageConfig.builder().sync(StorageConfig.Sync.NONE).build()));
-        try {
+        try (DurableBroker hasty = new DurableBroker(config -> waiting(config, Sync.NONE))) {
             RawClient publisher = hasty.persistent("p");
             publisher.send(message("x", 2, 7)).expect(MqttMessageType.PUBREC);
             await().until(() -> hasty.store.received("p").equals(List.of(7)));
             publisher.acknowledge(0x62, 7).expect(MqttMessageType.PUBCOMP);
             await().until(() -> hasty.store.received("p").isEmpty());
-        } finally {
-            hasty.close();
         }
     }
 
@@ -418,7 +471,7 @@ class AcknowledgementTest {
         subscriber.expectNothing();
         assertThat(broker.store.messages("s")).hasSize(1);
         broker.store.heal();
-        broker.advance(java.time.Duration.ofSeconds(1));
+        broker.advance(Duration.ofSeconds(1));
         await().until(() -> broker.store.messages("s").isEmpty());
     }
 }

@@ -103,6 +103,11 @@ final class DurableBroker implements AutoCloseable {
         return client;
     }
 
+    /** A client that was opened before, counted from 0. */
+    RawClient client(int index) {
+        return clients.get(index);
+    }
+
     /** A client with a session that lives for 1,000 seconds. */
     RawClient persistent(String clientId) {
         return persistent(ProtocolVersion.MQTT_5, clientId);

@@ -13,6 +13,7 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -357,6 +358,31 @@ class QueueTest {
             long before = broker().nanos.get();
             publish(publisher, 100, 110, 1);
             assertThat(broker().nanos.get() - before).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(700));
+        } finally {
+            clock.shutdownNow();
+        }
+    }
+
+    @Test
+    void whoSubscribesOrConnectsIsSlowedWhileTooMuchWaitsForTheDisk() throws IOException {
+        RawClient subscriber = broker().persistent("s");
+        ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+        try {
+            clock.scheduleAtFixedRate(() -> broker().advance(Duration.ofMillis(100)), 0, 20, TimeUnit.MILLISECONDS);
+            broker().store.overloaded(true);
+            await().pollDelay(Duration.ofMillis(500)).until(() -> true); // two turns of the wheel
+            long before = broker().nanos.get();
+            for (int i = 0; i < 10; i++) {
+                subscriber.subscribe("t/" + i, 1);
+            }
+            assertThat(broker().nanos.get() - before).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(700));
+            RawClient stored = broker().open(ProtocolVersion.MQTT_5);
+            stored.send(ConnectBytes.of("new").persistent(1_000));
+            broker().clean("clean").ping();
+            assertThat(broker().store.session("new")).isEmpty();
+            assertThat(stored.socket().getInputStream().available()).isZero();
+            broker().store.overloaded(false);
+            assertThat(stored.expect(MqttMessageType.CONNACK).reasonCode()).isZero();
         } finally {
             clock.shutdownNow();
         }

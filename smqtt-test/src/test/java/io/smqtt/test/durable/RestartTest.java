@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -181,6 +183,34 @@ class RestartTest {
         subscriber.expectPublish("r/1", "one");
         subscriber.expectPublish("r/2", "two");
         subscriber.expectNothing();
+    }
+
+    @Test
+    void whatTheLimitsNoLongerAllowStaysInTheStoreAndDoesNotComeBackOlderThanWhatWasPublishedSince() {
+        AtomicInteger limit = new AtomicInteger(10);
+        try (DurableBroker limited = new DurableBroker(config -> config.limits(
+                LimitsConfig.builder().maxRetainedMessages(limit.get()).build()))) {
+            RawClient publisher = limited.clean("p");
+            for (String topic : List.of("r/1", "r/2", "r/3", "r/4")) {
+                publisher.publish(PublishBytes.to(topic).payload("old").qos(1).retained());
+            }
+            limit.set(1);
+            limited.kill();
+            assertThat(limited.store.retained()).hasSize(4);
+            publisher = limited.clean("p");
+            publisher.send(PublishBytes.to("r/2").payload("").retained());
+            await().until(() -> limited.store.retained().size() == 3);
+            publisher.send(PublishBytes.to("r/3").payload("new").qos(1, 1).retained());
+            assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isEqualTo(0x97);
+            await().until(() -> limited.store.retained().size() == 2);
+            limit.set(10);
+            limited.kill();
+            RawClient subscriber = limited.clean("s");
+            subscriber.subscribe("r/#", 0);
+            subscriber.expectPublish("r/1", "old");
+            subscriber.expectPublish("r/4", "old");
+            subscriber.expectNothing();
+        }
     }
 
     @Test
