@@ -95,7 +95,7 @@ final class JGroupsStack {
                        sock_conn_timeout="500" linger="-1" thread_naming_pattern="pl"/>
                   %s
                   <MERGE3 min_interval="1000" max_interval="3000" check_interval="6000"/>
-                  <FD_SOCK2 offset="%d" port_range="5"/>
+                  <FD_SOCK2 bind_addr="%s" offset="%d" port_range="5"/>
                   <FD_ALL3 timeout="6000" interval="1000"/>
                   <VERIFY_SUSPECT2 timeout="1000"/>
                   <pbcast.NAKACK2 use_mcast_xmit="false"/>
@@ -106,7 +106,13 @@ final class JGroupsStack {
                   <MFC max_credits="4M" min_threshold="0.4"/>
                   <FRAG4 frag_size="60K"/>
                 </config>
-                """.formatted(host(config.bind()), port(config.bind()), discovery(config), FAILURE_PORT_OFFSET);
+                """.formatted(
+                        host(config.bind()),
+                        port(config.bind()),
+                        discovery(config),
+                        host(config.bind()), // without it this port is bound to all addresses, and nodes take each
+                        // other for one
+                        FAILURE_PORT_OFFSET);
     }
 
     private static String discovery(ClusterConfig config) {

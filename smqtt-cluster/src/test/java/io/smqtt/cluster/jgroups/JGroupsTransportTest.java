@@ -2,6 +2,7 @@
 package io.smqtt.cluster.jgroups;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
@@ -14,6 +15,7 @@ import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.TlsConfig;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.UnknownHostException;
@@ -163,6 +165,18 @@ class JGroupsTransportTest {
         try (TransportNode one = new TransportNode("one", "127.0.0.1:" + port, lookup);
                 TransportNode other = new TransportNode("other", "127.0.0.2:" + port, lookup)) {
             awaitMeeting(one, other);
+        }
+    }
+
+    @Test
+    void bothPortsAreBoundToTheConfiguredAddressOnly() throws Exception {
+        int port = TransportNode.freePort();
+        try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
+            for (int bound : new int[] {port, port + FAILURE_PORT_OFFSET}) {
+                new Socket("127.0.0.1", bound).close();
+                assertThatThrownBy(() -> new Socket("127.0.0.9", bound).close()).isInstanceOf(ConnectException.class);
+            }
+            assertThat(node.peers).isEmpty();
         }
     }
 
