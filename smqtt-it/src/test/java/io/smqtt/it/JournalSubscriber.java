@@ -63,7 +63,7 @@ final class JournalSubscriber extends JournalClient {
         }
         while (true) {
             ReceivedPacket packet = client.receive();
-            if (packet == null) {
+            if (packet == null || packet.type() == MqttMessageType.DISCONNECT) {
                 return;
             }
             take(client, packet);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Two nodes of a cluster behind nginx, of which each is stopped and started again while clients publish through nginx and come back
+ * to the other node by themselves.
+ */
+class RollingRestartIT {
+
+    private static final Duration PATIENCE = ClusterNetwork.PATIENCE;
+    private static final Duration PACE = Duration.ofMillis(5);
+    private static final int PUBLISHERS = 4;
+    private static final int FAILURE_PORT_OFFSET = 100;
+
+    @TempDir
+    Path directory;
+
+    private final List<BrokerProcess> brokers = new ArrayList<>();
+    private final List<Whereabouts> places = List.of(new Whereabouts(), new Whereabouts());
+    private List<Integer> ports;
+    private int cluster;
+    private CapturedProcess nginx;
+    private InetSocketAddress front;
+
+    @BeforeEach
+    void start() throws IOException {
+        ports = BrokerPair.freePorts(3);
+        cluster = freeClusterPort();
+        front = Endpoint.loopback(ports.get(2));
+        brokers.add(startNode(0));
+        brokers.add(startNode(1));
+        nginx = startNginx();
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(BrokerPair.isListening(front))
+                        .as("nginx%s", nginx.report())
+                        .isTrue());
+    }
+
+    @AfterEach
+    void end() {
+        if (nginx != null) {
+            nginx.terminate();
+            nginx.awaitExit(Duration.ofSeconds(30));
+        }
+        brokers.forEach(BrokerProcess::close);
+    }
+
+    private static int freeClusterPort() throws IOException {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        while (true) {
+            try (ServerSocket first = new ServerSocket(0, 1, loopback)) {
+                int port = first.getLocalPort();
+                if (port + FAILURE_PORT_OFFSET <= 0xFFFF && isFree(port + FAILURE_PORT_OFFSET)) {
+                    return port;
+                }
+            }
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Each node has a loopback address of its own for its cluster's port, and one port for clients. */
+    private BrokerProcess startNode(int index) throws IOException {
+        String yaml = """
+                management:
+                  port: 0
+                listeners:
+                  tcp:
+                    host: 127.0.0.1
+                    port: %d
+                  ws:
+                    enabled: false
+                storage:
+                  kind: rocksdb
+                limits:
+                  max-queued-messages: 1000000
+                  max-queued-bytes: 1000000000
+                cluster:
+                  enabled: true
+                  node-id: n%d
+                  bind: '127.0.0.%d:%d'
+                  seeds: ['127.0.0.1:%d', '127.0.0.2:%d']
+                  drain: 1s
+                """.formatted(ports.get(index), index, index + 1, cluster, cluster, cluster);
+        Path home = Files.createDirectories(directory.resolve("n" + index));
+        return BrokerProcess.start(home, List.of(), Files.writeString(home.resolve("smqtt.yaml"), yaml));
+    }
+
+    private CapturedProcess startNginx() throws IOException {
+        String adapted = BrokerPair.sample("nginx/tcp.conf")
+                .replace("listen 1883 ", "listen " + Endpoint.HOST + ":" + front.getPort() + " ")
+                .replace("10.0.0.11:1883", "127.0.0.1:" + ports.get(0))
+                .replace("10.0.0.12:1883", "127.0.0.1:" + ports.get(1));
+        assertThat(adapted).doesNotContain("10.0.0.1").doesNotContain("1883 ");
+        Path file = Files.writeString(directory.resolve("nginx.conf"), adapted);
+        String globals = "daemon off; pid " + directory.resolve("nginx.pid") + "; error_log stderr;";
+        return CapturedProcess.start(
+                "nginx",
+                new ProcessBuilder(BrokerPair.program("nginx"), "-c", file.toString(), "-e", "stderr", "-g", globals));
+    }
+
+    @Test
+    void nothingThatWasAcknowledgedIsLost() throws Exception {
+        List<PacedPublisher> publishers = new ArrayList<>();
+        List<JournalSubscriber> subscribers = new ArrayList<>();
+        for (int i = 0; i < PUBLISHERS; i++) {
+            publishers.add(new PacedPublisher("load-" + i, front, PACE));
+            subscribers.add(new JournalSubscriber(i + "", "load-" + i, 1, places.get(i % 2)));
+        }
+        places.get(0).set(Endpoint.loopback(ports.get(0)));
+        places.get(1).set(Endpoint.loopback(ports.get(1)));
+        subscribers.forEach(Thread::start);
+        await().atMost(PATIENCE).until(() -> subscribers.stream().allMatch(JournalSubscriber::isSubscribed));
+        awaitRoutes();
+        publishers.forEach(Thread::start);
+        awaitProgress(publishers);
+
+        for (int node = 0; node < 2; node++) {
+            places.get(node).set(null);
+            brokers.get(node).terminate();
+            assertThat(brokers.get(node).awaitExit(PATIENCE)).isZero();
+            awaitProgress(publishers);
+            brokers.get(node).close();
+            brokers.set(node, startNode(node));
+            places.get(node).set(Endpoint.loopback(ports.get(node)));
+            awaitRoutes();
+            awaitProgress(publishers);
+        }
+
+        publishers.forEach(PacedPublisher::finish);
+        for (int i = 0; i < PUBLISHERS; i++) {
+            JournalSubscriber subscriber = subscribers.get(i);
+            int count = publishers.get(i).acknowledged();
+            await().atMost(PATIENCE).until(() -> subscriber.highest() >= count - 1 || subscriber.failure() != null);
+            subscriber.finish();
+        }
+        brokers.forEach(BrokerProcess::close);
+        for (int i = 0; i < PUBLISHERS; i++) {
+            PacedPublisher publisher = publishers.get(i);
+            JournalSubscriber subscriber = subscribers.get(i);
+            subscriber.join(PATIENCE.toMillis());
+            System.out.printf(
+                    Locale.ROOT,
+                    "[cluster] rolling restart: %d acknowledged, %d reconnects, longest gap %.2f s%n",
+                    publisher.acknowledged(),
+                    publisher.reconnects(),
+                    publisher.longest().toMillis() / 1e3);
+            assertThat(publisher.failure()).isNull();
+            assertThat(subscriber.failure()).isNull();
+            assertThat(subscriber.received())
+                    .containsAll(
+                            IntStream.range(0, publisher.acknowledged()).boxed().toList());
+        }
+        assertThat(publishers).anyMatch(publisher -> publisher.reconnects() > 0);
+    }
+
+    /** Until each node has the routes of the other: a node may say that it is ready while it has not found the other one yet. */
+    private void awaitRoutes() {
+        for (int node = 0; node < 2; node++) {
+            InetSocketAddress here = Endpoint.loopback(ports.get(node));
+            try (RawClient probe = RawClient.to(here, ProtocolVersion.MQTT_5).deadline(PATIENCE)) {
+                probe.connect("probe-" + node);
+                for (int i = 0; i < PUBLISHERS; i++) {
+                    String topic = "load-" + i;
+                    await().atMost(PATIENCE).until(() -> {
+                        probe.send(io.smqtt.test.packet.PublishBytes.to(topic)
+                                .payload("-1")
+                                .qos(1, 1));
+                        return probe.expect(io.netty.handler.codec.mqtt.MqttMessageType.PUBACK)
+                                        .reasonCode()
+                                == 0;
+                    });
+                }
+            }
+        }
+    }
+
+    private static void awaitProgress(List<PacedPublisher> publishers) {
+        for (PacedPublisher publisher : publishers) {
+            int before = publisher.acknowledged();
+            await().atMost(PATIENCE)
+                    .until(() -> publisher.acknowledged() > before + 100 || publisher.failure() != null);
+            assertThat(publisher.failure()).isNull();
+        }
+    }
+}
