@@ -105,6 +105,7 @@ final class Handles implements AutoCloseable {
                 .setManifestPreallocationSize(64 << 10)
                 .setMaxOpenFiles(512)
                 .setMaxBackgroundJobs(2)
+                .setListeners(List.of(own(new NoRecovery())))
                 .setStatsDumpPeriodSec(0)
                 .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
                 .setMaxLogFileSize(MIB)

@@ -10,8 +10,10 @@ import io.smqtt.spi.StoredPage;
 import io.smqtt.test.store.RecoveredStore;
 import io.smqtt.test.store.StoreLoop;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -23,6 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 class FullDiskTest {
 
     private static final Duration BACK_WITHIN = Duration.ofSeconds(5);
+
+    /** More than the memory that is written to files. */
+    private static final int BEFORE_FULL = 300;
 
     @TempDir
     Path directory;
@@ -42,7 +47,7 @@ class FullDiskTest {
 
     private static void fillAndFree(Path disk) throws IOException {
         StoreSettings settings = StoreSettings.defaults().withMemory(1 << 20, 2 << 20);
-        Path ballast = Files.write(disk.resolve("ballast"), new byte[16 << 20]);
+        Path ballast = disk.resolve("ballast");
         byte[] payload = new byte[20_000];
         new Random(1).nextBytes(payload);
         long number = 0;
@@ -58,6 +63,9 @@ class FullDiskTest {
             store.recover(new RecoveredStore());
             StoreLoop loop = new StoreLoop(store);
             while (store.isHealthy()) {
+                if (number >= BEFORE_FULL) {
+                    fill(ballast);
+                }
                 long next = ++number;
                 long position = loop.flush(writer -> {
                     CommitJournal.write(writer, next, payload);
@@ -86,6 +94,18 @@ class FullDiskTest {
         }
         try (RocksBrokerStore store = RocksBrokerStore.open(disk.resolve("store"), settings)) {
             assertThat(CommitJournal.requireWhole(store)).isEqualTo(safe);
+        }
+    }
+
+    /** Takes all the room that is left; table files that are merged leave some from time to time. */
+    private static void fill(Path ballast) throws IOException {
+        try (OutputStream file = Files.newOutputStream(ballast, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+            byte[] some = new byte[64 << 10];
+            while (true) {
+                file.write(some);
+            }
+        } catch (IOException full) {
+            assertThat(full).hasMessageContaining("No space left");
         }
     }
 
