@@ -3,10 +3,8 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.Broker;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -31,23 +29,18 @@ final class ConfigCommand implements Runnable {
     @Command(
             name = "check",
             description = "Exits with 0 if the configuration can be used, with 3 and the reasons if not.")
-    static final class Check implements Callable<Integer> {
-
-        private final Surroundings surroundings;
-
-        @Mixin
-        ConfigOptions options = new ConfigOptions();
+    static final class Check extends ConfiguredCommand {
 
         Check(Surroundings surroundings) {
-            this.surroundings = surroundings;
+            super(surroundings);
         }
 
         @Override
         public Integer call() {
-            EffectiveConfig config = options.load(surroundings);
-            config.requireUsable(surroundings.modules());
+            EffectiveConfig config = config();
+            config.requireUsable(surroundings().modules());
             Broker.builder().config(config.broker()).check();
-            surroundings
+            surroundings()
                     .out()
                     .println("configuration ok, listeners "
                             + String.join(", ", config.broker().listeners().keySet()));
@@ -65,29 +58,24 @@ final class ConfigCommand implements Runnable {
     @Command(
             name = "print",
             description = "Prints every key with its value and where that comes from. Secrets are masked.")
-    static final class Print implements Callable<Integer> {
-
-        private final Surroundings surroundings;
-
-        @Mixin
-        ConfigOptions options = new ConfigOptions();
+    static final class Print extends ConfiguredCommand {
 
         @Option(names = "--format", description = "One of ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
         Format format = Format.yaml;
 
         Print(Surroundings surroundings) {
-            this.surroundings = surroundings;
+            super(surroundings);
         }
 
         @Override
         public Integer call() {
-            EffectiveConfig config = options.load(surroundings);
+            EffectiveConfig config = config();
             Map<String, String> values = config.values();
             if (format == Format.yaml) {
-                surroundings.out().print(YamlText.of(values, config::origin));
+                surroundings().out().print(YamlText.of(values, config::origin));
             } else {
                 values.forEach((key, value) ->
-                        surroundings.out().println("# " + config.origin(key) + "\n" + key + "=" + value));
+                        surroundings().out().println("# " + config.origin(key) + "\n" + key + "=" + value));
             }
             return ExitCode.OK;
         }

@@ -15,10 +15,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -64,30 +62,24 @@ final class DataCommand implements Runnable {
                 "Writes all sessions, their messages, and retained messages as lines of JSON.",
                 "The broker must not run; export a backup if it does."
             })
-    static final class Export implements Callable<Integer> {
-
-        private final Surroundings surroundings;
-
-        @Mixin
-        ConfigOptions options = new ConfigOptions();
+    static final class Export extends ConfiguredCommand {
 
         @Parameters(paramLabel = "FILE", description = "The file to make, or - for standard output.")
         String file = STANDARD;
 
         Export(Surroundings surroundings) {
-            this.surroundings = surroundings;
+            super(surroundings);
         }
 
         @Override
         public Integer call() {
-            DataDirectory data =
-                    DataDirectory.of(options.load(surroundings).broker().storage());
-            DataProgress progress = new DataProgress(surroundings.err(), "exported");
+            DataDirectory data = dataDirectory();
+            DataProgress progress = new DataProgress(surroundings().err(), "exported");
             try (RocksBrokerStore store = openOrAdvise(data, data.settings())) {
                 if (file.equals(STANDARD)) {
                     toStandardOutput(store, progress);
                 } else {
-                    toFile(surroundings.directory().resolve(file), store, progress);
+                    toFile(surroundings().directory().resolve(file), store, progress);
                 }
             } catch (IOException e) {
                 throw new BadDataException("the export cannot be written: " + e);
@@ -97,10 +89,10 @@ final class DataCommand implements Runnable {
         }
 
         private void toStandardOutput(RocksBrokerStore store, DataProgress progress) throws IOException {
-            OutputStream out = new BufferedOutputStream(surroundings.out());
+            OutputStream out = new BufferedOutputStream(surroundings().out());
             new DataExport(store, out, progress).run();
             out.flush();
-            if (surroundings.out().checkError()) { // it throws nothing
+            if (surroundings().out().checkError()) { // it throws nothing
                 throw new IOException("standard output was closed");
             }
         }
@@ -134,25 +126,19 @@ final class DataCommand implements Runnable {
                 "Reads sessions and retained messages from lines of JSON, as export writes them.",
                 "The data directory must not hold any yet. All of the file is imported, or nothing."
             })
-    static final class Import implements Callable<Integer> {
-
-        private final Surroundings surroundings;
-
-        @Mixin
-        ConfigOptions options = new ConfigOptions();
+    static final class Import extends ConfiguredCommand {
 
         @Parameters(paramLabel = "FILE", description = "The file to read, or - for standard input.")
         String file = STANDARD;
 
         Import(Surroundings surroundings) {
-            this.surroundings = surroundings;
+            super(surroundings);
         }
 
         @Override
         public Integer call() {
-            DataDirectory data =
-                    DataDirectory.of(options.load(surroundings).broker().storage());
-            DataProgress progress = new DataProgress(surroundings.err(), "imported");
+            DataDirectory data = dataDirectory();
+            DataProgress progress = new DataProgress(surroundings().err(), "imported");
             try (InputStream in = input()) {
                 data.requireEmpty();
                 DataDirectory incomplete = data.beside();
@@ -177,9 +163,9 @@ final class DataCommand implements Runnable {
 
         private InputStream input() throws IOException {
             if (file.equals(STANDARD)) {
-                return new BufferedInputStream(surroundings.in());
+                return new BufferedInputStream(surroundings().in());
             }
-            Path path = surroundings.directory().resolve(file);
+            Path path = surroundings().directory().resolve(file);
             if (!Files.isReadable(path) || Files.isDirectory(path)) {
                 throw new BadDataException(file + " cannot be read");
             }
@@ -195,26 +181,20 @@ final class DataCommand implements Runnable {
                 "Exits with 0 if all is well, and with 5 and the name of the damaged file if not. The broker must not run;",
                 "check a backup if it does."
             })
-    static final class Check implements Callable<Integer> {
-
-        private final Surroundings surroundings;
-
-        @Mixin
-        ConfigOptions options = new ConfigOptions();
+    static final class Check extends ConfiguredCommand {
 
         Check(Surroundings surroundings) {
-            this.surroundings = surroundings;
+            super(surroundings);
         }
 
         @Override
         public Integer call() throws IOException {
-            DataDirectory data =
-                    DataDirectory.of(options.load(surroundings).broker().storage());
-            DataProgress progress = new DataProgress(surroundings.err(), "read");
+            DataDirectory data = dataDirectory();
+            DataProgress progress = new DataProgress(surroundings().err(), "read");
             try (RocksBrokerStore store = openOrAdvise(data, verified(data))) {
                 DataExport all = new DataExport(store, OutputStream.nullOutputStream(), progress);
                 all.run();
-                surroundings.out().println("all is well: " + all.summary());
+                surroundings().out().println("all is well: " + all.summary());
             }
             return ExitCode.OK;
         }
@@ -227,12 +207,7 @@ final class DataCommand implements Runnable {
                 "Copies the store to a directory that does not exist, also while the broker runs.",
                 "The copy is a data directory: start with --data DIR to use it."
             })
-    static final class Backup implements Callable<Integer> {
-
-        private final Surroundings surroundings;
-
-        @Mixin
-        ConfigOptions options = new ConfigOptions();
+    static final class Backup extends ConfiguredCommand {
 
         @Option(
                 names = "--timeout",
@@ -244,15 +219,14 @@ final class DataCommand implements Runnable {
         String target = "";
 
         Backup(Surroundings surroundings) {
-            this.surroundings = surroundings;
+            super(surroundings);
         }
 
         @Override
         public Integer call() {
-            DataDirectory data =
-                    DataDirectory.of(options.load(surroundings).broker().storage());
+            DataDirectory data = dataDirectory();
             data.requireExisting();
-            Path copy = surroundings.directory().resolve(target);
+            Path copy = surroundings().directory().resolve(target);
             if (Files.exists(copy)) {
                 throw new BadDataException(target + " exists already");
             }
@@ -261,7 +235,7 @@ final class DataCommand implements Runnable {
             } catch (UncheckedIOException e) {
                 throw new BadDataException(String.valueOf(e.getMessage()));
             }
-            surroundings.out().println("backup made in " + target);
+            surroundings().out().println("backup made in " + target);
             return ExitCode.OK;
         }
     }

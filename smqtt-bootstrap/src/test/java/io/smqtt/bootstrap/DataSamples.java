@@ -2,8 +2,6 @@
 package io.smqtt.bootstrap;
 
 import io.smqtt.message.ApplicationMessage;
-import io.smqtt.message.Payload;
-import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
 import io.smqtt.message.Will;
 import io.smqtt.persistence.RocksBrokerStore;
@@ -14,7 +12,7 @@ import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
-import io.smqtt.topic.TopicName;
+import io.smqtt.test.store.StoreSamples;
 import java.nio.file.Path;
 import java.util.Set;
 
@@ -41,7 +39,7 @@ final class DataSamples {
             store.recover(new EmptyStore());
             StoreWriter writer = store.writer(Runnable::run, NOBODY);
             sessions(store, writer);
-            writer.putRetained(full(System.nanoTime(), ApplicationMessage.NEVER));
+            writer.putRetained(StoreSamples.fullMessage(System.nanoTime(), ApplicationMessage.NEVER));
             writer.putRetained(text("retained/text", "stays"));
             writer.flush();
         }
@@ -50,7 +48,7 @@ final class DataSamples {
     private static void sessions(RocksBrokerStore store, StoreWriter writer) {
         long now = store.clockMillis();
         long away = store.newSession();
-        Will will = new Will(full(System.nanoTime(), 77), 4_294_967_295L);
+        Will will = new Will(StoreSamples.fullMessage(System.nanoTime(), 77), 4_294_967_295L);
         writer.putSession(new StoredSession(
                 away, "döner 🥙", "anna", Set.of("cook", "café"), 7_200, now + 7_200_000, will, now + 3_600_000));
         writer.putSubscription(away, new StoredSubscription("house/#", QoS.EXACTLY_ONCE, true, false, 268_435_455));
@@ -58,8 +56,9 @@ final class DataSamples {
         writer.putReceived(away, 1);
         writer.putReceived(away, 65_535);
         long acceptedNanos = System.nanoTime() - 3_000_000_000L;
-        writer.putMessage(away, queued(3, full(acceptedNanos, 600), StoredDelivery.State.RECEIVED, 9, 1, 7));
-        writer.putMessage(away, queued(4, full(acceptedNanos, 600), StoredDelivery.State.SENT, 10));
+        writer.putMessage(
+                away, queued(3, StoreSamples.fullMessage(acceptedNanos, 600), StoredDelivery.State.RECEIVED, 9, 1, 7));
+        writer.putMessage(away, queued(4, StoreSamples.fullMessage(acceptedNanos, 600), StoredDelivery.State.SENT, 10));
         writer.putMessage(away, queued(70, text("house/x", "\"line\n\u0000\u2028 ü"), StoredDelivery.State.WAITING, 0));
         long connected = store.newSession();
         writer.putSession(new StoredSession(
@@ -90,25 +89,5 @@ final class DataSamples {
                 .retain(true)
                 .build()
                 .accepted(System.nanoTime(), null);
-    }
-
-    private static ApplicationMessage full(long acceptedNanos, long expirySeconds) {
-        PublishProperties properties = PublishProperties.builder()
-                .payloadUtf8()
-                .contentType("text/plain")
-                .responseTopic("answers/here")
-                .correlationData(new byte[] {0, 1, (byte) 0xFF})
-                .userProperty("name", "välue")
-                .userProperty("name", "")
-                .build();
-        return new ApplicationMessage(
-                TopicName.of("höuse/🌡/kitchen"),
-                Payload.of(new byte[] {0, (byte) 0x80, (byte) 0xFF, 10}),
-                QoS.EXACTLY_ONCE,
-                true,
-                properties,
-                expirySeconds,
-                acceptedNanos,
-                "the publisher");
     }
 }

@@ -159,5 +159,9 @@ final class DirectStore implements AutoCloseable {
         void remove(long session, long sequence) {
             operations.add(Kind.REMOVE_MESSAGE, session, sequence, null, 0);
         }
+
+        void released(long session, int packetId) {
+            operations.add(Kind.REMOVE_RECEIVED, session, packetId, null, 0);
+        }
     }
 }

@@ -6,15 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import io.smqtt.Broker;
-import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.TlsConfig;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,8 +35,7 @@ class BenchCommandTest {
 
     private static Broker broker;
 
-    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private final BenchRun bench = new BenchRun();
 
     @BeforeAll
     static void startBroker() throws Exception {
@@ -52,16 +47,11 @@ class BenchCommandTest {
                 .buildSelfSigned();
         Path chain = Files.writeString(directory.resolve("server.pem"), certificate.getCertificatePEM());
         Path key = Files.writeString(directory.resolve("server.key"), certificate.getPrivateKeyPEM());
-        ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
+        ListenerConfig tcp = BenchRun.tcp();
         ListenerConfig tls =
                 tcp.toBuilder().tls(TlsConfig.builder(chain, key).build()).build();
         ListenerConfig ws = ListenerConfig.ws(0).toBuilder().host("127.0.0.1").build();
-        broker = Broker.builder()
-                .config(BrokerConfig.builder()
-                        .listeners(Map.of("tcp", tcp, "tls", tls, "ws", ws))
-                        .build())
-                .start()
-                .block();
+        broker = BenchRun.startBroker(Map.of("tcp", tcp, "tls", tls, "ws", ws));
     }
 
     @AfterAll
@@ -83,9 +73,9 @@ class BenchCommandTest {
     void scenarioDeliversEveryMessageOnce(String line) {
         int code = run("scenario " + line + " -L 2000 --duration 30s --max-loss 0 --max-duplicates 0");
 
-        assertThat(err()).isEmpty();
+        assertThat(bench.err()).isEmpty();
         assertThat(code).isZero();
-        assertThat(out())
+        assertThat(bench.out())
                 .containsPattern("published +2000")
                 .containsPattern("out of order +0 / 0 / 0")
                 .doesNotContain("misrouted", "unexpected", "refused", "connections lost");
@@ -101,9 +91,9 @@ class BenchCommandTest {
     void storeScenarioGetsEverythingBack(String line, String figure) {
         int code = run("scenario " + line + " --duration 30s --max-loss 0 --max-duplicates 0");
 
-        assertThat(err()).isEmpty();
+        assertThat(bench.err()).isEmpty();
         assertThat(code).isZero();
-        assertThat(out()).contains(figure).containsPattern("out of order +0 / 0 / 0");
+        assertThat(bench.out()).contains(figure).containsPattern("out of order +0 / 0 / 0");
     }
 
     @Test
@@ -113,7 +103,7 @@ class BenchCommandTest {
                 + directory.resolve("r.html"));
 
         assertThat(code).isZero();
-        assertThat(out()).contains("open loop at 200.0/s").containsPattern("published +2[56]\\d, ");
+        assertThat(bench.out()).contains("open loop at 200.0/s").containsPattern("published +2[56]\\d, ");
         assertThat(directory.resolve("r.json")).content().contains("\"run\":\"symmetric\"");
         assertThat(directory.resolve("r.csv")).content().startsWith("seconds,");
         assertThat(directory.resolve("r.html")).content().contains("<svg");
@@ -123,21 +113,21 @@ class BenchCommandTest {
     void brokenLimitIsExitOneAndNamed() {
         assertThat(run("scenario symmetric --pubs 2 -L 50 --duration 30s --max-p99 1us"))
                 .isEqualTo(1);
-        assertThat(err()).startsWith("limit broken: --max-p99 1us: the latency is ");
+        assertThat(bench.err()).startsWith("limit broken: --max-p99 1us: the latency is ");
     }
 
     @Test
     void connectionsAreHeldAndCounted() {
         assertThat(run("conn -c 25 -i 1 -n 100 --ifaddr 127.0.0.2,127.0.0.3 --duration 200ms"))
                 .isZero();
-        assertThat(out()).contains("25 asked for, 25 connected");
+        assertThat(bench.out()).contains("25 asked for, 25 connected");
     }
 
     @Test
     void subscribersMeasureWhatPublishersOfAnotherCommandSend() {
-        ByteArrayOutputStream subOut = new ByteArrayOutputStream();
+        BenchRun subscribers = new BenchRun();
         CompletableFuture<Integer> subscribing = CompletableFuture.supplyAsync(() ->
-                execute("sub -c 3 -t two/%i -t two/+/x -q 1 -L 20 --duration 30s --prefix s", "tcp", subOut, subOut));
+                execute("sub -c 3 -t two/%i -t two/+/x -q 1 -L 20 --duration 30s --prefix s", "tcp", subscribers));
         Awaitility.await()
                 .until(() -> broker.clients()
                         .filter(client -> client.subscriptions() == 2)
@@ -148,26 +138,24 @@ class BenchCommandTest {
                 .isZero();
 
         assertThat(subscribing.join()).isZero();
-        assertThat(subOut.toString(StandardCharsets.UTF_8))
-                .containsPattern("delivered +20, ")
-                .containsPattern("out of order +0 / 0 / 0");
+        assertThat(subscribers.out()).containsPattern("delivered +20, ").containsPattern("out of order +0 / 0 / 0");
     }
 
     @Test
     void closedLoopOfPublishersGoesAsFastAsItCan() {
         assertThat(run("pub -c 2 -t fast/%c -q 0 -I 0 -L 5000 --duration 30s")).isZero();
-        assertThat(out()).containsPattern("published +5000, ");
+        assertThat(bench.out()).containsPattern("published +5000, ");
     }
 
     @Test
     void tlsAndWebSocketCarryTheSameLoad() {
         String load = "scenario symmetric --pubs 2 -s 5000 --qos 1 -L 200 --duration 30s --max-loss 0 ";
-        assertThat(execute(load + "-h localhost --cacertfile " + directory.resolve("server.pem"), "tls", out, err))
-                .as(err())
+        assertThat(execute(load + "-h localhost --cacertfile " + directory.resolve("server.pem"), "tls", bench))
+                .as(bench.err())
                 .isZero();
-        assertThat(execute(load + "--ws", "ws", out, err)).as(err()).isZero();
-        assertThat(out()).contains("mqtts://localhost:", "ws://127.0.0.1:");
-        assertThat(execute("conn -c 1 -S -h localhost --duration 1s", "tls", out, err))
+        assertThat(execute(load + "--ws", "ws", bench)).as(bench.err()).isZero();
+        assertThat(bench.out()).contains("mqtts://localhost:", "ws://127.0.0.1:");
+        assertThat(execute("conn -c 1 -S -h localhost --duration 1s", "tls", bench))
                 .as("an authority nobody knows")
                 .isEqualTo(1);
     }
@@ -175,13 +163,15 @@ class BenchCommandTest {
     @Test
     void sizingPrintsItsPlanAndRunsAPartOfIt() {
         assertThat(run("size --devices 40000 --actions-per-hour 90")).isZero();
-        assertThat(out()).contains("1000.0/s on the mean, 3000.0/s at peak").contains("Add --run");
-        out.reset();
+        assertThat(bench.out())
+                .contains("1000.0/s on the mean, 3000.0/s at peak")
+                .contains("Add --run");
+        bench.forgetOut();
 
         assertThat(run("size --devices 40000 --actions-per-hour 90 --scale 0.001 --run --duration 1s --max-loss 0"))
-                .as(err())
+                .as(bench.err())
                 .isZero();
-        assertThat(out()).contains("41 asked for, 41 connected").containsPattern("open loop at 3\\.0/s");
+        assertThat(bench.out()).contains("41 asked for, 41 connected").containsPattern("open loop at 3\\.0/s");
     }
 
     @ParameterizedTest
@@ -190,8 +180,8 @@ class BenchCommandTest {
         int code = run("size --devices 50 --actions-per-hour 3600 --commands-per-hour 7200 --consumers 4"
                 + " --peak-factor 1 --run --duration 2s --max-loss 0 --max-duplicates 0 --threads " + threads);
 
-        assertThat(code).as(err()).isZero();
-        assertThat(out())
+        assertThat(code).as(bench.err()).isZero();
+        assertThat(bench.out())
                 .contains("50.0/s on the mean", "100.0/s on the mean", "54 connected")
                 .containsPattern("open loop at 150\\.0/s")
                 .containsPattern("published +300, ")
@@ -206,8 +196,8 @@ class BenchCommandTest {
     void sizingThatDoesNotFitIsScaledDownAndSaysSo() {
         int code = run("size --devices 4000 --actions-per-hour 90 --max-clients 100 --run --duration 1s --max-loss 0");
 
-        assertThat(code).as(err()).isZero();
-        assertThat(out())
+        assertThat(code).as(bench.err()).isZero();
+        assertThat(bench.out())
                 .contains("Scaled down to 0.0248: 4010 connections are too many, --max-clients 100.")
                 .contains("At scale 0.0248:")
                 .contains("99 devices + 1 consumers", "100 asked for, 100 connected");
@@ -217,7 +207,7 @@ class BenchCommandTest {
     void sizingThatIsToBeRunAtAScaleIsNotScaledFurther() {
         assertThat(run("size --devices 4000 --actions-per-hour 90 --max-clients 100 --scale 0.5 --run"))
                 .isEqualTo(2);
-        assertThat(err()).contains("2005 clients are more than 100");
+        assertThat(bench.err()).contains("2005 clients are more than 100");
     }
 
     @Test
@@ -226,10 +216,10 @@ class BenchCommandTest {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             free = socket.getLocalPort();
         }
-        int code = BenchCommand.commandLine(print(out), print(err)).execute("conn", "-c", "5", "-p", "" + free);
+        int code = bench.execute("conn", "-c", "5", "-p", "" + free);
 
         assertThat(code).isEqualTo(1);
-        assertThat(err())
+        assertThat(bench.err())
                 .isEqualToNormalizingNewlines(
                         "smqtt bench: cannot connect to mqtt://127.0.0.1:" + free + ": connection refused\n");
     }
@@ -262,30 +252,18 @@ class BenchCommandTest {
     void wrongUsageIsExitTwoWithAReason(String line, String reason) {
         List<String> args = new ArrayList<>(List.of(line.split(" ")));
         args.removeIf(String::isEmpty);
-        int code = BenchCommand.commandLine(print(out), print(err)).execute(args.toArray(new String[0]));
+        int code = bench.execute(args.toArray(new String[0]));
 
         assertThat(code).isEqualTo(2);
-        assertThat(err()).contains(reason);
+        assertThat(bench.err()).contains(reason);
     }
 
     private int run(String line) {
-        return execute(line, "tcp", out, err);
+        return execute(line, "tcp", bench);
     }
 
-    private static int execute(String line, String listener, ByteArrayOutputStream out, ByteArrayOutputStream err) {
+    private static int execute(String line, String listener, BenchRun on) {
         int port = broker.listeners().get(listener).getPort();
-        return BenchCommand.commandLine(print(out), print(err)).execute((line + " --quiet -p " + port).split(" "));
-    }
-
-    private static PrintStream print(ByteArrayOutputStream bytes) {
-        return new PrintStream(bytes, true, StandardCharsets.UTF_8);
-    }
-
-    private String out() {
-        return out.toString(StandardCharsets.UTF_8);
-    }
-
-    private String err() {
-        return err.toString(StandardCharsets.UTF_8);
+        return on.execute((line + " --quiet -p " + port).split(" "));
     }
 }

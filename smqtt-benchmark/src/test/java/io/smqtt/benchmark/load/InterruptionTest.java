@@ -4,11 +4,6 @@ package io.smqtt.benchmark.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.Broker;
-import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.ListenerConfig;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,17 +41,11 @@ class InterruptionTest {
     private static Broker broker;
     private static int port;
 
-    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
-    private final Interruption interruption = new Interruption();
+    private final BenchRun run = new BenchRun();
 
     @BeforeAll
     static void startBroker() {
-        ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
-        broker = Broker.builder()
-                .config(BrokerConfig.builder().listeners(Map.of("tcp", tcp)).build())
-                .start()
-                .block();
+        broker = BenchRun.startBroker(Map.of("tcp", BenchRun.tcp()));
         port = broker.listeners().get("tcp").getPort();
     }
 
@@ -76,14 +65,14 @@ class InterruptionTest {
     void interruptedRunSumsUpWhatItMeasured(String line) throws Exception {
         CompletableFuture<Integer> running = start(line + " --duration 10m");
         awaitErr("published");
-        interruption.ask();
+        run.interrupt();
 
         assertThat(running.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(130);
-        assertThat(out())
+        assertThat(run.out())
                 .containsPattern("interrupted +after \\d+\\.\\d s")
                 .containsPattern("published +\\d+, ")
                 .doesNotContainPattern("lost.*order +[1-9]");
-        assertThat(err()).contains("interrupted: what was measured until then was reported");
+        assertThat(run.err()).contains("interrupted: what was measured until then was reported");
         assertThat(directory.resolve("r.json")).content().contains("\"interrupted\":true");
         assertThat(directory.resolve("r.csv")).content().endsWith("# interrupted\n");
         assertThat(directory.resolve("r.html")).content().contains("Interrupted: this is what");
@@ -93,10 +82,10 @@ class InterruptionTest {
     void interruptedWhileConnectingTellsHowManyWereConnected() throws Exception {
         CompletableFuture<Integer> running = start("conn -c 1000 -i 100 --duration 10m");
         awaitErr("connected [1-9]\\d* of 1000");
-        interruption.ask();
+        run.interrupt();
 
         assertThat(running.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(130);
-        assertThat(out())
+        assertThat(run.out())
                 .containsPattern("interrupted +after 0\\.0 s")
                 .containsPattern("1000 asked for, [1-9]\\d* connected");
     }
@@ -106,16 +95,15 @@ class InterruptionTest {
     void interruptedStoreLeavesNothingAtTheBroker(String line) throws Exception {
         CompletableFuture<Integer> running = start("scenario " + line + " --qos 1 --duration 10m --prefix left");
         awaitErr("[1-9]\\d*/s published");
-        interruption.ask();
+        run.interrupt();
 
         assertThat(running.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(130);
-        assertThat(out()).contains("interrupted").doesNotContain("all resumed", "all fetched");
+        assertThat(run.out()).contains("interrupted").doesNotContain("all resumed", "all fetched");
         assertThat(broker.clients().collectList().block())
                 .noneMatch(client -> client.identity().clientId().startsWith("left-s"));
-        out.reset();
-        BenchCommand.commandLine(print(out), print(err))
-                .execute(arguments("sub -c 1 -t left/# --duration 200ms").toArray(new String[0]));
-        assertThat(out()).contains("1 connected").doesNotContain("delivered");
+        BenchRun after = new BenchRun();
+        after.execute(arguments("sub -c 1 -t left/# --duration 200ms").toArray(new String[0]));
+        assertThat(after.out()).contains("1 connected").doesNotContain("delivered");
     }
 
     @ParameterizedTest
@@ -153,8 +141,7 @@ class InterruptionTest {
     }
 
     private CompletableFuture<Integer> start(String line) {
-        return CompletableFuture.supplyAsync(() -> BenchCommand.commandLine(print(out), print(err), interruption)
-                .execute(arguments(line).toArray(new String[0])));
+        return CompletableFuture.supplyAsync(() -> run.execute(arguments(line).toArray(new String[0])));
     }
 
     private List<String> arguments(String line) {
@@ -164,18 +151,8 @@ class InterruptionTest {
     }
 
     private void awaitErr(String pattern) {
-        Awaitility.await().atMost(LONG).untilAsserted(() -> assertThat(err()).containsPattern(pattern));
-    }
-
-    private static PrintStream print(ByteArrayOutputStream bytes) {
-        return new PrintStream(bytes, true, StandardCharsets.UTF_8);
-    }
-
-    private String out() {
-        return out.toString(StandardCharsets.UTF_8);
-    }
-
-    private String err() {
-        return err.toString(StandardCharsets.UTF_8);
+        Awaitility.await()
+                .atMost(LONG)
+                .untilAsserted(() -> assertThat(run.err()).containsPattern(pattern));
     }
 }

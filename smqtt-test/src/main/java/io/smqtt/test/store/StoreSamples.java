@@ -15,7 +15,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Things to store, and texts to compare them by. */
-final class StoreSamples {
+public final class StoreSamples {
 
     private StoreSamples() {}
 
@@ -34,8 +34,14 @@ final class StoreSamples {
                 .build();
     }
 
-    /** A message with everything. */
-    static ApplicationMessage fullMessage(long acceptedAtNanos, long expirySeconds) {
+    /**
+     * A message with all properties, characters of several lengths, and a payload that is no text.
+     *
+     * @param acceptedAtNanos when the broker took it, by its clock
+     * @param expirySeconds its expiry interval
+     * @return the message
+     */
+    public static ApplicationMessage fullMessage(long acceptedAtNanos, long expirySeconds) {
         PublishProperties properties = PublishProperties.builder()
                 .payloadUtf8()
                 .contentType("text/plain")
