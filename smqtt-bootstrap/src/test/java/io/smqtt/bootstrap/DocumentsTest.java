@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.config.ConfigKey;
+import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.ConfigValue;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the documents say of files, keys, configuration and scripts is there. */
+class DocumentsTest {
+
+    private static final Path ROOT = Path.of("..");
+
+    @TempDir
+    Path directory;
+
+    private static List<Path> documents() throws IOException {
+        try (Stream<Path> top = Files.list(ROOT);
+                Stream<Path> docs = Files.walk(ROOT.resolve("docs"));
+                Stream<Path> deploy = Files.walk(ROOT.resolve("deploy"))) {
+            return Stream.of(top, docs, deploy)
+                    .flatMap(files -> files)
+                    .filter(file -> file.toString().endsWith(".md"))
+                    .toList();
+        }
+    }
+
+    @Test
+    void everyLinkLeadsSomewhere() throws IOException {
+        Pattern link = Pattern.compile("]\\(([^)#\\s:]+)(?:#[^)\\s]*)?\\)");
+        List<String> broken = new ArrayList<>();
+        for (Path document : documents()) {
+            Matcher matcher = link.matcher(Files.readString(document));
+            while (matcher.find()) {
+                if (!Files.exists(document.resolveSibling(matcher.group(1)))) {
+                    broken.add(document + ": " + matcher.group(1));
+                }
+            }
+        }
+        assertThat(broken).isEmpty();
+    }
+
+    /** Blocks that are the broker's own configuration are told by their first key. */
+    @Test
+    void configurationInTheDocumentsIsTakenByTheBroker() throws IOException {
+        Set<String> roots = EffectiveConfig.schema().describe().stream()
+                .map(key -> key.name().split("\\.")[0])
+                .collect(Collectors.toCollection(TreeSet::new));
+        Pattern block = Pattern.compile("(?ms)^```yaml\n(.*?)^```$");
+        int taken = 0;
+        for (Path document : documents()) {
+            Matcher matcher = block.matcher(Files.readString(document));
+            while (matcher.find()) {
+                String yaml = matcher.group(1);
+                if (roots.contains(yaml.split(":", 2)[0])) {
+                    assertThat(bind(yaml)).as("%s: %s", document, yaml).isNotNull();
+                    taken++;
+                }
+            }
+        }
+        assertThat(taken).isGreaterThan(5);
+    }
+
+    private EffectiveConfig bind(String yaml) throws IOException {
+        Path file = Files.writeString(directory.resolve("smqtt.yaml"), yaml);
+        ConfigSchema schema = EffectiveConfig.schema();
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        YamlFile.read(file, file.toString(), values);
+        return EffectiveConfig.bind(schema, values);
+    }
+
+    /** Such as {@code limits.max-connections} between backquotes. */
+    @Test
+    void everyKeyThatIsNamedExists() throws IOException {
+        Set<String> known = EffectiveConfig.schema().describe().stream()
+                .map(ConfigKey::name)
+                .collect(Collectors.toSet());
+        Set<String> groups = known.stream()
+                .filter(name -> name.contains("."))
+                .map(name -> name.substring(0, name.lastIndexOf('.')))
+                .collect(Collectors.toSet());
+        Pattern named = Pattern.compile(
+                "`((?:limits|session|mqtt|access|storage|cluster|management|logging|listeners\\.<name>)\\.[a-z0-9.-]+)`");
+        List<String> unknown = new ArrayList<>();
+        for (Path document : List.of(
+                ROOT.resolve("docs/deployment.md"),
+                ROOT.resolve("docs/tuning.md"),
+                ROOT.resolve("docs/troubleshooting.md"),
+                ROOT.resolve("docs/migration.md"),
+                ROOT.resolve("deploy/README.md"),
+                ROOT.resolve("deploy/nginx/README.md"))) {
+            Matcher matcher = named.matcher(
+                    Files.readString(document).replaceAll("`listeners\\.(tcp|ws|tls)\\.", "`listeners.<name>."));
+            while (matcher.find()) {
+                String key = matcher.group(1);
+                if (!known.contains(key) && !groups.contains(key)) {
+                    unknown.add(document + ": " + key);
+                }
+            }
+        }
+        assertThat(unknown).isEmpty();
+    }
+
+    /** Files of the repository that a command in the documents for operators names. */
+    @Test
+    void everyFileInACommandExists() throws IOException {
+        Pattern named = Pattern.compile("(?<=[\\s=])((?:deploy|config|smqtt-benchmark/bin|\\.ci)/[A-Za-z0-9_./-]+)");
+        Set<String> missing = new TreeSet<>();
+        int found = 0;
+        for (Path document : documents()) {
+            Matcher block = Pattern.compile("(?ms)^```\n(.*?)^```$").matcher(Files.readString(document));
+            while (block.find()) {
+                Matcher matcher = named.matcher(block.group(1));
+                while (matcher.find()) {
+                    found++;
+                    if (!Files.exists(ROOT.resolve(matcher.group(1)))) {
+                        missing.add(document + ": " + matcher.group(1));
+                    }
+                }
+            }
+        }
+        assertThat(missing).isEmpty();
+        assertThat(found).isGreaterThan(10);
+    }
+}
