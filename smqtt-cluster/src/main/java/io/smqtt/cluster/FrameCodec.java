@@ -47,12 +47,25 @@ final class FrameCodec {
      * @param nowNanos the broker's monotonic clock, for what is left of expiry intervals
      */
     static byte[] encode(NodeIdentity sender, Frame frame, long nowNanos) {
-        FrameWriter target = new FrameWriter(256);
+        FrameWriter target = new FrameWriter(expectedBytes(frame));
         target.u8(Frame.VERSION).u8(type(frame)).i32(0);
         target.text(sender.nodeId()).i64(sender.epoch());
         body(target, frame, nowNanos);
         target.putInt(2, target.size() - HEADER_BYTES);
         return target.toByteArray();
+    }
+
+    /** About how long it becomes: an array that grows is copied again and again. */
+    private static int expectedBytes(Frame frame) {
+        int bytes = 256;
+        if (frame instanceof Frame.PublishBatch batch) {
+            for (ForwardedMessage forwarded : batch.messages()) {
+                bytes += forwarded.message().payload().size()
+                        + forwarded.message().topic().utf8().length
+                        + 48;
+            }
+        }
+        return bytes;
     }
 
     private static int type(Frame frame) {

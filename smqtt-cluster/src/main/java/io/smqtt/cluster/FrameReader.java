@@ -77,6 +77,11 @@ final class FrameReader {
 
     String text() {
         int length = length();
+        if (isAscii(length)) { // nearly all are, and a decoder costs more than the rest of a message
+            String text = new String(bytes, at, length, StandardCharsets.ISO_8859_1);
+            at += length;
+            return text;
+        }
         try {
             String text = StandardCharsets.UTF_8
                     .newDecoder()
@@ -87,6 +92,14 @@ final class FrameReader {
         } catch (CharacterCodingException e) {
             throw new MalformedFrameException("a text is not UTF-8");
         }
+    }
+
+    private boolean isAscii(int length) {
+        int all = 0;
+        for (int i = at; i < at + length; i++) {
+            all |= bytes[i];
+        }
+        return (all & 0x80) == 0;
     }
 
     byte[] block() {

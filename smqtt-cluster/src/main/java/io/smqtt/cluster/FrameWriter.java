@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -55,6 +56,16 @@ final class FrameWriter {
     FrameWriter block(byte[] block) {
         number(block.length);
         return raw(block, block.length);
+    }
+
+    /** The length, then the bytes. */
+    FrameWriter block(ByteBuffer block) {
+        int length = block.remaining();
+        number(length);
+        reserve(length);
+        block.get(bytes, size, length);
+        size += length;
+        return this;
     }
 
     FrameWriter raw(byte[] source, int length) {

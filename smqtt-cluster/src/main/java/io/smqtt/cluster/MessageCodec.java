@@ -61,7 +61,7 @@ final class MessageCodec {
             properties.writeTo(view);
             target.block(encoded);
         }
-        target.block(message.payload().toByteArray());
+        target.block(message.payload().asByteBuffer());
         if (!forwarded.groups().isEmpty()) {
             target.number(forwarded.groups().size());
             forwarded.groups().forEach(group -> target.text(group.toString()));

@@ -88,12 +88,16 @@ final class PeerOutbox {
     /** Queues messages, in their order. Any thread. */
     void offer(List<OutboundMessage> messages) {
         List<OutboundMessage> accepted = new ArrayList<>(messages.size());
+        long held = 0;
         for (OutboundMessage message : messages) {
-            if (accepts(message)) {
+            if (accepts(message, accepted.size(), held)) {
                 accepted.add(message);
+                held += message.bytes();
             }
         }
         if (!accepted.isEmpty()) {
+            count.addAndGet(accepted.size()); // once for all: these are shared by all event loops and the cluster's
+            bytes.addAndGet(held);
             offered.add(accepted);
             if (woken.compareAndSet(false, true)) {
                 loop.execute(this::collect);
@@ -101,19 +105,18 @@ final class PeerOutbox {
         }
     }
 
-    private boolean accepts(OutboundMessage message) {
+    private boolean accepts(OutboundMessage message, int more, long moreBytes) {
         if (!reachable && message.isAtMostOnce()) {
             observer.messageDropped(DropReason.PEER_GONE, 1);
             return false;
         }
         int part = reachable ? 1 : 2; // what is parked leaves room for what comes when the peer is back
-        if (count.get() >= settings.queueMessages() / part || bytes.get() >= settings.queueBytes() / part) {
+        if (count.get() + more >= settings.queueMessages() / part
+                || bytes.get() + moreBytes >= settings.queueBytes() / part) {
             observer.messageDropped(DropReason.PEER_QUEUE, 1);
             message.settle(!reachable); // a node that is gone does not stop those who publish elsewhere
             return false;
         }
-        count.incrementAndGet();
-        bytes.addAndGet(message.bytes());
         return true;
     }
 
@@ -224,15 +227,22 @@ final class PeerOutbox {
         for (Frame.Refusal refusal : ack.refusals()) {
             refused(refusal);
         }
+        int settled = 0;
+        long settledBytes = 0;
         while (!unacknowledged.isEmpty() && unacknowledged.element().sequence() <= ack.upTo()) {
             OutboundMessage done = unacknowledged.remove();
-            forget(done);
-            onTheirWayBytes -= done.bytes();
+            settled++;
+            settledBytes += done.bytes();
             for (int i = done.deliveries(); i > 0; i--) {
                 observer.messageDelivered(
                         done.message().qos(), done.message().payload().size());
             }
             done.settle(true);
+        }
+        if (settled > 0) {
+            onTheirWayBytes -= settledBytes;
+            count.addAndGet(-settled);
+            bytes.addAndGet(-settledBytes);
             progress(nowNanos);
         }
         adjustPressure();
