@@ -30,6 +30,7 @@ final class Database implements AutoCloseable {
     private final StoreSettings settings;
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private final AtomicLong submittedBytes = new AtomicLong();
+    private volatile long syncedSequence;
     private @Nullable Handles handles;
     private long writtenBeforeBytes; // by handles that are closed
     private @Nullable CompactRangeOptions compacting; // guarded by this
@@ -124,11 +125,14 @@ final class Database implements AutoCloseable {
 
     void write(Rows rows, boolean sync) throws RocksDBException {
         use(open -> {
-            RowBatch made = new RowBatch();
+            RowBatch made = new RowBatch(syncedSequence);
             rows.writeTo(made, open);
             try (WriteBatch batch = new WriteBatch(made.toByteArray())) {
                 write(open, sync ? open.synced : open.unsynced, batch);
                 submittedBytes.addAndGet(batch.getDataSize());
+            }
+            if (sync) {
+                syncedSequence = open.db.getLatestSequenceNumber();
             }
             return true;
         });

@@ -29,6 +29,8 @@ final class LogFile {
     private static final int FIRST = 2;
     private static final int LAST = 4;
     private static final int SMALLEST_META = 9;
+    private static final int NOTE = 0x03;
+    private static final int NOTED_BYTES = BATCH_HEADER + 2 + Long.BYTES;
 
     private final FileChannel file;
     private final long size;
@@ -41,6 +43,7 @@ final class LogFile {
     private long loaded = UNKNOWN;
     private boolean inRecord;
     private boolean cut;
+    private boolean neverSynced;
     private @Nullable String damage;
 
     private LogFile(FileChannel file) throws IOException {
@@ -86,6 +89,14 @@ final class LogFile {
     /** Whether there is something at its end that cannot be read. */
     boolean isCut() {
         return cut;
+    }
+
+    /**
+     * Whether what is damaged is a hole that was not on stable storage yet when what follows it was written, as far as that
+     * tells: what a power loss may leave.
+     */
+    boolean isNeverSynced() {
+        return neverSynced;
     }
 
     /** Where the record of a change ends. */
@@ -192,16 +203,36 @@ final class LogFile {
 
     /** Where a file was cut off no other record begins behind. */
     private void requireNothingBehind(long bad) throws IOException {
+        long synced = 0;
         for (long at = bad + 1; size - at >= HEADER + BATCH_HEADER; at++) {
-            if (BLOCK - place(at) < HEADER) {
+            int length = beginning(at);
+            if (length < BATCH_HEADER) {
                 continue;
             }
-            load(at);
-            int type = block.get(place(at) + 6);
-            if ((type == FULL || type == FIRST) && fragment(at) >= BATCH_HEADER) {
+            if (damage == null) {
                 damage = "it cannot be read at " + bad + ", and goes on at " + at;
-                return;
             }
+            synced = Math.max(synced, notedAt(place(at) + HEADER, length));
+            at += HEADER + length - 1;
         }
+        neverSynced = damage != null && nextSequence != UNKNOWN && synced < nextSequence;
+    }
+
+    /** The length of the data of a whole fragment that begins a record, or -1. */
+    private int beginning(long at) throws IOException {
+        if (BLOCK - place(at) < HEADER) {
+            return -1;
+        }
+        load(at);
+        int type = place(at) + HEADER > block.limit() ? 0 : block.get(place(at) + 6);
+        return type == FULL || type == FIRST ? fragment(at) : -1;
+    }
+
+    /** What a record says of stable storage; everything might have been, if it says nothing. */
+    private long notedAt(int data, int length) {
+        boolean noted = length >= NOTED_BYTES
+                && block.get(data + BATCH_HEADER) == NOTE
+                && block.get(data + BATCH_HEADER + 1) == Long.BYTES;
+        return noted ? block.getLong(data + BATCH_HEADER + 2) : Long.MAX_VALUE;
     }
 }

@@ -91,7 +91,7 @@ public final class RocksBrokerStore implements BrokerStore {
         try {
             NativeLibrary.load(folder.directory());
             if (!folder.isFresh()) {
-                WriteAheadLog.requireWhole(folder.database());
+                WriteAheadLog.requireWhole(folder.database(), folder.wasOfAnotherBoot(machine.bootId()));
             }
             database.open(folder.isFresh());
             if (StoreFolder.bytesOf(folder.database()) <= settings.verifyBytes()) {
@@ -101,6 +101,7 @@ public final class RocksBrokerStore implements BrokerStore {
             if (folder.isFresh()) {
                 folder.created();
             }
+            folder.ofBoot(machine.bootId());
             return store;
         } catch (RocksDBException e) {
             throw closed(folder, database, Damage.orFailure(e, folder.database()));

@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  * FORMAT   the number of the format, written once the database exists
  * lock     locked while the store is open; names the process
+ * boot     which start of the machine wrote to it last
  * db/      the database
  * </pre>
  */
@@ -202,6 +203,37 @@ final class StoreFolder implements AutoCloseable {
             restrict(directory);
         } catch (IOException e) {
             throw StoreUnusableException.of(directory, e);
+        }
+    }
+
+    /** Whether the machine was started anew since the store was open; false if that is not known. */
+    boolean wasOfAnotherBoot(String bootId) {
+        String last = lastBoot();
+        return !bootId.isEmpty() && !last.isEmpty() && !last.equals(bootId);
+    }
+
+    /** Remembers which start of the machine this is. */
+    void ofBoot(String bootId) {
+        if (lastBoot().equals(bootId)) {
+            return;
+        }
+        Path file = directory.resolve("boot");
+        try {
+            Files.writeString(file, bootId + "\n");
+            sync(file);
+            sync(directory);
+        } catch (IOException e) {
+            throw StoreUnusableException.of(directory, e);
+        }
+        restrict(directory);
+    }
+
+    private String lastBoot() {
+        try {
+            return Files.readString(directory.resolve("boot"), StandardCharsets.ISO_8859_1)
+                    .trim();
+        } catch (IOException e) {
+            return ""; // there was none
         }
     }
 

@@ -12,6 +12,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The database's log files, read before the database does. A crash leaves a log whose end is cut off; that is fine, the
@@ -23,14 +25,53 @@ import org.jspecify.annotations.Nullable;
  */
 final class WriteAheadLog {
 
+    private static final Logger LOG = LoggerFactory.getLogger(WriteAheadLog.class);
+
     private WriteAheadLog() {}
 
     /**
-     * Reads all log files of a database that is closed.
+     * Reads all log files of a database that is closed. After a power loss a hole in the last one is cut off with what
+     * follows it, unless it was on stable storage: the system writes the pages of a file in any order.
      *
+     * @param powerLost whether the machine was started anew since the log was written
      * @throws io.smqtt.spi.StoreDamagedException if records are missing in the middle
      */
-    static void requireWhole(Path database) {
+    static void requireWhole(Path database, boolean powerLost) {
+        try {
+            requireWhole(database);
+        } catch (StoreDamagedException e) {
+            if (!powerLost || !cutWhatWasNeverSynced(database)) {
+                throw e;
+            }
+            requireWhole(database);
+        }
+    }
+
+    private static boolean cutWhatWasNeverSynced(Path database) {
+        List<Path> files = files(database);
+        for (int i = files.size() - 1; i >= 0; i--) {
+            LogFile log = LogFile.read(files.get(i));
+            if (log.hasBytes()) {
+                return log.isNeverSynced() && cutHole(files.get(i), log);
+            }
+        }
+        return false;
+    }
+
+    private static boolean cutHole(Path file, LogFile log) {
+        try {
+            cut(file, log.endOf(log.nextSequence() - 1));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        LOG.warn(
+                "{}: {}. The machine was started anew, and nothing of that was on stable storage yet: it is left out",
+                file,
+                log.damage());
+        return true;
+    }
+
+    private static void requireWhole(Path database) {
         List<Path> files = files(database);
         StoreDamagedException damage = damage(database, files);
         if (damage != null) {

@@ -8,10 +8,13 @@ import io.smqtt.spi.StoreDamagedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
@@ -20,6 +23,8 @@ import org.rocksdb.WriteBatch;
 class WriteAheadLogTest {
 
     private static final StoreSettings SETTINGS = StoreSettings.defaults();
+
+    private static final long ROWS = 0x5A5A_5A5A_0000_0000L;
 
     @TempDir
     Path directory;
@@ -43,7 +48,7 @@ class WriteAheadLogTest {
             Files.copy(old, copy.resolve(name));
         }
 
-        WriteAheadLog.requireWhole(copy);
+        WriteAheadLog.requireWhole(copy, false);
 
         try (Handles open = new Handles(copy, SETTINGS, false)) {
             assertThat(open.db.get(open.of(Family.META), Keys.number(3))).isNotNull();
@@ -64,14 +69,83 @@ class WriteAheadLogTest {
             write(open, 4);
             LiveCopy.of(database, copy);
         }
-        WriteAheadLog.requireWhole(copy);
+        WriteAheadLog.requireWhole(copy, false);
         List<Path> logs = logs(copy);
         assertThat(logs).hasSizeGreaterThan(2);
         Files.delete(logs.get(1));
 
-        assertThatThrownBy(() -> WriteAheadLog.requireWhole(copy))
+        assertThatThrownBy(() -> WriteAheadLog.requireWhole(copy, false))
                 .isInstanceOf(StoreDamagedException.class)
                 .hasMessageContaining(directory.toString());
+    }
+
+    /** Rows 1 to 30, of which those up to 10 are on stable storage before 11 is written. */
+    private Path log() throws Exception {
+        Path path = directory.resolve("db");
+        Path copy = directory.resolve("copy");
+        NativeLibrary.load(directory.resolve("native"));
+        Files.createDirectories(path);
+        try (Database database = new Database(path, SETTINGS)) {
+            database.open(true);
+            for (int number = 1; number <= 30; number++) {
+                Change row = new Change(Family.META, Keys.number(ROWS + number), new byte[100]);
+                database.write(Change.all(List.of(row)), number == 10);
+            }
+            LiveCopy.of(path, copy);
+        }
+        return copy;
+    }
+
+    /** Makes a hole where a row was. */
+    private static void lose(Path copy, int number) throws IOException {
+        Path log = logs(copy).get(logs(copy).size() - 1);
+        byte[] bytes = Files.readAllBytes(log);
+        byte[] key = Keys.number(ROWS + number);
+        int at = 0;
+        while (!Arrays.equals(bytes, at, at + key.length, key, 0, key.length)) {
+            at++;
+        }
+        Arrays.fill(bytes, at, at + key.length, (byte) 0);
+        Files.write(log, bytes);
+    }
+
+    @Test
+    void aHoleThatAPowerLossLeftInWhatWasNeverSyncedIsCutOff() throws Exception {
+        Path copy = log();
+        lose(copy, 20);
+
+        assertThatThrownBy(() -> WriteAheadLog.requireWhole(copy, false))
+                .isInstanceOf(StoreDamagedException.class)
+                .hasMessageContaining(".log");
+        WriteAheadLog.requireWhole(copy, true);
+
+        try (Database database = new Database(copy, SETTINGS)) {
+            database.open(false);
+            assertThat(database.get(Family.META, Keys.number(ROWS + 19))).isNotNull();
+            assertThat(database.get(Family.META, Keys.number(ROWS + 20))).isNull();
+            assertThat(database.get(Family.META, Keys.number(ROWS + 21))).isNull();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 9, 10})
+    void aHoleInWhatWasSyncedIsDamageAlsoAfterAPowerLoss(int number) throws Exception {
+        Path copy = log();
+        lose(copy, number);
+
+        assertThatThrownBy(() -> WriteAheadLog.requireWhole(copy, true)).isInstanceOf(StoreDamagedException.class);
+    }
+
+    @Test
+    void aStoreKnowsWhetherTheMachineWasStartedAnew() {
+        Path place = directory.resolve("store");
+        try (StoreFolder folder = StoreFolder.open(place)) {
+            assertThat(folder.wasOfAnotherBoot("one")).isFalse(); // nobody knows
+            folder.ofBoot("one");
+            assertThat(folder.wasOfAnotherBoot("one")).isFalse();
+            assertThat(folder.wasOfAnotherBoot("two")).isTrue();
+            assertThat(folder.wasOfAnotherBoot("")).isFalse();
+        }
     }
 
     private static void write(Handles open, long number) throws RocksDBException {
