@@ -138,4 +138,15 @@ class DocumentsTest {
         assertThat(missing).isEmpty();
         assertThat(found).isGreaterThan(10);
     }
+
+    /** {@code mkdocs build --strict} would warn of the same. */
+    @Test
+    void everyDocumentIsInTheContentsOfTheSite() throws IOException {
+        String contents = Files.readString(ROOT.resolve("mkdocs.yml"));
+        try (Stream<Path> files = Files.walk(ROOT.resolve("docs"))) {
+            assertThat(files.filter(file -> file.toString().endsWith(".md")))
+                    .allSatisfy(file -> assertThat(contents)
+                            .contains("- " + ROOT.resolve("docs").relativize(file) + "\n"));
+        }
+    }
 }
