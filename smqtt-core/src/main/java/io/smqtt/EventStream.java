@@ -40,6 +40,11 @@ final class EventStream implements BrokerObserver {
     }
 
     @Override
+    public boolean watchesMessages() {
+        return false;
+    }
+
+    @Override
     public void clientConnected(ClientIdentity client, boolean sessionPresent) {
         if (!sinks.isEmpty()) {
             emit(new BrokerEvent.Connected(client, sessionPresent));

@@ -15,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -106,28 +107,35 @@ public final class ObserverCostMain {
                 .getProcessCpuTime();
     }
 
+    /** The median of the pairs' differences, which the pauses of other programs do not move, and its standard error. */
     private static void print(List<Double> on, List<Double> off) {
-        double sum = 0;
-        double squares = 0;
-        double base = 0;
-        for (int i = 0; i < on.size(); i++) {
-            double difference = on.get(i) - off.get(i);
-            sum += difference;
-            squares += difference * difference;
-            base += off.get(i);
-        }
         int count = on.size();
-        double mean = sum / count;
-        double error = Math.sqrt(Math.max(0, squares / count - mean * mean) / Math.max(1, count - 1));
-        base /= count;
+        double[] differences = new double[count];
+        for (int i = 0; i < count; i++) {
+            differences[i] = on.get(i) - off.get(i);
+        }
+        double median = median(differences);
+        double base = median(off.stream().mapToDouble(Double::doubleValue).toArray());
+        double[] deviations =
+                Arrays.stream(differences).map(d -> Math.abs(d - median)).toArray();
+        // Of normal values: 1.48 median deviations are a standard deviation, and a median's error is 1.25 times a
+        // mean's.
+        double error = 1.25 * 1.48 * median(deviations) / Math.sqrt(count);
         System.out.printf(
                 Locale.ROOT,
                 "off %.1f ns CPU per delivered message, on %+.1f ns (standard error %.1f): %+.1f %% (%.1f)%n",
                 base,
-                mean,
+                median,
                 error,
-                100 * mean / base,
+                100 * median / base,
                 100 * error / base);
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
     /** Counts deliveries in any case, for the figures, and lets the meters count while they are on. */

@@ -72,6 +72,7 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(config)
                 .addSubcommand(data)
                 .addSubcommand(ctl)
+                .addSubcommand(new TopCommand(surroundings))
                 .addSubcommand(new PasswdCommand(surroundings))
                 .addSubcommand(new VersionCommand(surroundings))
                 .addSubcommand(new WarmUpCommand(surroundings));

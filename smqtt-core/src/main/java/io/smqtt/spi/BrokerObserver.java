@@ -45,6 +45,17 @@ public interface BrokerObserver {
     }
 
     /**
+     * Tells whether this observer is to be told of messages one by one; one of several that is not costs them nothing. Asked
+     * once.
+     *
+     * @return false if all methods whose names begin with {@code message}, and {@link #retainedMatched} and
+     *     {@link #deliveryTimed}, do nothing
+     */
+    default boolean watchesMessages() {
+        return true;
+    }
+
+    /**
      * A transport connection was accepted.
      *
      * @param listener the listener's name

@@ -11,9 +11,16 @@ import org.jspecify.annotations.Nullable;
 final class ObserverChain implements BrokerObserver {
 
     private final BrokerObserver[] members;
+    private final BrokerObserver[] watchers; // those that are told of messages
 
     ObserverChain(List<BrokerObserver> members) {
         this.members = members.toArray(new BrokerObserver[0]);
+        watchers = members.stream().filter(BrokerObserver::watchesMessages).toArray(BrokerObserver[]::new);
+    }
+
+    @Override
+    public boolean watchesMessages() {
+        return watchers.length > 0;
     }
 
     private void each(Consumer<BrokerObserver> call) {
@@ -79,14 +86,14 @@ final class ObserverChain implements BrokerObserver {
 
     @Override
     public void messageReceived(QoS qos, int payloadBytes, int matches) {
-        for (BrokerObserver member : members) { // per message: no lambda
+        for (BrokerObserver member : watchers) { // per message: no lambda
             member.messageReceived(qos, payloadBytes, matches);
         }
     }
 
     @Override
     public void messageRefused(QoS qos, ReasonCode reason) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.messageRefused(qos, reason);
         }
     }
@@ -100,56 +107,56 @@ final class ObserverChain implements BrokerObserver {
 
     @Override
     public void retainedMatched(int count) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.retainedMatched(count);
         }
     }
 
     @Override
     public void messageRedispatched(int count) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.messageRedispatched(count);
         }
     }
 
     @Override
     public void messageDelivered(QoS qos, int payloadBytes) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.messageDelivered(qos, payloadBytes);
         }
     }
 
     @Override
     public void messageRouted(long nanos) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.messageRouted(nanos);
         }
     }
 
     @Override
     public void deliveryTimed(long nanos) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.deliveryTimed(nanos);
         }
     }
 
     @Override
     public void messageQueued(QoS qos, int footprintBytes) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.messageQueued(qos, footprintBytes);
         }
     }
 
     @Override
     public void messageDropped(DropReason reason, int count) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.messageDropped(reason, count);
         }
     }
 
     @Override
     public void messageAbandoned(DropReason reason, int count) {
-        for (BrokerObserver member : members) {
+        for (BrokerObserver member : watchers) {
             member.messageAbandoned(reason, count);
         }
     }

@@ -25,12 +25,21 @@ class ObserverChainTest {
 
     static Stream<Method> methods() {
         return Arrays.stream(BrokerObserver.class.getDeclaredMethods())
-                .filter(method -> !Modifier.isStatic(method.getModifiers()) && !method.isSynthetic());
+                .filter(method -> !Modifier.isStatic(method.getModifiers())
+                        && !method.isSynthetic()
+                        && method.getReturnType() == void.class);
     }
 
     private BrokerObserver recording(String name) {
+        return recording(name, true);
+    }
+
+    private BrokerObserver recording(String name, boolean watchesMessages) {
         return (BrokerObserver) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {BrokerObserver.class}, (proxy, method, arguments) -> {
+                    if (method.getReturnType() == boolean.class) {
+                        return watchesMessages;
+                    }
                     calls.add(name + " " + method.getName() + Arrays.toString(arguments));
                     return null;
                 });
@@ -83,6 +92,22 @@ class ObserverChainTest {
 
         String expected = method.getName() + Arrays.toString(arguments);
         assertThat(calls).containsExactly("first " + expected, "second " + expected);
+    }
+
+    @Test
+    void whoDoesNotWatchMessagesIsToldOfAllElse() {
+        BrokerObserver chain = BrokerObserver.of(List.of(recording("first", false), recording("second")));
+
+        chain.messageDelivered(QoS.AT_MOST_ONCE, 1);
+        chain.deliveryTimed(1);
+        chain.retainedMatched(1);
+        assertThat(calls).hasSize(3).allMatch(call -> call.startsWith("second "));
+        chain.willPublished("c");
+        assertThat(calls).hasSize(5).contains("first willPublished[c]");
+        assertThat(chain.watchesMessages()).isTrue();
+        assertThat(BrokerObserver.of(List.of(recording("a", false), recording("b", false)))
+                        .watchesMessages())
+                .isFalse();
     }
 
     @Test

@@ -189,4 +189,31 @@ class ManagementIT {
             assertThat(broker.awaitExit(PATIENCE)).isZero();
         }
     }
+
+    @Test
+    void topShowsTheFiguresAndSaysWhatKeepsItFromThem() throws Exception {
+        Path file = Files.writeString(directory.resolve("token"), TOKEN);
+        try (BrokerProcess broker = start("management.token-file=" + file)) {
+            String url = "http://127.0.0.1:" + broker.port("management");
+            try (CapturedProcess top = BrokerProcess.run(
+                    directory, "top", "--url", url, "--token-file=token", "--interval=0.2", "--count=2")) {
+                assertThat(top.awaitExit(PATIENCE))
+                        .as("exit code%s", top.report())
+                        .isZero();
+                assertThat(top.output().stream().filter(line -> line.contains("smqtt at " + url)))
+                        .hasSize(2);
+                assertThat(top.report()).contains("event loop", "received", "healthy");
+            }
+            try (CapturedProcess top = BrokerProcess.run(directory, "top", "--url", url)) {
+                assertThat(top.awaitExit(PATIENCE))
+                        .as("exit code%s", top.report())
+                        .isEqualTo(1);
+                assertThat(top.report()).contains("401", "a token is needed");
+            }
+        }
+        try (CapturedProcess top = BrokerProcess.run(directory, "top", "--url", "http://127.0.0.1:1")) {
+            assertThat(top.awaitExit(PATIENCE)).as("exit code%s", top.report()).isEqualTo(1);
+            assertThat(top.report()).contains("no metrics from http://127.0.0.1:1");
+        }
+    }
 }

@@ -50,6 +50,12 @@ class MetricReferenceTest {
             for its own user alone. With `storage.kind: memory` there is no data directory, and so no control without `token-file`. SIGHUP
             reads the token again.
 
+            ## Looking at them
+
+            `bin/smqtt top` shows clients, rates, drops by reason, times, event loops, store and cluster in a terminal, every two seconds. It asks
+            the broker of the configuration (`--config`, `--set`), or the one of `--url` with `--token-file`; `--count 1` prints once and ends.
+            Dashboards for Grafana and rules for Prometheus: [deploy](../deploy/README.md). What the meters cost: [benchmarks](benchmarks.md#what-metrics-cost).
+
             ## Meters
 
             | meter | type | tags | unit | meaning |
