@@ -7,12 +7,18 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
 
-/** The authorizer of a broker that has no other: all topics are open but the broker's own. */
+/**
+ * The authorizer of a broker that has no other: all topics are open but the broker's own. Whom an authenticator has granted
+ * the role admin reads what the broker tells of itself.
+ */
 final class OpenAuthorizer implements Authorizer {
+
+    private static final String ADMIN = "admin";
 
     @Override
     public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
-        boolean closed = SystemTopics.isStatus(topic) || SystemTopics.isControl(topic);
+        boolean reads = action != AccessAction.PUBLISH && client.roles().contains(ADMIN);
+        boolean closed = SystemTopics.isControl(topic) || (SystemTopics.isStatus(topic) && !reads);
         return (closed ? AccessDecision.DENY : AccessDecision.ALLOW).now();
     }
 

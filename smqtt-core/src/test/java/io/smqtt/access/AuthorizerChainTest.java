@@ -9,6 +9,7 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -134,6 +135,25 @@ class AuthorizerChainTest {
                         .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
         assertThat(open.checksDeliveries()).isFalse();
+    }
+
+    @Test
+    void theRoleAdminReadsTheBrokersTopicsAndNoMore() {
+        OpenAuthorizer open = new OpenAuthorizer();
+        ClientIdentity none = Clients.anonymous();
+        ClientIdentity admin = new ClientIdentity(
+                none.clientId(), "root", none.remoteAddress(), none.listener(), none.version(), Set.of("admin"));
+
+        assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$SYS/#").block(SOON))
+                .isEqualTo(AccessDecision.ALLOW);
+        assertThat(open.authorize(admin, AccessAction.RECEIVE, "$SYS/broker/uptime")
+                        .block(SOON))
+                .isEqualTo(AccessDecision.ALLOW);
+        assertThat(open.authorize(admin, AccessAction.PUBLISH, "$SYS/broker/uptime")
+                        .block(SOON))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$CONTROL/x").block(SOON))
+                .isEqualTo(AccessDecision.DENY);
     }
 
     private static AccessDecision decide(Authorizer... members) {
