@@ -135,7 +135,7 @@ public final class Broker {
         }
         return Flux.fromIterable(router.loops())
                 .concatMap(loop -> Mono.<Void>create(sink -> loop.executor().execute(() -> {
-                    stores.of(loop).flush();
+                    stores.of(loop).finish();
                     sink.success();
                 })))
                 .then(Mono.<Void>fromRunnable(() -> stores.store().close()).subscribeOn(Schedulers.boundedElastic()))

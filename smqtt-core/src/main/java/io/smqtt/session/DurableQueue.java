@@ -16,6 +16,7 @@ import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredQueue;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,7 @@ final class DurableQueue implements StoreWaiter {
     private final QueueSweep sweep;
     private @Nullable QueueHandOver handOver;
     private @Nullable OutboundFlow flow;
+    private @Nullable InFlightWindow window;
 
     private long next;
     private long unreadFrom;
@@ -71,6 +73,7 @@ final class DurableQueue implements StoreWaiter {
     private @Nullable ArrayDeque<Joint> joint;
 
     // valid for the connection
+    private @Nullable HeldBack heldBack;
     private @Nullable ArrayDeque<Ready> ready;
     private boolean connected;
     private boolean reading;
@@ -100,8 +103,9 @@ final class DurableQueue implements StoreWaiter {
         }
     }
 
-    void flow(OutboundFlow newFlow) {
+    void flow(OutboundFlow newFlow, InFlightWindow newWindow) {
         flow = newFlow;
+        window = newWindow;
     }
 
     void attach() {
@@ -121,6 +125,8 @@ final class DurableQueue implements StoreWaiter {
 
     /** What is at hand is only in the store again. */
     void detach() {
+        writeHeldBack();
+        heldBack = null;
         connected = false;
         interrupt();
         if (ready != null && !ready.isEmpty()) {
@@ -175,7 +181,7 @@ final class DurableQueue implements StoreWaiter {
     // --- what is written
 
     /**
-     * Stores a message that is about to be sent; nothing must wait.
+     * Stores a message that is about to be sent, at QoS 1 only if it is not acknowledged at once; nothing must wait.
      *
      * @param sequence its place in the window
      * @return its number
@@ -183,26 +189,62 @@ final class DurableQueue implements StoreWaiter {
     long append(ApplicationMessage message, Subscription subscription, QoS qos, long sequence, RouteTicket ticket) {
         long number = next++;
         unreadFrom = next;
+        if (qos == QoS.AT_LEAST_ONCE) {
+            if (!heldBack().add(sequence, ticket)) {
+                write(number, message, subscription, sequence, ticket);
+            }
+            return number;
+        }
+        writeHeldBack();
         StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
         StoredMessage stored = stored(number, message, subscription, qos, delivery);
-        if (qos == QoS.EXACTLY_ONCE && ticket.join(new Joint(stored, sequence))) {
+        if (ticket.join(new Joint(stored, sequence))) {
             return number;
         }
         StoreLoop loop = record.loop();
         loop.writer().putMessage(record.number(), stored);
-        if (qos == QoS.EXACTLY_ONCE) {
-            awaitSafety(loop, sequence, SENT_APPENDED);
-        } else {
-            loop.watch(this, number, APPENDED);
-        }
+        awaitSafety(loop, sequence, SENT_APPENDED);
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }
         return number;
     }
 
+    private HeldBack heldBack() {
+        HeldBack present = heldBack;
+        if (present == null) {
+            present = new HeldBack(Objects.requireNonNull(window), this::write, record.loop());
+            heldBack = present;
+        }
+        return present;
+    }
+
+    private void writeHeldBack() {
+        if (heldBack != null) {
+            heldBack.writeAll();
+        }
+    }
+
+    /** Whether a message that is done with was held back until now: there is nothing to {@link #remove}. */
+    boolean wasHeldBack(long sequence) {
+        return heldBack != null && heldBack.remove(sequence);
+    }
+
+    /** Writes a message that is sent at QoS 1. */
+    private void write(
+            long number, ApplicationMessage message, Subscription subscription, long sequence, RouteTicket ticket) {
+        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
+        StoreLoop loop = record.loop();
+        loop.writer().putMessage(record.number(), stored(number, message, subscription, QoS.AT_LEAST_ONCE, delivery));
+        loop.watch(this, number, APPENDED);
+        if (ticket != RouteTicket.NONE) {
+            loop.await(ticket);
+        }
+    }
+
     /** Stores a message that has to wait. */
     void enqueue(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        writeHeldBack();
         long number = next++;
         int footprint = message.footprintBytes();
         waiting++;

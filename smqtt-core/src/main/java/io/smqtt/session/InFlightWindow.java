@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import org.jspecify.annotations.Nullable;
 
@@ -25,12 +26,13 @@ final class InFlightWindow {
 
     /**
      * Flags of a slot: the message was not sent yet; its last step is not safe in the store yet; it was offered to another
-     * member of its shared group.
+     * member of its shared group; the store does not know it yet.
      */
     static final byte UNSENT = 0x08;
 
     static final byte UNSAFE = 0x10;
     static final byte DEPARTING = 0x20;
+    static final byte HELD_BACK = 0x40;
 
     private static final int STATE = 0x07;
     private static final int IDENTIFIERS = 65_535;
@@ -44,6 +46,7 @@ final class InFlightWindow {
     private @Nullable Subscription[] subscriptions = new @Nullable Subscription[FIRST_CAPACITY];
     private byte[] states = new byte[FIRST_CAPACITY];
     private long @Nullable [] numbers;
+    private @Nullable RouteTicket @Nullable [] tickets; // of messages that are held back
     private long head;
     private long tail;
     private int size;
@@ -108,6 +111,28 @@ final class InFlightWindow {
     /** Which message of the store a slot holds. */
     long number(long sequence) {
         return numbers == null ? 0 : numbers[slot(sequence)];
+    }
+
+    /** Marks a message that the store does not know yet, and keeps the ticket that is held for it. */
+    void holdBack(long sequence, RouteTicket ticket) {
+        @Nullable RouteTicket[] all = tickets;
+        if (all == null) {
+            all = new @Nullable RouteTicket[states.length];
+            tickets = all;
+        }
+        all[slot(sequence)] = ticket;
+        set(sequence, HELD_BACK);
+    }
+
+    /** Ends {@link #holdBack}. */
+    RouteTicket takeTicket(long sequence) {
+        clear(sequence, HELD_BACK);
+        @Nullable RouteTicket[] all = tickets;
+        RouteTicket ticket = all == null ? null : all[slot(sequence)];
+        if (all != null) {
+            all[slot(sequence)] = null;
+        }
+        return ticket == null ? RouteTicket.NONE : ticket;
     }
 
     /**
@@ -265,10 +290,12 @@ final class InFlightWindow {
         @Nullable Subscription[] oldSubscriptions = subscriptions;
         byte[] oldStates = states;
         long[] oldNumbers = numbers;
+        @Nullable RouteTicket @Nullable [] oldTickets = tickets;
         messages = new @Nullable ApplicationMessage[capacity];
         subscriptions = new @Nullable Subscription[capacity];
         states = new byte[capacity];
         numbers = oldNumbers == null ? null : new long[capacity];
+        tickets = oldTickets == null ? null : new @Nullable RouteTicket[capacity];
         for (long sequence = head; sequence < tail; sequence++) {
             int from = (int) (sequence & mask);
             int to = slot(sequence);
@@ -277,6 +304,9 @@ final class InFlightWindow {
             states[to] = oldStates[from];
             if (numbers != null && oldNumbers != null) {
                 numbers[to] = oldNumbers[from];
+            }
+            if (tickets != null && oldTickets != null) {
+                tickets[to] = oldTickets[from];
             }
         }
     }

@@ -58,7 +58,7 @@ final class OutboundFlow {
         this.inFlight = new InFlightWindow(resources.budget());
         this.stored = stored;
         if (stored != null) {
-            stored.flow(this);
+            stored.flow(this, inFlight);
         }
     }
 
@@ -411,7 +411,7 @@ final class OutboundFlow {
     }
 
     private void remove(long sequence) {
-        if (stored != null) {
+        if (stored != null && !stored.wasHeldBack(sequence)) {
             stored.remove(inFlight.number(sequence));
         }
         inFlight.remove(sequence);

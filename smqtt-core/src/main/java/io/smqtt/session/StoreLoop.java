@@ -8,6 +8,7 @@ import io.smqtt.spi.StoreWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +26,9 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private static final int AGAIN_MILLIS = 500;
     private static final long WARN_EVERY_NANOS = 10_000_000_000L;
 
+    /** Messages that were just sent are held back for one to two turns. */
+    static final int TURN_MILLIS = 5;
+
     private final EventExecutor executor;
     private final DeadlineWheel wheel;
     private final boolean awaited;
@@ -32,6 +36,9 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private final Runnable flushTask = this::flushAtEnd;
     private @Nullable StoreWriter opened;
     private long settled;
+    private final Runnable turnTask = this::turn;
+    private final List<HeldBack> heldBack = new ArrayList<>();
+    private boolean turnQueued;
     private boolean flushQueued;
     private boolean failing;
     private boolean warned;
@@ -177,6 +184,38 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         values = newValues;
         details = newDetails;
         head = 0;
+    }
+
+    /** Whether the store did not take what was written to it last. */
+    boolean isFailing() {
+        return failing;
+    }
+
+    /** Is to have its turn, until it does not want another one. */
+    void holdsBack(HeldBack messages) {
+        heldBack.add(messages);
+        queueTurn();
+    }
+
+    private void queueTurn() {
+        if (!turnQueued) {
+            turnQueued = true;
+            executor.schedule(turnTask, TURN_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void turn() {
+        turnQueued = false;
+        heldBack.removeIf(messages -> !messages.turn());
+        if (!heldBack.isEmpty()) {
+            queueTurn();
+        }
+    }
+
+    /** Hands over what was submitted and what is held back: the store is about to be closed. */
+    public void finish() {
+        heldBack.forEach(HeldBack::writeAll);
+        flush();
     }
 
     private void flushAtEnd() {

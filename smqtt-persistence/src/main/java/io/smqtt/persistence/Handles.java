@@ -45,10 +45,13 @@ final class Handles implements AutoCloseable {
         try {
             synced = own(new WriteOptions().setSync(true).setNoSlowdown(true));
             unsynced = own(new WriteOptions().setNoSlowdown(true));
-            ColumnFamilyOptions options = familyOptions(settings);
+            BlockBasedTableConfig tables = tables(settings);
+            ColumnFamilyOptions options = familyOptions(own(new ColumnFamilyOptions()), tables, settings);
+            ColumnFamilyOptions queues = familyOptions(own(besideTheLast()), tables, settings);
             List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
             for (Family family : Family.values()) {
-                descriptors.add(new ColumnFamilyDescriptor(family.nameBytes(), options));
+                boolean grows = family == Family.QUEUE || family == Family.TAIL;
+                descriptors.add(new ColumnFamilyDescriptor(family.nameBytes(), grows ? queues : options));
             }
             List<ColumnFamilyHandle> handles = new ArrayList<>();
             DBOptions database = databaseOptions(settings, create);
@@ -112,17 +115,27 @@ final class Handles implements AutoCloseable {
                 .setKeepLogFileNum(2);
     }
 
-    private ColumnFamilyOptions familyOptions(StoreSettings settings) {
+    /** A row goes beside the last one of its session; to look for its place in memory costs more than all the rest. */
+    private static ColumnFamilyOptions besideTheLast() {
+        Properties hint = new Properties(); // not among the methods of this class
+        hint.setProperty("memtable_insert_with_hint_prefix_extractor", "rocksdb.FixedPrefix." + Keys.NUMBER_BYTES);
+        return ColumnFamilyOptions.getColumnFamilyOptionsFromProps(hint);
+    }
+
+    private BlockBasedTableConfig tables(StoreSettings settings) {
         Cache cache = own(new LRUCache(settings.cacheBytes()));
-        BlockBasedTableConfig table = new BlockBasedTableConfig()
+        return new BlockBasedTableConfig()
                 .setBlockCache(cache)
                 .setBlockSize(16 << 10)
                 .setCacheIndexAndFilterBlocks(true)
                 .setPinL0FilterAndIndexBlocksInCache(true)
                 .setFilterPolicy(own(new BloomFilter(10)))
                 .setFormatVersion(5);
-        return own(new ColumnFamilyOptions())
-                .setTableFormatConfig(table)
+    }
+
+    private static ColumnFamilyOptions familyOptions(
+            ColumnFamilyOptions options, BlockBasedTableConfig tables, StoreSettings settings) {
+        return options.setTableFormatConfig(tables)
                 .setWriteBufferSize(settings.writeBufferBytes())
                 .setArenaBlockSize(Math.min(256 << 10, settings.writeBufferBytes() / 64))
                 .setMaxWriteBufferNumber(4)

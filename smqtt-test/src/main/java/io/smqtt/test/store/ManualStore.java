@@ -41,6 +41,7 @@ public final class ManualStore implements BrokerStore {
     private int killed;
     private int commits;
     private int syncs;
+    private int failures;
 
     /**
      * Creates an empty store.
@@ -173,6 +174,15 @@ public final class ManualStore implements BrokerStore {
      */
     public synchronized int syncs() {
         return syncs;
+    }
+
+    /**
+     * How many flushes were not kept.
+     *
+     * @return flushes with at least one operation
+     */
+    public synchronized int failures() {
+        return failures;
     }
 
     /**
@@ -336,6 +346,7 @@ public final class ManualStore implements BrokerStore {
             syncs += batch.sync ? 1 : 0;
             execute(batch.writer.loop(), () -> batch.writer.listener().committed(batch.position));
         } else {
+            failures++;
             execute(batch.writer.loop(), () -> batch.writer.listener().failed(batch.position, cause));
         }
     }

@@ -21,6 +21,7 @@ import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.packet.SubscribeBytes;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -426,6 +427,50 @@ class AcknowledgementTest {
         subscriber.acknowledge(0x70, second.packetId());
         broker.store.release();
         await().until(() -> broker.store.messages("s").isEmpty());
+    }
+
+    @Test
+    void whatItsReceiverAcknowledgesAtOnceIsAnsweredWithoutTheStore() {
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe("t", 1);
+        RawClient publisher = broker.clean("p");
+        await().until(() -> answeredWithoutTheStore(publisher, subscriber)); // a slow machine may be too late
+        assertThat(broker.store.messages("s")).isEmpty();
+        subscriber.disconnect();
+        broker.resumed("s").expectNothing();
+    }
+
+    private boolean answeredWithoutTheStore(RawClient publisher, RawClient subscriber) throws IOException {
+        broker.store.hold();
+        publisher.send(message("x", 1, 1));
+        subscriber.acknowledge(0x40, subscriber.expectPublish("t", "x").packetId());
+        InputStream answers = publisher.socket().getInputStream();
+        await().until(() -> answers.available() > 0 || broker.store.pending() > 0);
+        boolean unwritten = broker.store.pending() == 0;
+        broker.store.release();
+        assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isZero();
+        return unwritten;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatItsReceiverDoesNotAcknowledgeIsWrittenBeforeItsPublisherIsAnswered(boolean stays) {
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe("t", 1);
+        RawClient publisher = broker.clean("p");
+        broker.store.hold();
+        publisher.send(message("x", 1, 1));
+        subscriber.expectPublish("t", "x");
+        if (!stays) {
+            subscriber.close();
+        }
+        broker.awaitPending();
+        publisher.expectNothing();
+        broker.store.release();
+        assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode()).isZero();
+        assertThat(broker.store.messages("s")).hasSize(1);
+        broker.kill();
+        assertThat(broker.resumed("s").expectPublish("t", "x").dup()).isTrue();
     }
 
     @Test

@@ -169,6 +169,7 @@ class SharedBacklogTest {
                 second.expectPublish("t", number);
             }
         }
+        await().until(() -> broker.store.failures() > 0);
         for (int i = 0; i < 5; i++) { // not again and again
             broker.advance(Duration.ofSeconds(1));
             second.expectNothing();
