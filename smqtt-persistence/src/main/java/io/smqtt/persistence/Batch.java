@@ -14,7 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -33,7 +32,7 @@ final class Batch implements Database.Rows {
     private final Tails tails;
     private final Heads heads;
     private final List<Change> changes = new ArrayList<>();
-    private final Map<Long, Map<Long, Pending>> messages = new HashMap<>();
+    private final Map<Long, Map<Long, Pending>> messages = new LinkedHashMap<>();
     private final IdentityHashMap<ApplicationMessage, Body> bodies = new IdentityHashMap<>();
     private final Map<Long, Integer> released = new HashMap<>();
     private final List<Long> removedSessions = new ArrayList<>();
@@ -159,8 +158,8 @@ final class Batch implements Database.Rows {
     /** Makes rows of messages; nothing can be applied afterwards. */
     void finish() throws RocksDBException {
         messages.values().forEach(session -> session.values().forEach(this::count));
-        for (Map.Entry<Long, Map<Long, Pending>> session : new TreeMap<>(messages).entrySet()) {
-            finish(session.getKey(), session.getValue()); // in the order of keys, which the library takes faster
+        for (Map.Entry<Long, Map<Long, Pending>> session : messages.entrySet()) {
+            finish(session.getKey(), session.getValue());
         }
         for (Body body : bodies.values()) {
             finish(body);

@@ -33,6 +33,7 @@ final class Handles implements AutoCloseable {
 
     private static final long MIB = 1L << 20;
     private static final long MAX_LOG_BYTES = 64 * MIB;
+    private static final int FILES_BEFORE_COMPACTION = 8; // queues are mostly gone before their files are merged
 
     private final NativeHandles opened = new NativeHandles();
     private final ColumnFamilyHandle[] families = new ColumnFamilyHandle[Family.values().length];
@@ -141,6 +142,7 @@ final class Handles implements AutoCloseable {
                 .setMaxWriteBufferNumber(4)
                 .setCompressionType(CompressionType.LZ4_COMPRESSION)
                 .setTargetFileSizeBase(32 * MIB)
+                .setLevel0FileNumCompactionTrigger(FILES_BEFORE_COMPACTION)
                 .setMaxBytesForLevelBase(128 * MIB)
                 .setLevelCompactionDynamicLevelBytes(true);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
@@ -18,17 +19,20 @@ import org.slf4j.LoggerFactory;
 final class Heads {
 
     private static final int SIZE = 1 << 16;
+    private static final int ENTRY = 4;
+    private static final int SEQUENCE = 1;
+    private static final int BODY = 2;
+    private static final int FOOTPRINT = 3; // times two, plus one if there may be a delivery
     private static final int READ_AHEAD = 64;
     private static final long NOTHING = 0; // sequence numbers begin with 1
     private static final QueueRow.Head DAMAGED = new QueueRow.Head(0, QueueRow.INLINE, true);
     private static final Logger LOG = LoggerFactory.getLogger(Heads.class);
 
     private final Database database;
-    private final long[] sessions = new long[SIZE];
-    private final long[] sequences = new long[SIZE];
-    private final int[] footprints = new int[SIZE];
-    private final long[] bodies = new long[SIZE];
-    private final boolean[] deliveries = new boolean[SIZE];
+
+    /** Session, sequence, body, and footprint with the mark of a delivery: side by side, because memory is far away. */
+    private final long[] entries = new long[SIZE * ENTRY];
+
     private final long[] removedAt = new long[SIZE];
     private long removals;
 
@@ -52,10 +56,16 @@ final class Heads {
     }
 
     private synchronized QueueRow.@Nullable Head find(long session, long sequence) {
-        int place = place(session, sequence);
-        return sessions[place] == session && sequences[place] == sequence
-                ? new QueueRow.Head(footprints[place], bodies[place], deliveries[place])
-                : null;
+        int at = entry(session, sequence);
+        if (!holds(at, session, sequence)) {
+            return null;
+        }
+        long footprint = entries[at + FOOTPRINT];
+        return new QueueRow.Head((int) (footprint >> 1), entries[at + BODY], (footprint & 1) != 0);
+    }
+
+    private boolean holds(int at, long session, long sequence) {
+        return entries[at] == session && entries[at + SEQUENCE] == sequence;
     }
 
     /** The next ones as well: queues are removed in order. */
@@ -88,42 +98,44 @@ final class Heads {
 
     /** A row that was read. What is known of a row since it was written stays. */
     synchronized void put(long session, long sequence, QueueRow.Head head) {
-        int place = place(session, sequence);
-        if (sessions[place] != session || sequences[place] != sequence) {
+        if (!holds(entry(session, sequence), session, sequence)) {
             written(session, sequence, head);
         }
     }
 
     /** How far the delivery of a message is has a row of its own from now on. */
     synchronized void deliveryWritten(long session, long sequence) {
-        int place = place(session, sequence);
-        if (sessions[place] == session && sequences[place] == sequence) {
-            deliveries[place] = true;
+        int at = entry(session, sequence);
+        if (holds(at, session, sequence)) {
+            entries[at + FOOTPRINT] |= 1;
         }
     }
 
     /** A row that is written. */
     synchronized void written(long session, long sequence, QueueRow.Head head) {
-        int place = place(session, sequence);
-        sessions[place] = session;
-        sequences[place] = sequence;
-        footprints[place] = head.footprintBytes();
-        bodies[place] = head.body();
-        deliveries[place] = head.mayHaveDelivery();
+        int at = entry(session, sequence);
+        entries[at] = session;
+        entries[at + SEQUENCE] = sequence;
+        entries[at + BODY] = head.body();
+        entries[at + FOOTPRINT] = (long) head.footprintBytes() << 1 | (head.mayHaveDelivery() ? 1 : 0);
     }
 
     /** The removal of a message is committed. */
     synchronized void removed(long session, long sequence) {
-        int place = place(session, sequence);
-        removedAt[place] = ++removals;
-        if (sessions[place] == session && sequences[place] == sequence) {
-            sequences[place] = NOTHING;
+        removedAt[place(session, sequence)] = ++removals;
+        int at = entry(session, sequence);
+        if (holds(at, session, sequence)) {
+            entries[at + SEQUENCE] = NOTHING;
         }
     }
 
     /** After a commit that failed: what it was to write is not there. */
     synchronized void clear() {
-        java.util.Arrays.fill(sequences, NOTHING);
+        Arrays.fill(entries, NOTHING);
+    }
+
+    private static int entry(long session, long sequence) {
+        return place(session, sequence) * ENTRY;
     }
 
     private static int place(long session, long sequence) {
