@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The messages of a stored session. All of them are in the store, numbered in their order. Those in flight are in the
- * {@link InFlightWindow} as well, and while a client is connected some of those that follow wait here to be sent; of the
- * others only their number and their bytes are in memory. They are read page by page as the window has room, so that the
- * numbers of what is in flight, of what is at hand and of what is only in the store always follow each other. On the
- * session's event loop.
+ * The messages of a stored session. All of them are in the store, numbered in their order, but for those that are
+ * {@link HeldBack}. Those in flight are in the {@link InFlightWindow} as well, and while a client is connected some of
+ * those that follow wait here to be sent; of the others only their number and their bytes are in memory. They are read
+ * page by page as the window has room, so that the numbers of what is in flight, of what is at hand and of what is only in
+ * the store always follow each other. On the session's event loop.
  */
 final class DurableQueue implements StoreWaiter {
 
