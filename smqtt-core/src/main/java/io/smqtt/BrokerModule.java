@@ -6,8 +6,10 @@ import io.smqtt.routing.Router;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.Ticker;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -69,6 +71,16 @@ public interface BrokerModule {
      */
     default boolean holdsAcknowledgements() {
         return false;
+    }
+
+    /**
+     * The directory of client identifiers that this module keeps. Asked once, before {@link #start}; one that the builder
+     * was given comes first.
+     *
+     * @return null if it keeps none
+     */
+    default @Nullable ClientDirectory clientDirectory() {
+        return null;
     }
 
     /**

@@ -31,6 +31,7 @@ import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.StoreLoop;
 import io.smqtt.session.Stores;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.Ticker;
 import io.smqtt.transport.AcceptedConnection;
@@ -194,12 +195,13 @@ final class BrokerParts {
                 methods.add(builtIn);
             }
         }
+        ClientDirectory directory = directory(builder);
         ConnectFlow connect = new ConnectFlow(
                 config,
                 access.authenticator(),
                 new EnhancedFlow(methods, disconnector),
                 access.authorizer(),
-                builder.directory,
+                directory,
                 sessions,
                 observer,
                 disconnector);
@@ -213,7 +215,20 @@ final class BrokerParts {
                 observer,
                 stores != null || builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
         return new ConnectionFlows(
-                connect, publish, new SubscribeFlow(config, router, access.authorizer()), disconnector);
+                connect, publish, new SubscribeFlow(config, router, access.authorizer(), directory), disconnector);
+    }
+
+    private static ClientDirectory directory(BrokerBuilder builder) {
+        if (builder.directory != ClientDirectory.LOCAL) {
+            return builder.directory;
+        }
+        for (BrokerModule module : builder.modules) {
+            ClientDirectory kept = module.clientDirectory();
+            if (kept != null) {
+                return kept;
+            }
+        }
+        return ClientDirectory.LOCAL;
     }
 
     private void initialize(Channel channel, AcceptedConnection link) {

@@ -13,6 +13,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.routing.SubscriptionObserver;
+import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.topic.SharedFilter;
@@ -86,9 +87,6 @@ public final class ClusterModule implements BrokerModule {
         if (byName && config.bind().endsWith(":0")) {
             problems.add("cluster.bind: must have the port that all nodes have, since names are looked up without one");
         }
-        if (config.subscribeSync() == ClusterConfig.SubscribeSync.ACKED) {
-            problems.add("cluster.subscribe-sync: acked is not supported yet");
-        }
         TlsConfig tls = config.tls();
         if (tls != null && tls.clientCa() == null) {
             problems.add("cluster.tls.client-ca: must be set: it is what other nodes are verified by");
@@ -135,6 +133,11 @@ public final class ClusterModule implements BrokerModule {
     }
 
     @Override
+    public ClientDirectory clientDirectory() {
+        return new Directory(loop, () -> node, config.subscribeSync() == ClusterConfig.SubscribeSync.ACKED);
+    }
+
+    @Override
     public Mono<Void> start(Core core) {
         return Mono.defer(() -> {
             long epoch = NodeIdentity.epoch(System.currentTimeMillis(), new Random());
@@ -146,6 +149,7 @@ public final class ClusterModule implements BrokerModule {
                     System::currentTimeMillis,
                     settings,
                     new RouterPart(core.router(), core.sessions().retained(), holdsAcknowledgements()),
+                    new BrokerClients(core.sessions()),
                     core.observer(),
                     core.budget(),
                     new Introduction(version(), config.bind(), config.weight()));

@@ -56,6 +56,11 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final Set<Peer> present = new HashSet<>();
     private NodeIdentity self;
     private final RetainedReplica retained;
+    private final ClusterClients clients;
+    private final Wire wire = new Wire();
+    private final List<Asked> asked = new ArrayList<>();
+    private final LongSupplier wallClockMillis;
+    private long clientClock;
     private long snapshots;
     private long sweptAtNanos;
     private long toldAtNanos;
@@ -73,6 +78,7 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param wallClockMillis milliseconds since 1970
      * @param settings what it goes by
      * @param local the broker
+     * @param localClients its sessions
      * @param observer is told of messages that do not reach a peer
      * @param budget slows publishers
      * @param introduction what others are told of it
@@ -85,6 +91,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             LongSupplier wallClockMillis,
             ClusterSettings settings,
             LocalPart local,
+            LocalClients localClients,
             BrokerObserver observer,
             QueueBudget budget,
             Introduction introduction) {
@@ -97,6 +104,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.observer = observer;
         this.budget = budget;
         this.introduction = introduction;
+        this.wallClockMillis = wallClockMillis;
         this.own = new OwnRoutes(settings.keptChanges());
         this.retained = new RetainedReplica(
                 self.nodeId(),
@@ -105,6 +113,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 this::storeRetained,
                 this::broadcast,
                 (peer, frame) -> transport.send(peer, encode(frame), true));
+        this.clients = new ClusterClients(wire, localClients, local, this::flush, own::sequence, settings.retransmit());
         long now = ticker.nanoTime();
         this.toldAtNanos = now;
         this.sweptAtNanos = now;
@@ -186,6 +195,11 @@ final class ClusterNode implements ClusterTransport.Handler {
         return retained;
     }
 
+    /** What deals with client identifiers. On the cluster's loop. */
+    ClusterClients clients() {
+        return clients;
+    }
+
     private void flush() {
         flushDue.set(false);
         for (RouteRow next = localChanges.poll(); next != null; next = localChanges.poll()) {
@@ -217,6 +231,8 @@ final class ClusterNode implements ClusterTransport.Handler {
             sweptAtNanos = now;
             retained.sweep();
         }
+        clients.tick(now);
+        answerAsked();
         for (Member member : members.values()) {
             member.outbox().tick(now);
             if (member.purgeIfGone(now, settings.routeTtl().toNanos())) {
@@ -252,7 +268,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             for (Member member : members.values()) {
                 if (peer.equals(member.peer()) && member.isReachable()) {
                     LOG.warn("node {} cannot be reached", member.identity());
-                    member.gone(ticker.nanoTime());
+                    gone(member);
                 }
             }
         });
@@ -312,10 +328,12 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
         } else if (frame instanceof Frame.Delta delta) {
             judge(member, member.routes().apply(member.epoch(), delta));
+            answerAsked();
         } else if (frame instanceof Frame.Digest digest) {
             judge(member, member.routes().compare(member.epoch(), digest));
         } else if (frame instanceof Frame.Snapshot snapshot) {
             judge(member, member.routes().apply(member.epoch(), snapshot));
+            answerAsked();
         } else if (frame instanceof Frame.Pull pull) {
             answer(from, pull);
         } else if (frame instanceof Frame.PublishBatch batch) {
@@ -328,8 +346,122 @@ final class ClusterNode implements ClusterTransport.Handler {
             if (ack.ofEpoch() == self.epoch()) {
                 member.outbox().acknowledged(ack, ticker.nanoTime());
             }
+        } else if (frame instanceof Frame.Sync sync) {
+            sync(member, sync);
+        } else if (frame instanceof Frame.Client client) {
+            clients.accept(member.identity(), client);
         } else if (frame != null) {
             retained.accept(from, frame);
+        }
+    }
+
+    private void sync(Member member, Frame.Sync sync) {
+        Asked question = new Asked(member, member.epoch(), sync);
+        if (sync.fence()) {
+            local.afterRouted(() -> loop.execute(() -> member.outbox().afterDrained(question::answer)));
+        } else {
+            asked.add(question);
+            answerAsked();
+        }
+    }
+
+    /** Answers those who wanted to know when their routes are known here. */
+    private void answerAsked() {
+        asked.removeIf(question -> {
+            boolean known = question.member.routes().sequenceOf(question.epoch) >= question.sync.sequence();
+            if (known) {
+                question.answer();
+            }
+            return known;
+        });
+    }
+
+    /** A question that a member has asked. */
+    private final class Asked {
+
+        private final Member member;
+        private final long epoch;
+        private final Frame.Sync sync;
+
+        Asked(Member member, long epoch, Frame.Sync sync) {
+            this.member = member;
+            this.epoch = epoch;
+            this.sync = sync;
+        }
+
+        private void answer() {
+            wire.send(member.nodeId(), new Frame.Synced(sync.number(), epoch));
+        }
+    }
+
+    /** How clients' parts speak. */
+    private final class Wire implements ClientWire {
+
+        @Override
+        public NodeIdentity self() {
+            return self;
+        }
+
+        @Override
+        public Collection<String> others() {
+            List<String> all = new ArrayList<>();
+            for (Member member : members.values()) {
+                if (member.isReachable()) {
+                    all.add(member.nodeId());
+                }
+            }
+            return all;
+        }
+
+        @Override
+        public boolean reaches(String nodeId, long epoch) {
+            Member member = members.get(nodeId);
+            return member == null
+                    ? self.equals(new NodeIdentity(nodeId, epoch))
+                    : member.isReachable() && member.epoch() == epoch;
+        }
+
+        @Override
+        public void send(String nodeId, Frame.Client frame) {
+            if (nodeId.equals(self.nodeId())) {
+                loop.execute(() -> {
+                    if (!stopped) {
+                        clients.accept(self, frame);
+                    }
+                });
+                return;
+            }
+            Member member = members.get(nodeId);
+            Peer peer = member == null ? null : member.peer();
+            if (peer != null) {
+                transport.send(peer, encode(frame), frame instanceof Frame.SessionPart);
+            }
+        }
+
+        @Override
+        public long nextClock() {
+            clientClock = Math.max(clientClock + 1, RetainedVersion.clockOf(wallClockMillis.getAsLong()));
+            return clientClock;
+        }
+
+        @Override
+        public void heardClock(long clock) {
+            clientClock = Math.max(clientClock, clock);
+        }
+
+        @Override
+        public long nanoTime() {
+            return ticker.nanoTime();
+        }
+
+        @Override
+        public void later(long millis, Runnable task) {
+            loop.schedule(task, millis, TimeUnit.MILLISECONDS);
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            loop.execute(task);
         }
     }
 
@@ -364,6 +496,9 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
         boolean moved = !from.equals(member.peer());
         if (sender.epoch() > member.epoch() || moved) {
+            if (member.isReachable()) {
+                gone(member);
+            }
             member.runs(sender.epoch(), from);
             if (present.contains(from)) {
                 arrived(member);
@@ -394,9 +529,16 @@ final class ClusterNode implements ClusterTransport.Handler {
         return member;
     }
 
+    private void gone(Member member) {
+        member.gone(ticker.nanoTime());
+        asked.removeIf(question -> question.member == member);
+        clients.down(member.nodeId());
+    }
+
     private void arrived(Member member) {
         LOG.info("node {} is here: {}", member.identity(), member.peer());
         member.reachable(ticker.nanoTime());
+        clients.up(member.nodeId());
     }
 
     /** Asks for what is missing, but not again while the answer may be on its way. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.session.SessionState;
+import io.smqtt.spi.StoredMessage;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What nodes say to each other. Each frame also carries who says it: see {@link FrameCodec}. */
 sealed interface Frame {
@@ -124,6 +127,146 @@ sealed interface Frame {
      * @param topics of which topics
      */
     record RetainedPull(List<String> topics) implements Frame {}
+
+    /** What is said about client identifiers and their sessions; see {@link ClientCodec}. */
+    sealed interface Client extends Frame {}
+
+    /**
+     * A client of the sender wants its session: asks the receiver to see to it that no other node has it.
+     *
+     * @param number counts the claims of the sender
+     * @param clientId the client identifier
+     * @param cleanStart whether an existing session is discarded
+     * @param userName the client's user, or null
+     * @param clock when the sender claimed the session that it has itself, or {@link #NOTHING}
+     */
+    record Claim(
+            long number,
+            String clientId,
+            boolean cleanStart,
+            @Nullable String userName,
+            long clock) implements Client {}
+
+    /**
+     * Asks a node to give up a client identifier.
+     *
+     * @param claim whose claim it is for
+     * @param discard whether the session ends, instead of being sent to the claimant
+     * @param userName the claimant's user, or null
+     * @param clock when the claim was made; a session that was claimed later stays
+     * @param claimantClock when the claimant claimed the session that it has itself, or {@link #NOTHING}
+     */
+    record Release(
+            ClaimKey claim, boolean discard, @Nullable String userName, long clock, long claimantClock)
+            implements Client {}
+
+    /**
+     * The answer to a release.
+     *
+     * @param claim the claim
+     * @param outcome what became of it
+     * @param clock when the sender claimed the session that it keeps, or 0
+     */
+    record Released(ClaimKey claim, Outcome outcome, long clock) implements Client {}
+
+    /** What becomes of a claim on one node. */
+    enum Outcome {
+        /** The node has no session of the client any more. */
+        FREE,
+        /** The session belongs to another user. */
+        REFUSED,
+        /** The session was claimed later. */
+        NEWER,
+        /** Not now. */
+        BUSY
+    }
+
+    /**
+     * A claim was decided.
+     *
+     * @param number the claim of the receiver
+     * @param clientId the client identifier
+     * @param granted false if the session belongs to another user
+     * @param clock when it was claimed, from now on
+     */
+    record Granted(long number, String clientId, boolean granted, long clock) implements Client {}
+
+    /**
+     * A claim has come to its end: the next one may have its turn.
+     *
+     * @param number the claim of the sender
+     * @param clientId the client identifier
+     */
+    record Settled(long number, String clientId) implements Client {}
+
+    /**
+     * A part of a session that moves to the receiver; the next one follows when this was taken.
+     *
+     * @param number the claim of the receiver
+     * @param toEpoch the run of the receiver that made it
+     * @param index the number of the part, from 0
+     * @param kind what it is
+     * @param state what the session is; in the first part only
+     * @param messages messages, maybe none
+     */
+    record SessionPart(
+            long number,
+            long toEpoch,
+            int index,
+            PartKind kind,
+            @Nullable SessionState state,
+            List<StoredMessage> messages)
+            implements Client {}
+
+    /** What a part of a session is for. */
+    enum PartKind {
+        /** The session without its messages. */
+        STATE,
+        /** Messages that it had. */
+        MESSAGES,
+        /** All is there. */
+        INSTALL,
+        /** Messages that came meanwhile. */
+        LATE,
+        /** No more come. */
+        END
+    }
+
+    /**
+     * A part was taken.
+     *
+     * @param number the claim of the sender
+     * @param ofEpoch the run of the receiver that sent it
+     * @param index the number of the part
+     * @param taken false if the session is not wanted, or could not be kept
+     */
+    record SessionAck(long number, long ofEpoch, int index, boolean taken) implements Client {}
+
+    /**
+     * Sessions of the sender.
+     *
+     * @param clientIds client identifiers
+     * @param clocks when each was claimed
+     */
+    record Owned(List<String> clientIds, List<Long> clocks) implements Client {}
+
+    /**
+     * Asks to be told when the receiver knows the sender's routes, or when everything that the receiver has routed up to
+     * now has arrived at the sender.
+     *
+     * @param number counts the questions of the sender
+     * @param sequence the last change of the sender's routes that matters
+     * @param fence whether it is about what was routed, too
+     */
+    record Sync(long number, long sequence, boolean fence) implements Client {}
+
+    /**
+     * The answer to a question.
+     *
+     * @param number the question of the receiver
+     * @param ofEpoch the run of the receiver that asked
+     */
+    record Synced(long number, long ofEpoch) implements Client {}
 
     /**
      * A message that was not taken over.

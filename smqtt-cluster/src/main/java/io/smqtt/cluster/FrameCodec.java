@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-import io.smqtt.topic.InvalidTopicException;
-import io.smqtt.topic.SharedFilter;
-import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +66,9 @@ final class FrameCodec {
     }
 
     private static int type(Frame frame) {
-        if (frame instanceof Frame.Hello) {
+        if (frame instanceof Frame.Client client) {
+            return ClientCodec.type(client);
+        } else if (frame instanceof Frame.Hello) {
             return HELLO;
         } else if (frame instanceof Frame.Delta) {
             return DELTA;
@@ -96,7 +95,9 @@ final class FrameCodec {
     }
 
     private static void body(FrameWriter target, Frame frame, long nowNanos) {
-        if (frame instanceof Frame.Hello hello) {
+        if (frame instanceof Frame.Client client) {
+            ClientCodec.write(target, client, nowNanos);
+        } else if (frame instanceof Frame.Hello hello) {
             target.u8(hello.minVersion()).u8(hello.maxVersion()).i64(hello.features());
             target.text(hello.software()).u8(hello.reply() ? 1 : 0);
             target.number(hello.weight()).text(hello.address());
@@ -258,7 +259,7 @@ final class FrameCodec {
             case RETAINED_DIGEST -> retainedDigest(source);
             case RETAINED_VERSIONS -> retainedVersions(source);
             case RETAINED_PULL -> retainedPull(source);
-            default -> null;
+            default -> ClientCodec.read(type, source, nowNanos);
         };
     }
 
@@ -285,22 +286,9 @@ final class FrameCodec {
         int count = source.count(2);
         List<RouteRow> rows = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            rows.add(new RouteRow(filter(source.text()), source.number(Integer.MAX_VALUE)));
+            rows.add(new RouteRow(ClientCodec.filter(source.text()), source.number(Integer.MAX_VALUE)));
         }
         return rows;
-    }
-
-    private static String filter(String text) {
-        try {
-            if (SharedFilter.isShared(text)) {
-                SharedFilter.of(text);
-            } else {
-                TopicFilter.of(text);
-            }
-            return text;
-        } catch (InvalidTopicException e) {
-            throw new MalformedFrameException("a filter is not well-formed");
-        }
     }
 
     private static List<ForwardedMessage> messages(FrameReader source, long nowNanos) {

@@ -41,6 +41,13 @@ interface LocalPart {
      */
     void retain(ApplicationMessage message, Runnable refused);
 
+    /**
+     * Waits for what is being routed.
+     *
+     * @param done called on any thread when all that was routed up to now is in the outboxes
+     */
+    void afterRouted(Runnable done);
+
     /** Is told the routes of one other node. */
     @FunctionalInterface
     interface RemoteRoutes {

@@ -7,6 +7,7 @@ import io.smqtt.routing.RoutingLoop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,13 +20,16 @@ final class LoopBuffers {
     private final Runnable flushTask = this::flush;
     private @Nullable Buffer[] buffers = new @Nullable Buffer[4];
     private boolean flushDue;
+    private final LongSupplier marks;
 
     /**
      * Creates empty buffers.
      *
      * @param loop whose they are; null for a thread that is no event loop, where nothing is held back
+     * @param marks numbers that tell messages apart, none of them given twice by any node
      */
-    LoopBuffers(@Nullable RoutingLoop loop) {
+    LoopBuffers(@Nullable RoutingLoop loop, LongSupplier marks) {
+        this.marks = marks;
         this.loop = loop;
     }
 
@@ -43,6 +47,7 @@ final class LoopBuffers {
         if (last != null && last.message() == message && last.ticket() == ticket) {
             return last;
         }
+        message.mark(marks.getAsLong());
         OutboundMessage next = new OutboundMessage(message);
         next.hold(ticket);
         buffer.messages.add(next);

@@ -16,7 +16,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A forwarded message as bytes: flags, topic, what is left of the expiry interval, publisher, properties, payload, groups.
+ * A forwarded message as bytes: flags, topic, what is left of the expiry interval, publisher, properties, payload, groups, mark.
  * What a later version adds comes after that and is passed over. For any thread.
  */
 final class MessageCodec {
@@ -66,6 +66,7 @@ final class MessageCodec {
             target.number(forwarded.groups().size());
             forwarded.groups().forEach(group -> target.text(group.toString()));
         }
+        target.i64(message.mark());
     }
 
     /**
@@ -92,6 +93,9 @@ final class MessageCodec {
         }
         ApplicationMessage message =
                 message(topic, payload, flags, PublishProperties.ofEncoded(properties), expiry, nowNanos, publisher);
+        if (source.remaining() >= Long.BYTES) { // in a batch each message is a block of its own
+            message.mark(source.i64());
+        }
         return new ForwardedMessage(message, (flags & TO_ALL) != 0, List.copyOf(groups));
     }
 

@@ -48,6 +48,10 @@ final class PeerOutbox {
     private long progressNanos;
     private long patienceNanos;
     private boolean pressing;
+    private final ArrayDeque<Marker> markers = new ArrayDeque<>();
+
+    /** Something waits until a message has been taken over. */
+    private record Marker(OutboundMessage last, Runnable task) {}
 
     /**
      * Creates an empty queue to a peer that cannot be reached yet.
@@ -160,11 +164,24 @@ final class PeerOutbox {
         }
     }
 
+    /** Runs a task when the peer has taken over what is here now, or cannot be reached. */
+    void afterDrained(Runnable task) {
+        OutboundMessage last = unsent.isEmpty() ? unacknowledged.peekLast() : unsent.peekLast();
+        if (last == null || !reachable) {
+            task.run();
+        } else {
+            markers.add(new Marker(last, task));
+        }
+    }
+
     /** The peer cannot be reached. */
     void down() {
         if (reachable) {
             reachable = false;
             park();
+            while (!markers.isEmpty()) {
+                markers.remove().task.run();
+            }
             adjustPressure();
         }
     }
@@ -244,6 +261,9 @@ final class PeerOutbox {
             count.addAndGet(-settled);
             bytes.addAndGet(-settledBytes);
             progress(nowNanos);
+            while (!markers.isEmpty() && markers.element().last == done) {
+                markers.remove().task.run();
+            }
         }
         adjustPressure();
         pump();

@@ -18,6 +18,9 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,10 +43,10 @@ final class RouterPart implements LocalPart {
         protected LoopBuffers initialValue() {
             for (RoutingLoop loop : router().loops()) {
                 if (loop.executor().inEventLoop()) {
-                    return new LoopBuffers(loop);
+                    return new LoopBuffers(loop, marks());
                 }
             }
-            return new LoopBuffers(null);
+            return new LoopBuffers(null, marks());
         }
     };
 
@@ -58,6 +61,15 @@ final class RouterPart implements LocalPart {
         this.router = router;
         this.retained = retained;
         this.awaits = awaits;
+    }
+
+    /** Numbers that no other node, run or event loop is likely to give: 64 random bits to begin with. */
+    private static LongSupplier marks() {
+        long[] last = {new SplittableRandom().nextLong()};
+        return () -> {
+            last[0] = last[0] == -1 ? 1 : last[0] + 1;
+            return last[0];
+        };
     }
 
     private Router router() {
@@ -161,6 +173,20 @@ final class RouterPart implements LocalPart {
             router.redispatch(loop, message, group, member -> isSeatOf(member, nodeId), ticket);
             ticket.release(true);
         });
+    }
+
+    @Override
+    public void afterRouted(Runnable done) {
+        AtomicInteger missing = new AtomicInteger(router.loops().size());
+        for (RoutingLoop loop : router.loops()) {
+            EventExecutor executor = loop.executor();
+            executor.execute(() -> executor.execute(
+                    () -> { // what this pass has collected goes first
+                        if (missing.decrementAndGet() == 0) {
+                            done.run();
+                        }
+                    }));
+        }
     }
 
     private static boolean isSeatOf(Subscription member, String nodeId) {

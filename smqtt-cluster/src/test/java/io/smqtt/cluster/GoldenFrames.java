@@ -4,6 +4,10 @@ package io.smqtt.cluster;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
+import io.smqtt.session.SessionState;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.SharedFilter;
 import java.io.IOException;
 import java.io.InputStream;
@@ -54,7 +58,52 @@ final class GoldenFrames {
                 "retained-versions",
                 new Frame.RetainedVersions(200, List.of("a/b", "c"), List.of(version(), version())));
         frames.put("retained-pull", new Frame.RetainedPull(List.of("a/b", "c")));
+        clients(frames);
         return frames;
+    }
+
+    private static void clients(Map<String, Frame> frames) {
+        ClaimKey key = new ClaimKey("node-2", 9, 300, "client");
+        frames.put("claim", new Frame.Claim(300, "client", true, "user", Frame.NOTHING));
+        frames.put("release", new Frame.Release(key, false, null, 1_000, 999));
+        frames.put("released", new Frame.Released(key, Frame.Outcome.NEWER, 1_001));
+        frames.put("granted", new Frame.Granted(300, "client", true, 1_002));
+        frames.put("settled", new Frame.Settled(300, "client"));
+        frames.put(
+                "session-state",
+                new Frame.SessionPart(
+                        300,
+                        9,
+                        0,
+                        Frame.PartKind.STATE,
+                        new SessionState(
+                                "client",
+                                "user",
+                                3_600,
+                                List.of(
+                                        new StoredSubscription("a/+", QoS.AT_LEAST_ONCE, true, true, 200),
+                                        new StoredSubscription("$share/g/#", QoS.EXACTLY_ONCE, false, false, 0)),
+                                List.of(1, 65_535)),
+                        List.of()));
+        frames.put(
+                "session-messages",
+                new Frame.SessionPart(
+                        300,
+                        9,
+                        7,
+                        Frame.PartKind.MESSAGES,
+                        null,
+                        List.of(
+                                stored(1, StoredDelivery.WAITING, 3, 300),
+                                stored(2, new StoredDelivery(StoredDelivery.State.SENT, 400)))));
+        frames.put("session-ack", new Frame.SessionAck(300, 9, 7, true));
+        frames.put("owned", new Frame.Owned(List.of("client", "é"), List.of(1_000L, 0L)));
+        frames.put("sync", new Frame.Sync(5, 300, true));
+        frames.put("synced", new Frame.Synced(5, 9));
+    }
+
+    private static StoredMessage stored(long number, StoredDelivery delivery, int... identifiers) {
+        return new StoredMessage(number, full().message(), "é", QoS.AT_LEAST_ONCE, true, identifiers, delivery);
     }
 
     private static RetainedVersion version() {
@@ -82,6 +131,7 @@ final class GoldenFrames {
                 .expiryInterval(Duration.ofSeconds(3_600))
                 .build()
                 .accepted(0, "publisher");
+        message.mark(0x1122_3344_5566_7788L);
         return new ForwardedMessage(message, false, List.of(SharedFilter.of("$share/group/#")));
     }
 

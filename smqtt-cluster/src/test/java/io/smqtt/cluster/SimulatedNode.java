@@ -5,9 +5,11 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.DropReason;
 import io.smqtt.test.cluster.SimulatedLoop;
 import io.smqtt.test.cluster.SimulatedNetwork;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +51,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private long clockAheadMillis;
     private long longestTaking;
     private boolean refusesGroups;
+    private final SimulatedClients clients;
 
     /** A message that was taken over. */
     record Arrival(String from, String topic, long number, QoS qos, boolean toAll, List<SharedFilter> groups) {}
@@ -58,6 +62,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         this.nodeId = nodeId;
         this.process = network.start(nodeId);
         this.loop = new SimulatedLoop(simulation);
+        this.clients = new SimulatedClients(loop);
         this.node = new ClusterNode(
                 new NodeIdentity(nodeId, epoch),
                 process,
@@ -66,6 +71,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 this::wallClockMillis,
                 settings,
                 this,
+                clients,
                 this,
                 budget,
                 new Introduction("test", nodeId, 1));
@@ -76,6 +82,23 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     void crash() {
         process.crash();
         loop.shutdown();
+    }
+
+    SimulatedClients clients() {
+        return clients;
+    }
+
+    void claim(ClientIdentity client, Consumer<@Nullable ReasonCode> outcome) {
+        loop.execute(() -> node.clients().claim(client, false, outcome));
+    }
+
+    void settled(ClientIdentity client) {
+        loop.execute(() -> node.clients().settled(client));
+    }
+
+    @Override
+    public void afterRouted(Runnable done) {
+        loop.execute(done);
     }
 
     boolean isAlive() {

@@ -44,6 +44,15 @@ final class Answers {
      * @param fallback the answer if the Mono fails, is empty, or takes longer than half a minute
      */
     static <T> void await(Connection connection, Mono<T> mono, T fallback, Consumer<T> then) {
+        await(connection, mono, fallback, then, answer -> {});
+    }
+
+    /**
+     * The same, for an answer that must be dealt with in any case.
+     *
+     * @param gone takes the answer instead if the connection has ended meanwhile
+     */
+    static <T> void await(Connection connection, Mono<T> mono, T fallback, Consumer<T> then, Consumer<T> gone) {
         connection.await();
         mono.timeout(PATIENCE)
                 .onErrorResume(error -> {
@@ -51,13 +60,14 @@ final class Answers {
                     return Mono.just(fallback);
                 })
                 .defaultIfEmpty(fallback)
-                .subscribe(
-                        answer -> connection.loop().routing().executor().execute(() -> take(connection, answer, then)));
+                .subscribe(answer ->
+                        connection.loop().routing().executor().execute(() -> take(connection, answer, then, gone)));
     }
 
-    private static <T> void take(Connection connection, T answer, Consumer<T> then) {
+    private static <T> void take(Connection connection, T answer, Consumer<T> then, Consumer<T> gone) {
         connection.answered();
         if (connection.isClosing()) { // gone while it waited
+            gone.accept(answer);
             return;
         }
         try {

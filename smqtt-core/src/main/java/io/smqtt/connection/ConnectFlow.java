@@ -21,6 +21,7 @@ import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
 import java.util.Set;
@@ -182,14 +183,26 @@ public final class ConnectFlow {
 
     private void claim(
             Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
-        Mono<ReasonCode> claimed = directory.claim(client, packet.cleanStart()).thenReturn(ReasonCode.SUCCESS);
-        Answers.await(connection, claimed, ReasonCode.SERVER_UNAVAILABLE, outcome -> {
-            if (outcome == ReasonCode.SUCCESS) {
-                open(connection, packet, client, authenticationData);
-            } else {
-                disconnector.refuse(connection, outcome, null);
-            }
-        });
+        Mono<ReasonCode> claimed = directory
+                .claim(client, packet.cleanStart())
+                .thenReturn(ReasonCode.SUCCESS)
+                .onErrorResume(ClaimRefusedException.class, refused -> Mono.just(refused.reason()));
+        Answers.await(
+                connection,
+                claimed,
+                ReasonCode.SERVER_UNAVAILABLE,
+                outcome -> {
+                    if (outcome == ReasonCode.SUCCESS) {
+                        open(connection, packet, client, authenticationData);
+                    } else {
+                        disconnector.refuse(connection, outcome, null);
+                    }
+                },
+                outcome -> {
+                    if (outcome == ReasonCode.SUCCESS) {
+                        directory.settled(client);
+                    }
+                });
     }
 
     private void open(
@@ -207,12 +220,14 @@ public final class ConnectFlow {
                     @Override
                     public void opened(Session session, boolean sessionPresent) {
                         connected(connection, packet, session, sessionPresent, granted, authenticationData);
+                        directory.settled(client);
                     }
 
                     @Override
                     public void refused(ReasonCode reason) {
                         connection.answered();
                         disconnector.refuse(connection, reason, null);
+                        directory.settled(client);
                     }
                 }));
     }

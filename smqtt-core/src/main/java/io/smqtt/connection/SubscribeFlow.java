@@ -15,6 +15,7 @@ import io.smqtt.session.Session;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.ClientDirectory;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -32,6 +33,7 @@ public final class SubscribeFlow {
     private final Authorizer authorizer;
     private final LimitsConfig limits;
     private final MqttConfig mqtt;
+    private final ClientDirectory directory;
 
     /**
      * Creates the flow.
@@ -39,8 +41,10 @@ public final class SubscribeFlow {
      * @param config the broker's configuration
      * @param router the subscriptions and retained messages
      * @param authorizer who may subscribe to what
+     * @param directory whether a SUBACK waits for other nodes
      */
-    public SubscribeFlow(BrokerConfig config, Router router, Authorizer authorizer) {
+    public SubscribeFlow(BrokerConfig config, Router router, Authorizer authorizer, ClientDirectory directory) {
+        this.directory = directory;
         this.router = router;
         this.authorizer = authorizer;
         this.limits = config.limits();
@@ -147,11 +151,11 @@ public final class SubscribeFlow {
             }
         }
         if (changes.isEmpty()) {
-            answer(connection, packet.packetId(), reasons, wantRetained);
+            announce(connection, packet.packetId(), reasons, wantRetained);
         } else {
             session.afterCommit(kept -> {
                 if (kept) {
-                    answer(connection, packet.packetId(), reasons, wantRetained);
+                    announce(connection, packet.packetId(), reasons, wantRetained);
                 } else {
                     changes.forEach(change -> reasons.set(change.index, ReasonCode.QUOTA_EXCEEDED));
                     session.execute(() -> changes.forEach(change -> undo(session, change)));
@@ -176,6 +180,20 @@ public final class SubscribeFlow {
             session.unsubscribe(filter, shareName);
         } else {
             session.subscribe(change.before);
+        }
+    }
+
+    /** Answers when other nodes know of the subscriptions, if that is wanted. */
+    private void announce(
+            Connection connection, int packetId, List<ReasonCode> reasons, List<Subscription> wantRetained) {
+        if (directory.holdsSubAck() && !connection.isClosing()) {
+            Answers.await(
+                    connection,
+                    directory.subscribed().thenReturn(true),
+                    true,
+                    done -> answer(connection, packetId, reasons, wantRetained));
+        } else {
+            answer(connection, packetId, reasons, wantRetained);
         }
     }
 

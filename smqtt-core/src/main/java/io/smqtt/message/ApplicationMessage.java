@@ -25,6 +25,9 @@ public final class ApplicationMessage {
     private final boolean timed;
     private final @Nullable String publisherId;
 
+    /** Given at most once, while the message is routed, by the one event loop that routes it. */
+    private long mark;
+
     /**
      * Creates a message as the broker has accepted it. Applications use {@link #builder(String)}.
      *
@@ -151,6 +154,27 @@ public final class ApplicationMessage {
      */
     public @Nullable String publisherId() {
         return publisherId;
+    }
+
+    /**
+     * Tells the message apart from all others in a cluster, on whatever node it is looked at.
+     *
+     * @return a number, or 0 for a message that has never left its node
+     */
+    public long mark() {
+        return mark;
+    }
+
+    /**
+     * Marks a message that is about to leave its node, or has come from another one. Before it is handed to other threads;
+     * does nothing if it is marked.
+     *
+     * @param number not 0, and given to no other message
+     */
+    public void mark(long number) {
+        if (mark == 0) {
+            mark = number;
+        }
     }
 
     /**

@@ -276,7 +276,7 @@ final class DurableQueue implements StoreWaiter {
         }
     }
 
-    private static StoredMessage stored(
+    static StoredMessage stored(
             long number, ApplicationMessage message, Subscription subscription, QoS qos, StoredDelivery delivery) {
         return new StoredMessage(
                 number,
@@ -755,6 +755,19 @@ final class DurableQueue implements StoreWaiter {
             forgetAll();
             then.run();
         });
+    }
+
+    /** Whether all messages can be read from the store: none is on its way into it, or to another member. */
+    boolean isQuiet() {
+        return joint == null && !isHandingOver();
+    }
+
+    /** The session lives on another node: what waits is forgotten, and was not dropped. */
+    void forgetMoved() {
+        detach();
+        joint = null;
+        waiting = 0;
+        bytes = 0;
     }
 
     private void forgetAll() {

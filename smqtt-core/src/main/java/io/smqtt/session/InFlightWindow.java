@@ -5,6 +5,8 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,8 @@ final class InFlightWindow {
     static final byte DEPARTING = 0x20;
     static final byte HELD_BACK = 0x40;
 
+    private static final ApplicationMessage NOTHING =
+            ApplicationMessage.builder("-").qos(QoS.EXACTLY_ONCE).build();
     private static final int STATE = 0x07;
     private static final int IDENTIFIERS = 65_535;
     private static final int FIRST_CAPACITY = 8;
@@ -204,6 +208,25 @@ final class InFlightWindow {
         int slot = slot(sequence);
         forget(slot);
         states[slot] = AWAITING_PUBCOMP;
+    }
+
+    /** A message as it is told to another node. */
+    StoredMessage snapshot(long sequence, long number) {
+        ApplicationMessage message = message(sequence);
+        Subscription subscription = subscription(sequence);
+        if (message == null || subscription == null) { // only the handshake is left
+            return new StoredMessage(
+                    number,
+                    NOTHING,
+                    NOTHING.topic().value(),
+                    QoS.EXACTLY_ONCE,
+                    false,
+                    new int[0],
+                    new StoredDelivery(StoredDelivery.State.RECEIVED, packetId(sequence)));
+        }
+        QoS qos = state(sequence) == AWAITING_PUBACK ? QoS.AT_LEAST_ONCE : QoS.EXACTLY_ONCE;
+        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, packetId(sequence));
+        return DurableQueue.stored(number, message, subscription, qos, delivery);
     }
 
     /** How many messages the client has not said to have, without those that go to others. */

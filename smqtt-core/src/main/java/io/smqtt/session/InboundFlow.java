@@ -143,6 +143,16 @@ public final class InboundFlow {
         return true;
     }
 
+    /** Whether all that was routed is safe. */
+    boolean isSettled() {
+        return unsettled == null;
+    }
+
+    /** The identifiers that wait for PUBREL. */
+    int[] identifiers() {
+        return awaitingRelease == null ? new int[0] : awaitingRelease.stream().toArray();
+    }
+
     /**
      * How many messages wait for PUBREL.
      *

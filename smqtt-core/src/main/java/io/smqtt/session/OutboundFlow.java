@@ -12,7 +12,10 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
 import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -735,6 +738,53 @@ final class OutboundFlow {
             observer.messageDropped(DropReason.EXPIRED, expired);
         }
         return soonest == Long.MAX_VALUE ? ApplicationMessage.NEVER : soonest;
+    }
+
+    // --- between nodes
+
+    /** What is in memory alone, in order: in flight and waiting, or of a stored session what waits at QoS 0. */
+    List<StoredMessage> snapshot() {
+        List<StoredMessage> all = new ArrayList<>();
+        for (long sequence = inFlight.head(); stored == null && sequence < inFlight.tail(); sequence++) {
+            if (isInFlight(sequence)) {
+                all.add(inFlight.snapshot(sequence, all.size() + 1));
+            }
+        }
+        for (int i = queue.size(); i > 0; i--) {
+            ApplicationMessage message = queue.message();
+            Subscription subscription = queue.subscription();
+            queue.remove();
+            queue.add(message, subscription);
+            all.add(DurableQueue.stored(
+                    all.size() + 1,
+                    message,
+                    subscription,
+                    message.qos().atMost(subscription.maximumQos()),
+                    StoredDelivery.WAITING));
+        }
+        return all;
+    }
+
+    /** A message of a session in memory has come from another node: it takes its old place. */
+    void restore(StoredMessage message, Subscription subscription) {
+        StoredDelivery delivery = message.delivery();
+        if (delivery.state() == StoredDelivery.State.WAITING || !inFlight.reach(delivery.packetId())) {
+            queue.add(message.message(), subscription);
+            return;
+        }
+        long sequence = inFlight.add(message.message(), subscription, message.qos());
+        if (delivery.state() == StoredDelivery.State.RECEIVED) {
+            inFlight.received(sequence);
+        }
+    }
+
+    /** Lets go of all messages: the session lives on another node. */
+    void forget() {
+        while (!queue.isEmpty()) {
+            queue.remove();
+        }
+        inFlight.clear();
+        retained = null;
     }
 
     /** Drops all that waits, when the session ends. */

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
 import io.smqtt.routing.JointOperation;
@@ -16,6 +17,7 @@ import io.smqtt.spi.StoredSession;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,12 @@ public final class Session implements Subscriber {
     private @Nullable OutboundFlow outbound;
     private @Nullable InboundFlow inbound;
     private @Nullable SessionMove move;
+    private @Nullable SessionMove hold;
+
+    /** Marks of messages that came by another node, and may come here as well. */
+    private @Nullable Set<Long> cameElsewhere;
+
+    private volatile long claimClock;
     private @Nullable SharedMember member;
     private @Nullable SessionOpening opening;
     private final @Nullable SessionRecord record;
@@ -59,6 +67,22 @@ public final class Session implements Subscriber {
         this.record = stores == null || request.expirySeconds() == 0
                 ? null
                 : new SessionRecord(this, resources, stores, stores.store().newSession(), new StoredQueue(1, 1, 0, 0));
+    }
+
+    /** A session that comes from another node, and is not stored. */
+    Session(
+            SessionResources resources,
+            SessionRegistry registry,
+            RoutingLoop owner,
+            ClientIdentity client,
+            long expirySeconds) {
+        this.resources = resources;
+        this.registry = registry;
+        this.client = client;
+        this.clientId = client.clientId();
+        this.owner = owner;
+        this.absence = new SessionAbsence(this, resources, registry, expirySeconds);
+        this.record = null;
     }
 
     /** A session that was found in the store. */
@@ -167,8 +191,13 @@ public final class Session implements Subscriber {
 
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (cameElsewhere(message, subscription)) {
+            return;
+        }
         if (move != null) {
             move.hold(message, subscription, ticket);
+        } else if (hold != null) {
+            hold.holdOrRefuse(message, subscription, ticket);
         } else {
             take(message, subscription, ticket);
         }
@@ -179,7 +208,24 @@ public final class Session implements Subscriber {
         take(message, subscription, ticket);
     }
 
+    private boolean cameElsewhere(ApplicationMessage message, Subscription subscription) {
+        boolean known = cameElsewhere != null && message.mark() != 0 && cameElsewhere.remove(message.mark());
+        if (known) {
+            QoS qos = message.qos().atMost(subscription.maximumQos());
+            resources.observer().messageDelivered(qos, message.payload().size());
+        }
+        return known;
+    }
+
+    /** Messages with these marks are not taken again; null for none. */
+    void cameElsewhere(@Nullable Set<Long> marks) {
+        cameElsewhere = marks;
+    }
+
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (cameElsewhere(message, subscription)) {
+            return;
+        }
         if (ended) {
             registry.groups().takeAfterEnd(this, message, subscription, ticket);
         } else if (sink == null && subscription.shareName() != null) {
@@ -681,6 +727,10 @@ public final class Session implements Subscriber {
 
     /** Keeps a message while no other member is there. */
     void park(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (hold != null) {
+            hold.holdOrRefuse(message, subscription, ticket);
+            return;
+        }
         outbound().deliver(message, subscription, ticket);
         absence.awaitExpiryOf(message);
     }
@@ -691,6 +741,112 @@ public final class Session implements Subscriber {
         if (present != null) {
             present.gatherMore();
         }
+    }
+
+    // --- between nodes
+
+    /** Takes a message that was held back, with the hold on its ticket. */
+    @FunctionalInterface
+    interface Taker {
+        void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
+    }
+
+    /**
+     * When this node claimed the client identifier. Any thread.
+     *
+     * @return the cluster's clock; 0 if the session was found in the store
+     */
+    public long claimClock() {
+        return claimClock;
+    }
+
+    /**
+     * This node has claimed the client identifier. Any thread.
+     *
+     * @param clock the cluster's clock
+     */
+    public void claimClock(long clock) {
+        claimClock = clock;
+    }
+
+    /** The client was given to another node. On the session's loop, or on its way there. */
+    void depart(SessionRegistry.Departing request, RoutingLoop here) {
+        if (owner != here || !begun) {
+            RoutingLoop current = owner;
+            current.executor().execute(() -> depart(request, current));
+        } else if (ended) {
+            request.reply().gone();
+        } else if (move != null) {
+            move.afterwards(() -> depart(request, here));
+        } else if (opening != null) {
+            opening.afterwards(() -> depart(request, here));
+        } else if (!registry.mayClaim(request.userName(), client)) {
+            request.reply().refused();
+        } else if (request.discard() || absence.expirySeconds() == 0) { // [MQTT-3.1.2-4]
+            endConnection(true);
+            end(false);
+            afterCommit(kept -> request.reply().gone());
+        } else {
+            endConnection(false);
+            SessionOpening waiting = new SessionOpening();
+            opening = waiting;
+            new StoredDeparture(this, resources, waiting).begin(request.reply());
+        }
+    }
+
+    /** Holds back what is routed here until this is called with null. */
+    void hold(@Nullable SessionMove held) {
+        hold = held;
+    }
+
+    /** The session stays, as one of a client that has just gone. */
+    void stay(SessionOpening waiting) {
+        opening = null;
+        if (!ended) {
+            absence.begin(false, -1);
+        }
+        waiting.finish();
+    }
+
+    /** The session is safe on another node and is forgotten here. */
+    void leave(SessionOpening waiting) {
+        if (!ended) {
+            ended = true;
+            absence.cancel();
+            subscriptions.forEach(subscription ->
+                    resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
+            if (outbound != null) {
+                outbound.forget();
+            }
+            if (record != null) {
+                record.forget();
+            }
+            subscriptions.clear();
+            registry.remove(this);
+            resources.observer().sessionEnded(clientId, false);
+        }
+        opening = null;
+        waiting.finish();
+    }
+
+    /** The session has come from another node. */
+    void arrived() {
+        begun = true;
+        resources.observer().sessionCreated(clientId);
+    }
+
+    /** The session has come from another node; its deadlines go on until its client is here. */
+    void awaitReturn() {
+        if (record != null) {
+            awaitClient();
+        } else if (!ended && sink == null) {
+            absence.begin(false, -1);
+        }
+    }
+
+    @Nullable
+    InboundFlow inboundOrNull() {
+        return inbound;
     }
 
     // --- the end

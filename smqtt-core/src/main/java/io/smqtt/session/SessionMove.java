@@ -8,6 +8,7 @@ import io.smqtt.spi.DropReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session on its way from one event loop to another. Messages that were routed to the old loop are passed on from there
@@ -17,13 +18,18 @@ import java.util.List;
  */
 final class SessionMove {
 
-    private final Session session;
+    private final @Nullable Session session;
     private final SessionResources resources;
     private final DeliveryQueue held;
     private final ArrayDeque<RouteTicket> tickets = new ArrayDeque<>();
     private final List<Runnable> afterwards = new ArrayList<>();
 
-    SessionMove(Session session, SessionResources resources) {
+    /**
+     * Creates one that holds nothing.
+     *
+     * @param session whose messages these are; null if {@link #finish} is not called
+     */
+    SessionMove(@Nullable Session session, SessionResources resources) {
         this.session = session;
         this.resources = resources;
         this.held = new DeliveryQueue(resources.budget());
@@ -45,15 +51,36 @@ final class SessionMove {
         afterwards.add(task);
     }
 
+    /** Like {@link #hold}, but what does not fit is refused: its publisher is told. */
+    void holdOrRefuse(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        boolean full = held.refusal(message.footprintBytes(), resources.limits()) != null;
+        hold(message, subscription, ticket);
+        if (full) {
+            ticket.hold();
+            ticket.release(false);
+        }
+    }
+
+    boolean isEmpty() {
+        return held.isEmpty();
+    }
+
+    /** Takes off what has waited longest. The hold on its ticket is the taker's. */
+    void poll(Session.Taker taker) {
+        ApplicationMessage message = held.message();
+        Subscription subscription = held.subscription();
+        held.remove();
+        taker.take(message, subscription, tickets.remove());
+    }
+
     /** All that was passed on has arrived. */
     void finish() {
-        while (!held.isEmpty()) {
-            ApplicationMessage message = held.message();
-            Subscription subscription = held.subscription();
-            held.remove();
-            RouteTicket ticket = tickets.remove();
-            session.take(message, subscription, ticket);
-            ticket.release(true);
+        Session taker = session;
+        while (taker != null && !held.isEmpty()) {
+            poll((message, subscription, ticket) -> {
+                taker.take(message, subscription, ticket);
+                ticket.release(true);
+            });
         }
         afterwards.forEach(Runnable::run);
     }

@@ -351,6 +351,12 @@ final class SessionRecord implements StoreWaiter {
         }
     }
 
+    /** The session is safe on another node. */
+    void forget() {
+        queue.forgetMoved();
+        remove();
+    }
+
     private void remove() {
         StoreLoop loop = loop();
         loop.writer().removeSession(number, session.id());

@@ -222,6 +222,42 @@ public final class SessionRegistry {
         return groups;
     }
 
+    // --- between nodes
+
+    /** A client of another node wants its session. */
+    record Departing(boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {}
+
+    /**
+     * Another node claims a client identifier: its connection here ends, and its session, if it goes on, leaves. Any
+     * thread.
+     *
+     * @param clientId the client identifier
+     * @param discard whether the session ends, instead of leaving
+     * @param userName the user of the client that claims it, or null
+     * @param reply is told once, on any thread
+     */
+    public void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
+        Session session = sessions.get(clientId);
+        if (session == null) {
+            reply.gone();
+            return;
+        }
+        RoutingLoop here = session.owner();
+        here.executor().execute(() -> session.depart(new Departing(discard, userName, reply), here));
+    }
+
+    /**
+     * A session comes from another node. It is nobody's before {@link SessionArrival#install}. Any thread.
+     *
+     * @param state what it is, without its messages
+     * @return takes its messages
+     */
+    public SessionArrival arrive(SessionState state) {
+        List<RoutingLoop> loops = resources.router().loops();
+        int hash = state.clientId().hashCode();
+        return new StoredArrival(resources, this, loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size())), state);
+    }
+
     void remove(Session session) {
         sessions.remove(session.id(), session);
         if (users != null) {
@@ -240,7 +276,11 @@ public final class SessionRegistry {
 
     /** Whether a client may have the session of another one with its client identifier. */
     boolean mayClaim(ClientIdentity newcomer, ClientIdentity previous) {
-        return !resources.config().bindToUser() || Objects.equals(newcomer.userName(), previous.userName());
+        return mayClaim(newcomer.userName(), previous);
+    }
+
+    boolean mayClaim(@Nullable String userName, ClientIdentity previous) {
+        return !resources.config().bindToUser() || Objects.equals(userName, previous.userName());
     }
 
     @Nullable

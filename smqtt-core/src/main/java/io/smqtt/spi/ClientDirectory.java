@@ -3,7 +3,7 @@ package io.smqtt.spi;
 
 import reactor.core.publisher.Mono;
 
-/** Knows which node owns a client identifier. On a single node nobody else can. */
+/** Knows which node owns a client identifier, and what other nodes know of this one. On a single node nobody else can. */
 @FunctionalInterface
 public interface ClientDirectory {
 
@@ -16,7 +16,34 @@ public interface ClientDirectory {
      *
      * @param client the client
      * @param cleanStart whether an existing session is discarded
-     * @return completes when the identifier is this node's; an error refuses the client
+     * @return completes when the identifier is this node's; {@link ClaimRefusedException} refuses the client for a
+     *     reason, any other error as well
      */
     Mono<Void> claim(ClientIdentity client, boolean cleanStart);
+
+    /**
+     * A claim that was granted has come to its end: the session is open, or will not be. Until then nobody else gets the
+     * identifier. Called on an event loop, once for each claim that did not fail: must not block.
+     *
+     * @param client the very object that was given to {@link #claim}
+     */
+    default void settled(ClientIdentity client) {}
+
+    /**
+     * Subscriptions were made, and their client waits for the SUBACK. Called on an event loop: must not block.
+     *
+     * @return completes when the SUBACK may be sent, and must not fail; empty and finished if nobody needs to know
+     */
+    default Mono<Void> subscribed() {
+        return Mono.empty();
+    }
+
+    /**
+     * Tells whether {@link #subscribed} is to be asked at all. Asked once, at start.
+     *
+     * @return false if each SUBACK leaves at once
+     */
+    default boolean holdsSubAck() {
+        return false;
+    }
 }

@@ -188,7 +188,7 @@ final class ConnectionBench implements AutoCloseable {
                         () -> nanos,
                         observer,
                         awaitsDelivery),
-                new SubscribeFlow(config, router, authorizer),
+                new SubscribeFlow(config, router, authorizer, directory),
                 disconnector);
         handler = new ConnectionHandler(loop, flows, new Link());
         channel.pipeline().addLast(handler);

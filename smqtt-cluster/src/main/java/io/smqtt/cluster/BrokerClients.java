@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.session.Session;
+import io.smqtt.session.SessionArrival;
+import io.smqtt.session.SessionDeparture;
+import io.smqtt.session.SessionRegistry;
+import io.smqtt.session.SessionState;
+import java.util.function.ObjLongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** The sessions of a broker. */
+record BrokerClients(SessionRegistry registry) implements LocalClients {
+
+    @Override
+    public long clockOf(String clientId) {
+        Session session = registry.find(clientId);
+        return session == null || session.hasEnded() ? NONE : session.claimClock();
+    }
+
+    @Override
+    public void claimed(String clientId, long clock) {
+        Session session = registry.find(clientId);
+        if (session != null) {
+            session.claimClock(clock);
+        }
+    }
+
+    @Override
+    public void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
+        registry.depart(clientId, discard, userName, reply);
+    }
+
+    @Override
+    public SessionArrival arrive(SessionState state) {
+        return registry.arrive(state);
+    }
+
+    @Override
+    public void end(String clientId) {
+        Session session = registry.find(clientId);
+        if (session != null) {
+            session.execute(() -> session.terminate(ReasonCode.SESSION_TAKEN_OVER));
+        }
+    }
+
+    @Override
+    public void forEach(ObjLongConsumer<String> action) {
+        registry.all().forEach(session -> action.accept(session.id(), session.claimClock()));
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.ClientIdentity;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims of this node's clients, from the CONNECT until the session is open. Each is decided by the coordinator of its
+ * client identifier, which is another one when nodes come and go. On the cluster's loop.
+ */
+final class Claims {
+
+    /** After that a client is refused: it comes again. Shorter than the patience of the broker with this part. */
+    private static final long PATIENCE_NANOS = Duration.ofSeconds(20).toNanos();
+
+    private final ClientWire wire;
+    private final LocalClients local;
+    private final long retryNanos;
+    private final BiConsumer<String, Long> owned;
+    private final Map<Long, Open> byNumber = new HashMap<>();
+    private final IdentityHashMap<ClientIdentity, Open> byClient = new IdentityHashMap<>();
+    private final Map<String, List<Open>> byClientId = new HashMap<>();
+    private long numbers;
+
+    /**
+     * Creates the table.
+     *
+     * @param owned is told of each client that this node has, with the clock of its claim
+     */
+    Claims(ClientWire wire, LocalClients local, Duration retry, BiConsumer<String, Long> owned) {
+        this.wire = wire;
+        this.local = local;
+        this.retryNanos = retry.toNanos();
+        this.owned = owned;
+    }
+
+    private static final class Open {
+
+        private final ClientIdentity client;
+        private final boolean cleanStart;
+        private final Consumer<@Nullable ReasonCode> outcome;
+        private final long number;
+        private final long sinceNanos;
+        private long askedAtNanos;
+        private String asked = "";
+        private boolean granted;
+        private long clock;
+
+        Open(
+                ClientIdentity client,
+                boolean cleanStart,
+                Consumer<@Nullable ReasonCode> outcome,
+                long number,
+                long nowNanos) {
+            this.client = client;
+            this.cleanStart = cleanStart;
+            this.outcome = outcome;
+            this.number = number;
+            this.sinceNanos = nowNanos;
+        }
+    }
+
+    /**
+     * Claims an identifier.
+     *
+     * @param outcome takes null if it is this node's, or else why not
+     */
+    void claim(ClientIdentity client, boolean cleanStart, Consumer<@Nullable ReasonCode> outcome) {
+        Open claim = new Open(client, cleanStart, outcome, ++numbers, wire.nanoTime());
+        byNumber.put(claim.number, claim);
+        byClient.put(client, claim);
+        byClientId.computeIfAbsent(client.clientId(), id -> new ArrayList<>(1)).add(claim);
+        ask(claim);
+    }
+
+    private void ask(Open claim) {
+        String clientId = claim.client.clientId();
+        claim.askedAtNanos = wire.nanoTime();
+        claim.asked = Coordinator.of(clientId, wire.self().nodeId(), wire.others());
+        wire.send(
+                claim.asked,
+                new Frame.Claim(
+                        claim.number, clientId, claim.cleanStart, claim.client.userName(), local.clockOf(clientId)));
+    }
+
+    /** Whether a claim waits for its decision. */
+    boolean isOpen(long number) {
+        Open claim = byNumber.get(number);
+        return claim != null && !claim.granted;
+    }
+
+    /** Whether any claim of a client is under way. */
+    boolean concerns(String clientId) {
+        return any(clientId, claim -> true);
+    }
+
+    /** Whether a claim was granted and its session is not open yet. */
+    boolean isOpening(String clientId) {
+        return any(clientId, claim -> claim.granted);
+    }
+
+    /** Whether a claim was granted later than that. */
+    boolean isNewer(String clientId, long clock) {
+        return any(clientId, claim -> claim.granted && claim.clock > clock);
+    }
+
+    private boolean any(String clientId, Predicate<Open> condition) {
+        return byClientId.getOrDefault(clientId, List.of()).stream().anyMatch(condition);
+    }
+
+    void granted(String from, Frame.Granted decision) {
+        Open claim = byNumber.get(decision.number());
+        if (claim == null) { // given up, or settled
+            wire.send(from, new Frame.Settled(decision.number(), decision.clientId()));
+            return;
+        }
+        claim.asked = from;
+        if (claim.granted) {
+            return;
+        }
+        if (decision.granted()) {
+            claim.granted = true;
+            claim.clock = decision.clock();
+            claim.outcome.accept(null);
+        } else {
+            end(claim);
+            claim.outcome.accept(ReasonCode.NOT_AUTHORIZED);
+        }
+    }
+
+    /** The session of a claim is open, or will not be. */
+    void settled(ClientIdentity client) {
+        Open claim = byClient.get(client);
+        if (claim != null) {
+            local.claimed(client.clientId(), claim.clock);
+            owned.accept(client.clientId(), claim.clock);
+            end(claim);
+        }
+    }
+
+    private void end(Open claim) {
+        byNumber.remove(claim.number);
+        byClient.remove(claim.client);
+        byClientId.computeIfPresent(claim.client.clientId(), (id, claims) -> {
+            claims.remove(claim);
+            return claims.isEmpty() ? null : claims;
+        });
+        wire.send(claim.asked, new Frame.Settled(claim.number, claim.client.clientId()));
+    }
+
+    /** Nodes have come or gone: what is not decided may be for another coordinator. */
+    void viewChanged() {
+        for (Open claim : new ArrayList<>(byNumber.values())) {
+            String clientId = claim.client.clientId();
+            if (!claim.granted
+                    && !Coordinator.of(clientId, wire.self().nodeId(), wire.others())
+                            .equals(claim.asked)) {
+                ask(claim);
+            }
+        }
+    }
+
+    void tick(long nowNanos) {
+        List<Open> all = new ArrayList<>(byNumber.values());
+        for (Open claim : all) {
+            if (claim.granted) {
+                continue;
+            }
+            if (nowNanos - claim.sinceNanos >= PATIENCE_NANOS) {
+                end(claim);
+                claim.outcome.accept(ReasonCode.SERVER_UNAVAILABLE);
+            } else if (nowNanos - claim.askedAtNanos >= retryNanos) {
+                ask(claim);
+            }
+        }
+    }
+}

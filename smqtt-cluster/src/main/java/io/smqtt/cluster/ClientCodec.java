@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.QoS;
+import io.smqtt.session.SessionState;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Frames about client identifiers and their sessions as bytes. For any thread. */
+final class ClientCodec {
+
+    private static final int CLAIM = 32;
+    private static final int RELEASE = 33;
+    private static final int RELEASED = 34;
+    private static final int GRANTED = 35;
+    private static final int SETTLED = 36;
+    private static final int SESSION_PART = 37;
+    private static final int SESSION_ACK = 38;
+    private static final int OWNED = 39;
+    private static final int SYNC = 40;
+    private static final int SYNCED = 41;
+
+    private static final int NO_LOCAL = 0x04;
+    private static final int RETAIN_AS_PUBLISHED = 0x08;
+    private static final int RETAIN = 0x04;
+    private static final int STATE_SHIFT = 3;
+    private static final int MAXIMUM_IDENTIFIER = 268_435_455;
+
+    private ClientCodec() {}
+
+    static int type(Frame.Client frame) {
+        if (frame instanceof Frame.Claim) {
+            return CLAIM;
+        } else if (frame instanceof Frame.Release) {
+            return RELEASE;
+        } else if (frame instanceof Frame.Released) {
+            return RELEASED;
+        } else if (frame instanceof Frame.Granted) {
+            return GRANTED;
+        } else if (frame instanceof Frame.Settled) {
+            return SETTLED;
+        } else if (frame instanceof Frame.SessionPart) {
+            return SESSION_PART;
+        } else if (frame instanceof Frame.SessionAck) {
+            return SESSION_ACK;
+        } else if (frame instanceof Frame.Owned) {
+            return OWNED;
+        }
+        return frame instanceof Frame.Sync ? SYNC : SYNCED;
+    }
+
+    static void write(FrameWriter target, Frame.Client frame, long nowNanos) {
+        if (frame instanceof Frame.Claim claim) {
+            target.number(claim.number()).text(claim.clientId()).u8(claim.cleanStart() ? 1 : 0);
+            optional(target, claim.userName()).i64(claim.clock());
+        } else if (frame instanceof Frame.Release release) {
+            key(target, release.claim()).u8(release.discard() ? 1 : 0);
+            optional(target, release.userName()).i64(release.clock()).i64(release.claimantClock());
+        } else if (frame instanceof Frame.Released released) {
+            key(target, released.claim()).u8(released.outcome().ordinal()).i64(released.clock());
+        } else if (frame instanceof Frame.Granted granted) {
+            target.number(granted.number()).text(granted.clientId());
+            target.u8(granted.granted() ? 1 : 0).i64(granted.clock());
+        } else if (frame instanceof Frame.Settled settled) {
+            target.number(settled.number()).text(settled.clientId());
+        } else if (frame instanceof Frame.SessionPart part) {
+            part(target, part, nowNanos);
+        } else if (frame instanceof Frame.SessionAck ack) {
+            target.number(ack.number()).i64(ack.ofEpoch()).number(ack.index()).u8(ack.taken() ? 1 : 0);
+        } else if (frame instanceof Frame.Owned owned) {
+            target.number(owned.clientIds().size());
+            for (int i = 0; i < owned.clientIds().size(); i++) {
+                target.text(owned.clientIds().get(i)).i64(owned.clocks().get(i));
+            }
+        } else if (frame instanceof Frame.Sync sync) {
+            target.number(sync.number()).number(sync.sequence()).u8(sync.fence() ? 1 : 0);
+        } else if (frame instanceof Frame.Synced synced) {
+            target.number(synced.number()).i64(synced.ofEpoch());
+        }
+    }
+
+    static @Nullable Frame read(int type, FrameReader source, long nowNanos) {
+        return switch (type) {
+            case CLAIM ->
+                new Frame.Claim(number(source), source.text(), source.u8() == 1, optional(source), source.i64());
+            case RELEASE ->
+                new Frame.Release(key(source), source.u8() == 1, optional(source), source.i64(), source.i64());
+            case RELEASED -> new Frame.Released(key(source), one(Frame.Outcome.values(), source), source.i64());
+            case GRANTED -> new Frame.Granted(number(source), source.text(), source.u8() == 1, source.i64());
+            case SETTLED -> new Frame.Settled(number(source), source.text());
+            case SESSION_PART -> part(source, nowNanos);
+            case SESSION_ACK ->
+                new Frame.SessionAck(number(source), source.i64(), source.number(Integer.MAX_VALUE), source.u8() == 1);
+            case OWNED -> owned(source);
+            case SYNC -> new Frame.Sync(number(source), number(source), source.u8() == 1);
+            case SYNCED -> new Frame.Synced(number(source), source.i64());
+            default -> null;
+        };
+    }
+
+    private static FrameWriter optional(FrameWriter target, @Nullable String text) {
+        return text == null ? target.u8(0) : target.u8(1).text(text);
+    }
+
+    private static @Nullable String optional(FrameReader source) {
+        return source.u8() == 0 ? null : source.text();
+    }
+
+    private static FrameWriter key(FrameWriter target, ClaimKey key) {
+        return target.text(key.claimant()).i64(key.epoch()).number(key.number()).text(key.clientId());
+    }
+
+    private static ClaimKey key(FrameReader source) {
+        return new ClaimKey(source.text(), source.i64(), number(source), source.text());
+    }
+
+    private static long number(FrameReader source) {
+        long number = source.number();
+        if (number < 0) {
+            throw new MalformedFrameException("a number is negative");
+        }
+        return number;
+    }
+
+    private static <E> E one(E[] values, FrameReader source) {
+        int index = source.u8();
+        if (index >= values.length) {
+            throw new MalformedFrameException("there is no such value");
+        }
+        return values[index];
+    }
+
+    private static Frame owned(FrameReader source) {
+        int count = source.count(9);
+        List<String> clientIds = new ArrayList<>(count);
+        List<Long> clocks = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            clientIds.add(source.text());
+            clocks.add(source.i64());
+        }
+        return new Frame.Owned(clientIds, clocks);
+    }
+
+    // --- sessions
+
+    private static void part(FrameWriter target, Frame.SessionPart part, long nowNanos) {
+        target.number(part.number()).i64(part.toEpoch()).number(part.index());
+        target.u8(part.kind().ordinal());
+        SessionState state = part.state();
+        target.u8(state == null ? 0 : 1);
+        if (state != null) {
+            optional(target.text(state.clientId()), state.userName()).number(state.expirySeconds());
+            target.number(state.subscriptions().size());
+            for (StoredSubscription subscription : state.subscriptions()) {
+                target.text(subscription.clientFilter())
+                        .u8(subscription.maximumQos().level()
+                                | (subscription.noLocal() ? NO_LOCAL : 0)
+                                | (subscription.retainAsPublished() ? RETAIN_AS_PUBLISHED : 0))
+                        .number(subscription.identifier());
+            }
+            target.number(state.awaitingRelease().size());
+            state.awaitingRelease().forEach(target::number);
+        }
+        target.number(part.messages().size());
+        FrameWriter block = new FrameWriter(256);
+        for (StoredMessage message : part.messages()) {
+            block.clear();
+            message(block, message, nowNanos);
+            target.block(block);
+        }
+    }
+
+    private static void message(FrameWriter target, StoredMessage message, long nowNanos) {
+        target.u8(message.qos().level()
+                | (message.retain() ? RETAIN : 0)
+                | message.delivery().state().ordinal() << STATE_SHIFT);
+        target.number(message.delivery().packetId()).text(message.clientFilter());
+        target.number(message.identifiers().length);
+        for (int identifier : message.identifiers()) {
+            target.number(identifier);
+        }
+        MessageCodec.write(target, new ForwardedMessage(message.message(), true, List.of()), nowNanos);
+    }
+
+    private static Frame part(FrameReader source, long nowNanos) {
+        long number = number(source);
+        long toEpoch = source.i64();
+        int index = source.number(Integer.MAX_VALUE);
+        Frame.PartKind kind = one(Frame.PartKind.values(), source);
+        SessionState state = source.u8() == 0 ? null : state(source);
+        if ((state == null) == (index == 0)) {
+            throw new MalformedFrameException("the first part of a session says what it is, no other does");
+        }
+        int count = source.count(2);
+        List<StoredMessage> messages = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            messages.add(message(source.part(), i + 1L, nowNanos));
+        }
+        return new Frame.SessionPart(number, toEpoch, index, kind, state, messages);
+    }
+
+    private static SessionState state(FrameReader source) {
+        String clientId = source.text();
+        String userName = optional(source);
+        long expirySeconds = source.number();
+        if (expirySeconds <= 0 || expirySeconds > 0xFFFF_FFFFL) {
+            throw new MalformedFrameException("an expiry interval is out of range");
+        }
+        int count = source.count(3);
+        List<StoredSubscription> subscriptions = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            String filter = filter(source.text());
+            int options = source.u8();
+            subscriptions.add(new StoredSubscription(
+                    filter,
+                    qos(options),
+                    (options & NO_LOCAL) != 0,
+                    (options & RETAIN_AS_PUBLISHED) != 0,
+                    source.number(MAXIMUM_IDENTIFIER)));
+        }
+        int waiting = source.count(1);
+        List<Integer> awaitingRelease = new ArrayList<>(waiting);
+        for (int i = 0; i < waiting; i++) {
+            awaitingRelease.add(packetId(source));
+        }
+        return new SessionState(clientId, userName, expirySeconds, subscriptions, awaitingRelease);
+    }
+
+    private static StoredMessage message(FrameReader source, long sequence, long nowNanos) {
+        int flags = source.u8();
+        QoS qos = qos(flags);
+        int state = flags >> STATE_SHIFT;
+        if (state >= StoredDelivery.State.values().length) {
+            throw new MalformedFrameException("there is no such state");
+        }
+        StoredDelivery.State delivery = StoredDelivery.State.values()[state];
+        int packetId = source.number(65_535);
+        if ((packetId == 0) != (delivery == StoredDelivery.State.WAITING)
+                || (qos == QoS.AT_MOST_ONCE && packetId != 0)) {
+            throw new MalformedFrameException("a packet identifier does not fit");
+        }
+        String filter = filter(source.text());
+        int[] identifiers = new int[source.count(1)];
+        for (int i = 0; i < identifiers.length; i++) {
+            identifiers[i] = source.number(MAXIMUM_IDENTIFIER);
+        }
+        ForwardedMessage forwarded = MessageCodec.read(source, nowNanos);
+        return new StoredMessage(
+                sequence,
+                forwarded.message(),
+                filter,
+                qos,
+                (flags & RETAIN) != 0,
+                identifiers,
+                new StoredDelivery(delivery, packetId));
+    }
+
+    private static QoS qos(int flags) {
+        if ((flags & 0x03) == 0x03) {
+            throw new MalformedFrameException("there is no such quality of service");
+        }
+        return QoS.of(flags & 0x03);
+    }
+
+    private static int packetId(FrameReader source) {
+        int packetId = source.number(65_535);
+        if (packetId == 0) {
+            throw new MalformedFrameException("a packet identifier is 0");
+        }
+        return packetId;
+    }
+
+    static String filter(String text) {
+        try {
+            if (SharedFilter.isShared(text)) {
+                SharedFilter.of(text);
+            } else {
+                TopicFilter.of(text);
+            }
+            return text;
+        } catch (InvalidTopicException e) {
+            throw new MalformedFrameException("a filter is not well-formed");
+        }
+    }
+}

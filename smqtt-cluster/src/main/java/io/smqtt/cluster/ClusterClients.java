@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.ClientIdentity;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sees to it that each client identifier has one owner among the nodes that can reach each other, and that its session goes
+ * to the owner. Claims are decided one after the other; where two nodes did not know of each other and both have a session,
+ * the one that was claimed later stays. On the cluster's loop.
+ */
+final class ClusterClients {
+
+    private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
+    private static final int OWNED_PER_FRAME = 500;
+    private static final int SLICES = 32;
+    private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final ClientWire wire;
+    private final LocalClients local;
+    private final LocalPart routed;
+    private final Runnable flushRoutes;
+    private final Duration retry;
+    private final Claims claims;
+    private final Coordinator coordinator;
+    private final RouteSync sync;
+    private final LongSupplier routes;
+    private final Map<String, SessionSender> sending = new HashMap<>();
+    private final List<SessionReceiver> receiving = new ArrayList<>();
+    private List<String> newIds = new ArrayList<>();
+    private List<Long> newClocks = new ArrayList<>();
+    private long toldAtNanos;
+    private int slice;
+
+    /**
+     * Creates the parts; none says anything yet.
+     *
+     * @param flushRoutes gives numbers to all changes of this node's routes
+     * @param routes the number of the last one
+     * @param retry how long an answer is waited for
+     */
+    ClusterClients(
+            ClientWire wire,
+            LocalClients local,
+            LocalPart routed,
+            Runnable flushRoutes,
+            LongSupplier routes,
+            Duration retry) {
+        this.wire = wire;
+        this.local = local;
+        this.routed = routed;
+        this.flushRoutes = flushRoutes;
+        this.routes = routes;
+        this.retry = retry;
+        this.claims = new Claims(wire, local, retry, (clientId, clock) -> {
+            newIds.add(clientId);
+            newClocks.add(clock);
+        });
+        this.coordinator = new Coordinator(wire, retry);
+        this.sync = new RouteSync(wire, retry);
+        this.toldAtNanos = wire.nanoTime();
+    }
+
+    // --- for the broker
+
+    /** Claims an identifier; takes null, or why not. */
+    void claim(ClientIdentity client, boolean cleanStart, Consumer<@Nullable ReasonCode> outcome) {
+        claims.claim(client, cleanStart, outcome);
+    }
+
+    void settled(ClientIdentity client) {
+        claims.settled(client);
+    }
+
+    /** Runs a task when the others know the routes that this node has now; false if not all have said so in time. */
+    void whenKnown(Duration longest, Consumer<Boolean> done) {
+        flushRoutes.run();
+        sync.ask(routes.getAsLong(), false, longest, done);
+    }
+
+    // --- what other nodes say, and this one to itself
+
+    void accept(NodeIdentity from, Frame.Client frame) {
+        if (frame instanceof Frame.Claim claim) {
+            coordinator.claim(from, claim);
+        } else if (frame instanceof Frame.Released released) {
+            coordinator.released(from.nodeId(), released);
+        } else if (frame instanceof Frame.Settled settled) {
+            coordinator.settled(from, settled);
+        } else if (frame instanceof Frame.Release release) {
+            release(from, release);
+        } else if (frame instanceof Frame.Granted granted) {
+            granted(from, granted);
+        } else if (frame instanceof Frame.SessionPart part) {
+            part(from, part);
+        } else if (frame instanceof Frame.SessionAck ack) {
+            acknowledged(from, ack);
+        } else if (frame instanceof Frame.Owned owned) {
+            owned(from, owned);
+        } else if (frame instanceof Frame.Synced synced
+                && synced.ofEpoch() == wire.self().epoch()) {
+            sync.answered(from.nodeId(), synced);
+        }
+    }
+
+    private void release(NodeIdentity from, Frame.Release release) {
+        ClaimKey claim = release.claim();
+        String clientId = claim.clientId();
+        wire.heardClock(release.clock());
+        SessionSender present = sending.get(clientId);
+        if (present != null) {
+            if (present.claim().equals(claim)) {
+                present.askers().add(from.nodeId());
+            }
+            return;
+        }
+        long mine = local.clockOf(clientId);
+        if (!wire.reaches(claim.claimant(), claim.epoch())) {
+            answer(from.nodeId(), claim, Frame.Outcome.BUSY, 0);
+            return;
+        }
+        if (claims.isNewer(clientId, release.clock()) || mine > release.clock()) {
+            answer(from.nodeId(), claim, Frame.Outcome.NEWER, Math.max(mine, release.clock()));
+        } else if (claims.isOpening(clientId)) {
+            return; // asked again when it is open
+        } else if (mine == LocalClients.NONE) {
+            answer(from.nodeId(), claim, Frame.Outcome.FREE, 0);
+        } else if (release.claimantClock() > mine) {
+            local.end(clientId);
+            answer(from.nodeId(), claim, Frame.Outcome.FREE, 0);
+        } else {
+            send(from, release);
+        }
+    }
+
+    private void send(NodeIdentity coordinatedBy, Frame.Release release) {
+        ClaimKey claim = release.claim();
+        SessionSender[] created = new SessionSender[1];
+        SessionSender sender = new SessionSender(claim, wire, retry, this::fence, outcome -> {
+            SessionSender own = created[0];
+            if (sending.remove(claim.clientId(), own)) {
+                own.askers().forEach(asker -> answer(asker, claim, outcome, 0));
+            }
+        });
+        created[0] = sender;
+        sender.askers().add(coordinatedBy.nodeId());
+        sending.put(claim.clientId(), sender);
+        local.depart(claim.clientId(), release.discard(), release.userName(), sender);
+    }
+
+    private void answer(String to, ClaimKey claim, Frame.Outcome outcome, long clock) {
+        wire.send(to, new Frame.Released(claim, outcome, clock));
+    }
+
+    /** Waits until what was routed anywhere up to now has arrived here. */
+    private void fence(Runnable done) {
+        int[] open = {2};
+        Runnable part = () -> {
+            if (--open[0] == 0) {
+                done.run();
+            }
+        };
+        routed.afterRouted(() -> wire.execute(part));
+        sync.ask(0, true, SessionSender.longestFence(), all -> part.run());
+    }
+
+    private void granted(NodeIdentity from, Frame.Granted decision) {
+        wire.heardClock(decision.clock());
+        for (SessionReceiver receiver : List.copyOf(receiving)) {
+            if (receiver.number() == decision.number() && !receiver.isOver()) {
+                receiver.lose(() -> granted(from, decision));
+                return;
+            }
+        }
+        claims.granted(from.nodeId(), decision);
+    }
+
+    private void part(NodeIdentity from, Frame.SessionPart part) {
+        if (part.toEpoch() != wire.self().epoch()) {
+            return;
+        }
+        for (SessionReceiver receiver : receiving) {
+            if (receiver.number() == part.number() && receiver.from().equals(from)) {
+                receiver.receive(part);
+                return;
+            }
+        }
+        if (part.index() != 0 || !claims.isOpen(part.number())) {
+            wire.send(from.nodeId(), new Frame.SessionAck(part.number(), from.epoch(), part.index(), false));
+            return;
+        }
+        SessionReceiver receiver = new SessionReceiver(
+                wire, local, from, part.number(), done -> whenKnown(LONGEST_ANNOUNCEMENT, all -> done.run()));
+        receiving.add(receiver);
+        receiver.receive(part);
+    }
+
+    private void acknowledged(NodeIdentity from, Frame.SessionAck ack) {
+        if (ack.ofEpoch() != wire.self().epoch()) {
+            return;
+        }
+        for (SessionSender sender : List.copyOf(sending.values())) {
+            ClaimKey claim = sender.claim();
+            if (claim.number() == ack.number()
+                    && claim.claimant().equals(from.nodeId())
+                    && claim.epoch() == from.epoch()) {
+                sender.acknowledged(ack);
+            }
+        }
+    }
+
+    /** Of two sessions of one client the one that was claimed later stays. */
+    private void owned(NodeIdentity from, Frame.Owned owned) {
+        List<String> mine = new ArrayList<>();
+        List<Long> clocks = new ArrayList<>();
+        for (int i = 0; i < owned.clientIds().size(); i++) {
+            String clientId = owned.clientIds().get(i);
+            long theirs = owned.clocks().get(i);
+            wire.heardClock(theirs);
+            long own = local.clockOf(clientId);
+            if (own == LocalClients.NONE || sending.containsKey(clientId) || claims.concerns(clientId)) {
+                continue;
+            }
+            if (theirs > own
+                    || (theirs == own && from.nodeId().compareTo(wire.self().nodeId()) > 0)) {
+                local.end(clientId);
+            } else {
+                mine.add(clientId);
+                clocks.add(own);
+            }
+        }
+        if (!mine.isEmpty()) {
+            wire.send(from.nodeId(), new Frame.Owned(mine, clocks));
+        }
+    }
+
+    // --- the view and the clock
+
+    /** A node can be reached: it is told of all sessions here. */
+    void up(String nodeId) {
+        claims.viewChanged();
+        List<String> ids = new ArrayList<>();
+        List<Long> clocks = new ArrayList<>();
+        local.forEach((clientId, clock) -> {
+            ids.add(clientId);
+            clocks.add(clock);
+        });
+        tell(List.of(nodeId), ids, clocks);
+    }
+
+    /** A run of a node is over, or cannot be reached. */
+    void down(String nodeId) {
+        for (SessionSender sender : List.copyOf(sending.values())) {
+            if (sender.claim().claimant().equals(nodeId)) {
+                sender.giveUp();
+            }
+        }
+        for (SessionReceiver receiver : List.copyOf(receiving)) {
+            if (receiver.from().nodeId().equals(nodeId)) {
+                receiver.lose(() -> {});
+            }
+        }
+        sync.down(nodeId);
+        coordinator.down(nodeId);
+        claims.viewChanged();
+    }
+
+    void tick(long nowNanos) {
+        claims.tick(nowNanos);
+        coordinator.tick(nowNanos);
+        sync.tick(nowNanos);
+        List.copyOf(sending.values()).forEach(sender -> sender.tick(nowNanos));
+        receiving.removeIf(receiver -> receiver.isOver() && nowNanos - receiver.usedAtNanos() > FORGET_NANOS);
+        if (!newIds.isEmpty()) {
+            List<String> ids = newIds;
+            List<Long> clocks = newClocks;
+            newIds = new ArrayList<>();
+            newClocks = new ArrayList<>();
+            tell(List.copyOf(wire.others()), ids, clocks);
+        }
+        if (nowNanos - toldAtNanos >= SLICE_NANOS) {
+            toldAtNanos = nowNanos;
+            tellSlice();
+        }
+    }
+
+    /** Tells a part of all sessions, so that what was missed is found in a while. */
+    private void tellSlice() {
+        slice = (slice + 1) % SLICES;
+        List<String> ids = new ArrayList<>();
+        List<Long> clocks = new ArrayList<>();
+        local.forEach((clientId, clock) -> {
+            if (Math.floorMod(clientId.hashCode(), SLICES) == slice) {
+                ids.add(clientId);
+                clocks.add(clock);
+            }
+        });
+        tell(List.copyOf(wire.others()), ids, clocks);
+    }
+
+    private void tell(List<String> nodes, List<String> ids, List<Long> clocks) {
+        for (int at = 0; at < ids.size() && !nodes.isEmpty(); at += OWNED_PER_FRAME) {
+            int end = Math.min(ids.size(), at + OWNED_PER_FRAME);
+            Frame.Owned frame =
+                    new Frame.Owned(List.copyOf(ids.subList(at, end)), List.copyOf(clocks.subList(at, end)));
+            nodes.forEach(node -> wire.send(node, frame));
+        }
+    }
+
+    /** How many sessions are on their way from here. */
+    int departing() {
+        return sending.size();
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Decides the claims of those client identifiers that fall to this node: one after the other for each identifier, each when
+ * all other nodes have said that they have no session of the client any more. Keeps nothing about a client without a claim.
+ * On the cluster's loop.
+ */
+final class Coordinator {
+
+    private static final int REMEMBERED = 10_000;
+
+    private final ClientWire wire;
+    private final long retryNanos;
+    private final Map<String, ArrayDeque<Turn>> queues = new HashMap<>();
+
+    /** The last claims that have ended: what is said of them later is old. */
+    private final Set<ClaimKey> ended = Collections.newSetFromMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<ClaimKey, Boolean> eldest) {
+            return size() > REMEMBERED;
+        }
+    });
+
+    Coordinator(ClientWire wire, Duration retry) {
+        this.wire = wire;
+        this.retryNanos = retry.toNanos();
+    }
+
+    private static final class Turn {
+
+        private final ClaimKey key;
+        private final Frame.Claim claim;
+        private final Set<String> asked = new HashSet<>();
+        private long clock;
+        private long saidAtNanos;
+        private boolean begun;
+        private boolean decided;
+        private boolean granted;
+
+        Turn(ClaimKey key, Frame.Claim claim) {
+            this.key = key;
+            this.claim = claim;
+        }
+    }
+
+    /** Which node decides about a client identifier: the one with the highest hash, so that few change with the view. */
+    static String of(String clientId, String self, Collection<String> others) {
+        String best = self;
+        long highest = RouteHash.of(self + '/' + clientId, 1);
+        for (String other : others) {
+            long hash = RouteHash.of(other + '/' + clientId, 1);
+            if (hash > highest || (hash == highest && other.compareTo(best) > 0)) {
+                best = other;
+                highest = hash;
+            }
+        }
+        return best;
+    }
+
+    void claim(NodeIdentity from, Frame.Claim claim) {
+        ClaimKey key = new ClaimKey(from.nodeId(), from.epoch(), claim.number(), claim.clientId());
+        if (ended.contains(key)) {
+            return;
+        }
+        ArrayDeque<Turn> queue = queues.computeIfAbsent(claim.clientId(), id -> new ArrayDeque<>(2));
+        for (Turn turn : queue) {
+            if (turn.key.equals(key)) {
+                return; // said again
+            }
+        }
+        queue.add(new Turn(key, claim));
+        next(claim.clientId());
+    }
+
+    /** The oldest claim of an identifier has its turn, if it does not have it yet. */
+    private void next(String clientId) {
+        ArrayDeque<Turn> queue = queues.get(clientId);
+        if (queue == null) {
+            return;
+        }
+        Turn turn = queue.peek();
+        if (turn == null) {
+            queues.remove(clientId);
+        } else if (!turn.begun) {
+            turn.begun = true;
+            wire.heardClock(turn.claim.clock());
+            turn.clock = wire.nextClock();
+            turn.asked.addAll(wire.others());
+            turn.asked.add(wire.self().nodeId());
+            turn.asked.remove(turn.key.claimant());
+            if (turn.asked.isEmpty()) {
+                decide(turn, true);
+            } else {
+                say(turn);
+            }
+        }
+    }
+
+    private void say(Turn turn) {
+        turn.saidAtNanos = wire.nanoTime();
+        if (turn.decided) {
+            wire.send(
+                    turn.key.claimant(),
+                    new Frame.Granted(turn.key.number(), turn.key.clientId(), turn.granted, turn.clock));
+        } else {
+            List.copyOf(turn.asked).forEach(other -> release(turn, other));
+        }
+    }
+
+    private void release(Turn turn, String other) {
+        Frame.Claim claim = turn.claim;
+        wire.send(other, new Frame.Release(turn.key, claim.cleanStart(), claim.userName(), turn.clock, claim.clock()));
+    }
+
+    private void decide(Turn turn, boolean granted) {
+        turn.decided = true;
+        turn.granted = granted;
+        say(turn);
+    }
+
+    void released(String from, Frame.Released answer) {
+        ArrayDeque<Turn> queue = queues.get(answer.claim().clientId());
+        Turn turn = queue == null ? null : queue.peek();
+        if (turn == null || !turn.key.equals(answer.claim()) || turn.decided) {
+            return;
+        }
+        switch (answer.outcome()) {
+            case FREE -> {
+                turn.asked.remove(from);
+                if (turn.asked.isEmpty()) {
+                    decide(turn, true);
+                }
+            }
+            case REFUSED -> decide(turn, false);
+            case NEWER -> {
+                if (answer.clock() >= turn.clock) {
+                    wire.heardClock(answer.clock());
+                    turn.clock = wire.nextClock();
+                    release(turn, from);
+                }
+            }
+            case BUSY -> { // asked again later
+            }
+        }
+    }
+
+    void settled(NodeIdentity from, Frame.Settled settled) {
+        ClaimKey key = new ClaimKey(from.nodeId(), from.epoch(), settled.number(), settled.clientId());
+        ended.add(key);
+        end(key);
+    }
+
+    private void end(ClaimKey key) {
+        ArrayDeque<Turn> queue = queues.get(key.clientId());
+        if (queue != null) {
+            queue.removeIf(turn -> turn.key.equals(key));
+            next(key.clientId());
+        }
+    }
+
+    /** A run of a node is over, or cannot be reached: it has no clients here, and makes no claims. */
+    void down(String nodeId) {
+        List<ClaimKey> orphans = new ArrayList<>();
+        List<Turn> waiting = new ArrayList<>();
+        queues.values()
+                .forEach(queue -> queue.forEach(turn -> {
+                    if (turn.key.claimant().equals(nodeId)) {
+                        orphans.add(turn.key);
+                    } else if (turn.begun && !turn.decided && turn.asked.contains(nodeId)) {
+                        waiting.add(turn);
+                    }
+                }));
+        orphans.forEach(this::end);
+        for (Turn turn : waiting) {
+            turn.asked.remove(nodeId);
+            if (turn.asked.isEmpty() && !turn.decided) {
+                decide(turn, true);
+            }
+        }
+    }
+
+    void tick(long nowNanos) {
+        for (ArrayDeque<Turn> queue : new ArrayList<>(queues.values())) {
+            Turn turn = queue.peek();
+            if (turn != null && turn.begun && nowNanos - turn.saidAtNanos >= retryNanos) {
+                say(turn);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.spi.ClaimRefusedException;
+import io.smqtt.spi.ClientDirectory;
+import io.smqtt.spi.ClientIdentity;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** The client identifiers of a cluster, as its broker asks for them. Any thread. */
+final class Directory implements ClientDirectory {
+
+    private static final Duration LONGEST_SUBACK = Duration.ofMillis(500);
+
+    private final Executor loop;
+    private final Supplier<@Nullable ClusterNode> node;
+    private final boolean holdsSubAck;
+
+    /**
+     * Creates a directory.
+     *
+     * @param loop the cluster's loop
+     * @param node the node, or null before it was started
+     * @param holdsSubAck whether each SUBACK waits until the others know the routes
+     */
+    Directory(Executor loop, Supplier<@Nullable ClusterNode> node, boolean holdsSubAck) {
+        this.loop = loop;
+        this.node = node;
+        this.holdsSubAck = holdsSubAck;
+    }
+
+    @Override
+    public Mono<Void> claim(ClientIdentity client, boolean cleanStart) {
+        return Mono.create(sink -> {
+            ClusterNode running = node.get();
+            if (running == null) {
+                sink.success();
+                return;
+            }
+            loop.execute(() -> running.clients().claim(client, cleanStart, reason -> {
+                if (reason == null) {
+                    sink.success();
+                } else {
+                    sink.error(new ClaimRefusedException(reason));
+                }
+            }));
+        });
+    }
+
+    @Override
+    public void settled(ClientIdentity client) {
+        ClusterNode running = node.get();
+        if (running != null) {
+            loop.execute(() -> running.clients().settled(client));
+        }
+    }
+
+    @Override
+    public Mono<Void> subscribed() {
+        return Mono.create(sink -> {
+            ClusterNode running = node.get();
+            if (running == null) {
+                sink.success();
+                return;
+            }
+            loop.execute(() -> running.clients().whenKnown(LONGEST_SUBACK, all -> sink.success()));
+        });
+    }
+
+    @Override
+    public boolean holdsSubAck() {
+        return holdsSubAck;
+    }
+}

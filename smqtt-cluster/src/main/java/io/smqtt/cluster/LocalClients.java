@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.session.SessionArrival;
+import io.smqtt.session.SessionDeparture;
+import io.smqtt.session.SessionState;
+import java.util.function.ObjLongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** What a node of the cluster asks of the sessions of its broker. Called on the cluster's loop; must not block. */
+interface LocalClients {
+
+    /** What {@link #clockOf} says where there is no session. */
+    long NONE = -1;
+
+    /**
+     * When a session was claimed.
+     *
+     * @return the cluster's clock, or {@link #NONE}
+     */
+    long clockOf(String clientId);
+
+    /** A session, if there is one, was claimed. */
+    void claimed(String clientId, long clock);
+
+    /** See {@link io.smqtt.session.SessionRegistry#depart}. */
+    void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply);
+
+    /** A session comes from another node. */
+    SessionArrival arrive(SessionState state);
+
+    /** Another node has claimed the client later: the session ends, and its connection with it. */
+    void end(String clientId);
+
+    /** Visits all sessions, with the clocks of their claims. */
+    void forEach(ObjLongConsumer<String> action);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.session.SessionArrival;
+import io.smqtt.session.SessionState;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session that comes from another node: takes each part once, in order, and acknowledges it when it is safe. What was
+ * installed when the other node is lost is this node's. On the cluster's loop.
+ */
+final class SessionReceiver {
+
+    private final ClientWire wire;
+    private final LocalClients local;
+    private final NodeIdentity from;
+    private final long number;
+    private final Consumer<Runnable> announce;
+    private @Nullable SessionArrival arrival;
+    private int next;
+    private boolean busy;
+    private boolean installed;
+    private boolean over;
+    private boolean lost;
+    private boolean refusing;
+    private @Nullable Runnable afterwards;
+    private long usedAtNanos;
+
+    /**
+     * Creates one for the first part.
+     *
+     * @param announce runs a task when the routes of this node are known everywhere
+     */
+    SessionReceiver(ClientWire wire, LocalClients local, NodeIdentity from, long number, Consumer<Runnable> announce) {
+        this.wire = wire;
+        this.local = local;
+        this.from = from;
+        this.number = number;
+        this.announce = announce;
+        this.usedAtNanos = wire.nanoTime();
+    }
+
+    NodeIdentity from() {
+        return from;
+    }
+
+    long number() {
+        return number;
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    long usedAtNanos() {
+        return usedAtNanos;
+    }
+
+    void receive(Frame.SessionPart part) {
+        usedAtNanos = wire.nanoTime();
+        if (part.index() < next) {
+            acknowledge(part.index(), !refusing);
+            return;
+        }
+        if (part.index() > next || busy || over) {
+            return;
+        }
+        busy = true;
+        SessionState state = part.state();
+        if (state != null) {
+            arrival = local.arrive(state);
+            done(part, true);
+            return;
+        }
+        SessionArrival taker = Objects.requireNonNull(arrival);
+        switch (part.kind()) {
+            case STATE -> done(part, false);
+            case MESSAGES -> taker.add(part.messages(), kept -> wire.execute(() -> done(part, kept)));
+            case INSTALL ->
+                taker.install(kept -> wire.execute(() -> {
+                    installed = kept;
+                    if (kept) {
+                        announce.accept(() -> done(part, true));
+                    } else {
+                        done(part, false);
+                    }
+                }));
+            case LATE -> taker.late(part.messages(), kept -> wire.execute(() -> done(part, kept)));
+            case END ->
+                taker.finish(() -> wire.execute(() -> {
+                    end();
+                    done(part, true);
+                }));
+        }
+    }
+
+    private void done(Frame.SessionPart part, boolean kept) {
+        busy = false;
+        next = part.index() + 1;
+        refusing = !kept;
+        acknowledge(part.index(), kept);
+        if (!kept || (lost && !over)) {
+            close();
+        }
+    }
+
+    private void acknowledge(int index, boolean taken) {
+        wire.send(from.nodeId(), new Frame.SessionAck(number, from.epoch(), index, taken));
+    }
+
+    /** No more will come: what was not installed is forgotten. The task runs when that is done. */
+    void lose(Runnable task) {
+        if (over) {
+            task.run();
+            return;
+        }
+        Runnable before = afterwards;
+        afterwards = before == null
+                ? task
+                : () -> {
+                    before.run();
+                    task.run();
+                };
+        lost = true;
+        if (!busy) {
+            close();
+        }
+    }
+
+    private void close() {
+        SessionArrival taker = arrival;
+        if (taker != null && installed) {
+            busy = true;
+            taker.finish(() -> wire.execute(() -> {
+                busy = false;
+                end();
+            }));
+            return;
+        }
+        if (taker != null) {
+            taker.discard();
+        }
+        end();
+    }
+
+    private void end() {
+        over = true;
+        Runnable task = afterwards;
+        afterwards = null;
+        if (task != null) {
+            task.run();
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.session.SessionDeparture;
+import io.smqtt.session.SessionState;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredPage;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session that moves from here to another node: the state, its messages, then, when the other node has installed it and
+ * all know its routes, what came here meanwhile. One part at a time; each is said again until it was taken. On the cluster's
+ * loop.
+ */
+final class SessionSender implements SessionDeparture.Reply {
+
+    private static final long PAUSE_MILLIS = 5;
+    private static final long PAUSE_AFTER_FAILURE_MILLIS = 100;
+    private static final Duration LONGEST_FENCE = Duration.ofSeconds(3);
+
+    private final ClaimKey claim;
+    private final ClientWire wire;
+    private final Consumer<Runnable> fence;
+    private final Consumer<Frame.Outcome> end;
+    private final long retryNanos;
+    private final Set<String> askers = new HashSet<>();
+    private @Nullable SessionDeparture session;
+    private Frame.@Nullable SessionPart part;
+    private long saidAtNanos;
+    private boolean fenced;
+    private boolean leaving;
+    private boolean over;
+
+    /**
+     * Creates one that has not begun.
+     *
+     * @param fence runs a task when everything that was routed up to now has arrived here
+     * @param end is told once what became of it
+     */
+    SessionSender(
+            ClaimKey claim, ClientWire wire, Duration retry, Consumer<Runnable> fence, Consumer<Frame.Outcome> end) {
+        this.claim = claim;
+        this.wire = wire;
+        this.retryNanos = retry.toNanos();
+        this.fence = fence;
+        this.end = end;
+    }
+
+    static Duration longestFence() {
+        return LONGEST_FENCE;
+    }
+
+    ClaimKey claim() {
+        return claim;
+    }
+
+    /** Who is told when it has ended. */
+    Set<String> askers() {
+        return askers;
+    }
+
+    // --- what the session says, on any thread
+
+    @Override
+    public void gone() {
+        wire.execute(() -> finish(Frame.Outcome.FREE));
+    }
+
+    @Override
+    public void refused() {
+        wire.execute(() -> finish(Frame.Outcome.REFUSED));
+    }
+
+    @Override
+    public void busy() {
+        wire.execute(() -> finish(Frame.Outcome.BUSY));
+    }
+
+    @Override
+    public void departing(SessionDeparture departure) {
+        wire.execute(() -> {
+            if (over) {
+                departure.stay();
+                return;
+            }
+            session = departure;
+            say(Frame.PartKind.STATE, departure.state(), List.of());
+        });
+    }
+
+    // --- parts
+
+    private void say(Frame.PartKind kind, @Nullable SessionState state, List<StoredMessage> messages) {
+        int index = part == null ? 0 : part.index() + 1;
+        Frame.SessionPart next = new Frame.SessionPart(claim.number(), claim.epoch(), index, kind, state, messages);
+        part = next;
+        saidAtNanos = wire.nanoTime();
+        wire.send(claim.claimant(), next);
+    }
+
+    void acknowledged(Frame.SessionAck ack) {
+        SessionDeparture departure = session;
+        Frame.SessionPart last = part;
+        if (departure == null || last == null || ack.index() != last.index() || leaving || over) {
+            return;
+        }
+        if (saidAtNanos == Long.MIN_VALUE) {
+            return; // the next part is being made
+        }
+        if (!ack.taken()) {
+            giveUp();
+            return;
+        }
+        saidAtNanos = Long.MIN_VALUE;
+        switch (last.kind()) {
+            case STATE, MESSAGES -> next(departure);
+            case INSTALL -> {
+                fence.accept(() -> fenced = true);
+                late(departure);
+            }
+            case LATE -> {
+                departure.taken();
+                late(departure);
+            }
+            case END -> {
+                leaving = true;
+                departure.leave(() -> wire.execute(() -> finish(Frame.Outcome.FREE)));
+            }
+        }
+    }
+
+    private void next(SessionDeparture departure) {
+        departure.next(page -> wire.execute(() -> next(departure, page)));
+    }
+
+    private void next(SessionDeparture departure, StoredPage page) {
+        if (over) {
+            return;
+        }
+        if (page.failure() != null) {
+            wire.later(PAUSE_AFTER_FAILURE_MILLIS, () -> next(departure));
+        } else if (page.messages().isEmpty()) {
+            say(Frame.PartKind.INSTALL, null, List.of());
+        } else {
+            say(Frame.PartKind.MESSAGES, null, page.messages());
+        }
+    }
+
+    private void late(SessionDeparture departure) {
+        if (over) {
+            return;
+        }
+        boolean last = fenced; // before it is looked at what there is
+        departure.late(messages -> wire.execute(() -> {
+            if (over) {
+                return;
+            }
+            if (!messages.isEmpty()) {
+                say(Frame.PartKind.LATE, null, messages);
+            } else if (last) {
+                say(Frame.PartKind.END, null, List.of());
+            } else {
+                wire.later(PAUSE_MILLIS, () -> late(departure));
+            }
+        }));
+    }
+
+    void tick(long nowNanos) {
+        Frame.SessionPart last = part;
+        if (last != null && saidAtNanos != Long.MIN_VALUE && !leaving && nowNanos - saidAtNanos >= retryNanos) {
+            saidAtNanos = nowNanos;
+            wire.send(claim.claimant(), last);
+        }
+    }
+
+    /** The claimant cannot be reached, or does not want it: the session stays. */
+    void giveUp() {
+        if (!leaving && !over) {
+            SessionDeparture departure = session;
+            if (departure != null) {
+                departure.stay();
+            }
+            finish(Frame.Outcome.BUSY);
+        }
+    }
+
+    private void finish(Frame.Outcome outcome) {
+        if (!over) {
+            over = true;
+            end.accept(outcome);
+        }
+    }
+}

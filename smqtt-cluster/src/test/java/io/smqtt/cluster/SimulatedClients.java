@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.session.SessionArrival;
+import io.smqtt.session.SessionDeparture;
+import io.smqtt.session.SessionState;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredPage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.ObjLongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** The sessions of a simulated node: each remembers the nodes that it has been on, as its messages. */
+final class SimulatedClients implements LocalClients {
+
+    private final Executor loop;
+    private final Map<String, Held> sessions = new TreeMap<>();
+
+    /** A session. */
+    static final class Held {
+        private List<StoredMessage> messages = new ArrayList<>();
+        private long clock;
+        private boolean connected;
+
+        List<StoredMessage> messages() {
+            return messages;
+        }
+
+        boolean isConnected() {
+            return connected;
+        }
+    }
+
+    SimulatedClients(Executor loop) {
+        this.loop = loop;
+    }
+
+    Map<String, Held> sessions() {
+        return sessions;
+    }
+
+    /** What a broker does when a claim was granted. */
+    Held open(String clientId) {
+        Held held = sessions.computeIfAbsent(clientId, id -> new Held());
+        held.connected = true;
+        return held;
+    }
+
+    @Override
+    public long clockOf(String clientId) {
+        Held held = sessions.get(clientId);
+        return held == null ? NONE : held.clock;
+    }
+
+    @Override
+    public void claimed(String clientId, long clock) {
+        Held held = sessions.get(clientId);
+        if (held != null) {
+            held.clock = clock;
+        }
+    }
+
+    @Override
+    public void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
+        Held held = sessions.get(clientId);
+        if (held == null || discard) {
+            sessions.remove(clientId);
+            loop.execute(reply::gone);
+            return;
+        }
+        held.connected = false;
+        loop.execute(() -> reply.departing(new Departure(clientId, held)));
+    }
+
+    @Override
+    public SessionArrival arrive(SessionState state) {
+        return new Arrival(state.clientId());
+    }
+
+    @Override
+    public void end(String clientId) {
+        sessions.remove(clientId);
+    }
+
+    @Override
+    public void forEach(ObjLongConsumer<String> action) {
+        sessions.forEach((clientId, held) -> action.accept(clientId, held.clock));
+    }
+
+    private final class Departure implements SessionDeparture {
+
+        private final String clientId;
+        private final Held held;
+        private int at;
+
+        Departure(String clientId, Held held) {
+            this.clientId = clientId;
+            this.held = held;
+        }
+
+        @Override
+        public SessionState state() {
+            return new SessionState(clientId, null, 1_000, List.of(), List.of());
+        }
+
+        @Override
+        public void next(Consumer<StoredPage> reply) {
+            List<StoredMessage> page = held.messages.subList(at, Math.min(held.messages.size(), at + 2));
+            at += page.size();
+            StoredPage answer = new StoredPage(page, null);
+            loop.execute(() -> reply.accept(answer));
+        }
+
+        @Override
+        public void late(Consumer<List<StoredMessage>> reply) {
+            loop.execute(() -> reply.accept(List.of()));
+        }
+
+        @Override
+        public void taken() {
+            throw new AssertionError("there was nothing");
+        }
+
+        @Override
+        public void leave(Runnable done) {
+            sessions.remove(clientId, held);
+            loop.execute(done);
+        }
+
+        @Override
+        public void stay() {
+            // it is still there
+        }
+    }
+
+    private final class Arrival implements SessionArrival {
+
+        private final String clientId;
+        private final Held held = new Held();
+
+        Arrival(String clientId) {
+            this.clientId = clientId;
+        }
+
+        @Override
+        public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
+            held.messages.addAll(messages);
+            loop.execute(() -> done.accept(true));
+        }
+
+        @Override
+        public void install(Consumer<Boolean> done) {
+            sessions.put(clientId, held);
+            loop.execute(() -> done.accept(true));
+        }
+
+        @Override
+        public void late(List<StoredMessage> messages, Consumer<Boolean> done) {
+            add(messages, done);
+        }
+
+        @Override
+        public void finish(Runnable done) {
+            loop.execute(done);
+        }
+
+        @Override
+        public void discard() {
+            held.messages = new ArrayList<>();
+        }
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.test.BrokerExtension;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.store.ManualStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** One client identifier on several brokers of one JVM, two of them with a store. */
+class TakeoverTest {
+
+    private static final LoopbackHub HUB = new LoopbackHub();
+
+    @RegisterExtension
+    static final BrokerExtension A = broker("a", false);
+
+    @RegisterExtension
+    static final BrokerExtension B = broker("b", false);
+
+    @RegisterExtension
+    static final BrokerExtension C = broker("c", true);
+
+    @RegisterExtension
+    static final BrokerExtension D = broker("d", true);
+
+    private static final List<BrokerExtension> ALL = List.of(A, B, C, D);
+
+    private static BrokerExtension broker(String nodeId, boolean stored) {
+        ClusterConfig config = ClusterConfig.builder()
+                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
+                .build();
+        return new BrokerExtension(
+                broker -> broker,
+                parts -> parts.module(
+                                new ClusterModule(config, nodeId, HUB.transport(nodeId), ClusterSettings.defaults()))
+                        .store(stored ? new ManualStore(System::nanoTime) : null));
+    }
+
+    private static RawClient persistent(BrokerExtension broker, String clientId, boolean present) {
+        RawClient client = broker.open(ProtocolVersion.MQTT_5);
+        ReceivedPacket connAck = client.connect(ConnectBytes.of(clientId).persistent(1_000));
+        assertThat(connAck.sessionPresent()).isEqualTo(present);
+        return client;
+    }
+
+    private static long owners(String clientId) {
+        return ALL.stream()
+                .filter(broker -> Boolean.TRUE.equals(broker.broker()
+                        .clients()
+                        .any(info -> info.identity().clientId().equals(clientId))
+                        .block()))
+                .count();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "0, 2", "2, 0", "2, 3"}) // from memory or a store to memory or a store
+    void aSessionMovesWithEverythingThatWaits(int from, int to) {
+        String clientId = "moves-" + from + to;
+        String topic = "moves/" + from + to;
+        RawClient first = persistent(ALL.get(from), clientId, false);
+        first.subscribe(topic + "/+", 2);
+        first.disconnect();
+        ALL.get(from).awaitOffline(clientId);
+        RawClient publisher = ALL.get(1).client(ProtocolVersion.MQTT_5, "publisher");
+        for (int i = 0; i < 600; i++) {
+            publisher.publish(topic + "/x", "m" + i, 1 + i % 2);
+        }
+
+        RawClient second = persistent(ALL.get(to), clientId, true);
+        publisher.publish(topic + "/x", "last", 1);
+
+        for (int i = 0; i < 600; i++) {
+            receive(second, "m" + i);
+        }
+        receive(second, "last");
+        receivesNothing(second);
+        assertThat(owners(clientId)).isOne();
+    }
+
+    /** The next message, acknowledged; handshakes that end in between are answered. */
+    private static ReceivedPacket nextMessage(RawClient client) {
+        while (true) {
+            ReceivedPacket packet = client.receive();
+            assertThat(packet).as("the connection has ended").isNotNull();
+            if (packet.type() == MqttMessageType.PUBREL) {
+                client.acknowledge(0x70, packet.packetId());
+                continue;
+            }
+            assertThat(packet.type()).isEqualTo(MqttMessageType.PUBLISH);
+            client.acknowledge(packet.qos() == 1 ? 0x40 : 0x50, packet.packetId());
+            return packet;
+        }
+    }
+
+    private static void receive(RawClient client, String payload) {
+        assertThat(nextMessage(client).text()).isEqualTo(payload);
+    }
+
+    /** Shows that no message comes before the answer to a ping; handshakes may end. */
+    private static void receivesNothing(RawClient client) {
+        for (int pings = 0; pings < 2; pings++) {
+            client.send((byte) 0xC0, (byte) 0);
+            ReceivedPacket packet = client.receive();
+            while (packet != null && packet.type() == MqttMessageType.PUBREL) {
+                client.acknowledge(0x70, packet.packetId());
+                packet = client.receive();
+            }
+            assertThat(packet).isNotNull();
+            assertThat(packet.type()).isEqualTo(MqttMessageType.PINGRESP);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "2, 3"})
+    void whatIsInFlightKeepsItsPlaceAndIdentifier(int from, int to) {
+        String clientId = "flight-" + from;
+        RawClient first = persistent(ALL.get(from), clientId, false);
+        first.subscribe("flight/" + from, 2);
+        RawClient publisher = ALL.get(1).client(ProtocolVersion.MQTT_5, "publisher");
+        publisher.publish("flight/" + from, "one", 1);
+        publisher.publish("flight/" + from, "two", 2);
+        publisher.publish("flight/" + from, "three", 2);
+        int one = first.expectPublish("flight/" + from, "one").packetId();
+        int two = first.expectPublish("flight/" + from, "two").packetId();
+        int three = first.expectPublish("flight/" + from, "three").packetId();
+        first.acknowledge(0x50, two);
+        first.expect(MqttMessageType.PUBREL);
+
+        RawClient second = persistent(ALL.get(to), clientId, true);
+
+        first.expectDisconnect(ReasonCode.SESSION_TAKEN_OVER);
+        ReceivedPacket again = second.expectPublish("flight/" + from, "one");
+        assertThat(again.packetId()).isEqualTo(one);
+        assertThat(again.dup()).isTrue();
+        assertThat(second.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(two);
+        assertThat(second.expectPublish("flight/" + from, "three").packetId()).isEqualTo(three);
+        second.expectNothing();
+    }
+
+    @Test
+    void aCleanStartEndsTheSessionElsewhere() {
+        RawClient first = persistent(A, "clean", false);
+        first.subscribe("clean", 1);
+
+        RawClient second = B.client(ProtocolVersion.MQTT_5, "clean");
+
+        first.expectDisconnect(ReasonCode.SESSION_TAKEN_OVER);
+        RawClient publisher = A.client(ProtocolVersion.MQTT_5, "publisher");
+        publisher.publish("clean", "x", 1);
+        second.expectNothing();
+        assertThat(owners("clean")).isOne();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "2, 3"})
+    void nothingIsLostOrDoubledWhileItMovesUnderLoad(int from, int to) throws Exception {
+        String clientId = "load-" + from;
+        String topic = "load/" + from;
+        RawClient current = persistent(ALL.get(from), clientId, false);
+        current.subscribe(topic + "/#", 2);
+        AtomicBoolean stop = new AtomicBoolean();
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        List<Future<Integer>> publishers = new ArrayList<>();
+        for (BrokerExtension broker : List.of(A, D)) {
+            RawClient publisher = broker.client(ProtocolVersion.MQTT_5, "publisher-" + publishers.size());
+            String own = topic + "/" + publishers.size();
+            publishers.add(threads.submit(() -> {
+                int sent = 0;
+                while (!stop.get() && sent < 5_000) {
+                    publisher.publish(own, Integer.toString(sent++), 2);
+                }
+                return sent;
+            }));
+        }
+        int[] next = new int[2];
+        for (int move = 0; move < 6; move++) {
+            for (int i = 0; i < 20; i++) {
+                take(current, topic, next);
+            }
+            RawClient before = current; // still connected
+            current = persistent(ALL.get(move % 2 == 0 ? to : from), clientId, true);
+            before.close();
+        }
+        stop.set(true);
+        int sent = publishers.get(0).get() + publishers.get(1).get();
+        threads.shutdown();
+        while (next[0] + next[1] < sent) {
+            take(current, topic, next);
+        }
+        receivesNothing(current);
+    }
+
+    /** Takes the next message of either publisher, which must be its next one. */
+    private static void take(RawClient client, String topic, int[] next) {
+        ReceivedPacket packet = nextMessage(client);
+        int publisher = Integer.parseInt(packet.topic().substring(topic.length() + 1));
+        int number = Integer.parseInt(packet.text());
+        if (!packet.dup() || number == next[publisher]) {
+            assertThat(number).isEqualTo(next[publisher]);
+            next[publisher]++;
+        }
+    }
+
+    @Test
+    void ofManyThatConnectAtOnceOneStays() throws Exception {
+        persistent(A, "raced", false).subscribe("raced", 1);
+        int clients = 150;
+        ExecutorService threads = Executors.newFixedThreadPool(clients);
+        List<Future<RawClient>> racing = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            BrokerExtension broker = ALL.get(i % 3);
+            RawClient client = broker.open(ProtocolVersion.MQTT_5);
+            racing.add(threads.submit(() -> {
+                client.send(ConnectBytes.of("raced").persistent(1_000));
+                return client;
+            }));
+        }
+        List<RawClient> connected = new ArrayList<>();
+        for (Future<RawClient> future : racing) {
+            connected.add(future.get());
+        }
+        threads.shutdown();
+        int staying = 0;
+        RawClient last = connected.get(0);
+        for (RawClient client : connected) {
+            ReceivedPacket connAck = client.expect(MqttMessageType.CONNACK);
+            assertThat(connAck.reasonCode()).isZero();
+            assertThat(connAck.sessionPresent()).isTrue();
+        }
+        await().until(() -> ALL.stream()
+                        .mapToLong(broker -> broker.broker()
+                                .clients()
+                                .filter(info -> info.identity().clientId().equals("raced") && info.connected())
+                                .count()
+                                .block())
+                        .sum()
+                == 1);
+        RawClient publisher = B.client(ProtocolVersion.MQTT_5, "publisher");
+        publisher.publish("raced", "for the last one", 1);
+        for (RawClient client : connected) {
+            ReceivedPacket packet = client.receive();
+            if (packet != null && packet.type() == MqttMessageType.PUBLISH) {
+                staying++;
+                last = client;
+            } else {
+                assertThat(packet == null || packet.type() == MqttMessageType.DISCONNECT)
+                        .isTrue();
+            }
+        }
+        assertThat(staying).isOne();
+        last.ping();
+        assertThat(owners("raced")).isOne();
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.spi.StoredSubscription;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session is, without its messages, as one node tells another.
+ *
+ * @param clientId the client identifier
+ * @param userName the user of its last connection, or null
+ * @param expirySeconds the session expiry interval, 1 to 4,294,967,295
+ * @param subscriptions its subscriptions
+ * @param awaitingRelease identifiers of QoS 2 messages from the client that wait for PUBREL, each 1 to 65,535
+ */
+public record SessionState(
+        String clientId,
+        @Nullable String userName,
+        long expirySeconds,
+        List<StoredSubscription> subscriptions,
+        List<Integer> awaitingRelease) {
+
+    /** Copies the lists. */
+    public SessionState {
+        subscriptions = List.copyOf(subscriptions);
+        awaitingRelease = List.copyOf(awaitingRelease);
+    }
+}

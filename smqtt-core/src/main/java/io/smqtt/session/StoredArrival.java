@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredQueue;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session that comes to this node. With a store its messages go there as they come, under a header that ends with the
+ * process, until all is there: after a crash in between there is nothing of it. Everything on one event loop, which owns the
+ * session until its client is here.
+ */
+final class StoredArrival implements SessionArrival {
+
+    private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
+    private static final long STRAGGLE_SECONDS = 30;
+    private static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
+
+    private final SessionResources resources;
+    private final SessionRegistry registry;
+    private final RoutingLoop loop;
+    private final SessionState state;
+    private final @Nullable Stores stores;
+    private final ClientIdentity client;
+    private final SessionMove hold;
+    private final List<StoredMessage> inMemory = new ArrayList<>();
+    private final Set<Long> cameLate = new HashSet<>();
+    private final @Nullable Session unstored;
+    private final long number;
+    private int count;
+    private int waiting;
+    private long bytes;
+    private boolean begun;
+    private @Nullable Session session;
+
+    StoredArrival(SessionResources resources, SessionRegistry registry, RoutingLoop loop, SessionState state) {
+        this.resources = resources;
+        this.registry = registry;
+        this.loop = loop;
+        this.state = state;
+        this.stores = resources.stores();
+        this.client =
+                new ClientIdentity(state.clientId(), state.userName(), NOWHERE, "", ProtocolVersion.MQTT_5, Set.of());
+        this.number = stores == null ? 0 : stores.store().newSession();
+        this.unstored = stores == null ? new Session(resources, registry, loop, client, state.expirySeconds()) : null;
+        this.hold = new SessionMove(unstored, resources);
+    }
+
+    /** What a delivery of another node goes by. */
+    static Subscription subscription(Session session, StoredMessage message) {
+        return Subscription.ofDelivery(
+                session, message.clientFilter(), message.qos(), message.retain(), message.identifiers());
+    }
+
+    private void await(Stores present, Consumer<Boolean> done) {
+        if (present.waits()) {
+            present.of(loop)
+                    .await(
+                            (value, detail, kept) -> {
+                                done.accept(kept);
+                                return false;
+                            },
+                            0,
+                            0);
+        } else {
+            done.accept(true);
+        }
+    }
+
+    @Override
+    public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
+        loop.executor().execute(() -> {
+            Stores present = stores;
+            if (present == null) {
+                inMemory.addAll(messages);
+                done.accept(true);
+                return;
+            }
+            begin(present);
+            StoreWriter writer = present.of(loop).writer();
+            for (StoredMessage message : messages) {
+                if (message.qos() == QoS.AT_MOST_ONCE) {
+                    inMemory.add(message);
+                } else {
+                    count++;
+                    waiting += message.delivery().state() == StoredDelivery.State.WAITING ? 1 : 0;
+                    bytes += message.message().footprintBytes();
+                    writer.putMessage(
+                            number,
+                            new StoredMessage(
+                                    count,
+                                    message.message(),
+                                    message.clientFilter(),
+                                    message.qos(),
+                                    message.retain(),
+                                    message.identifiers(),
+                                    message.delivery()));
+                }
+            }
+            await(present, done);
+        });
+    }
+
+    private void begin(Stores present) {
+        if (begun) {
+            return;
+        }
+        begun = true;
+        StoreWriter writer = present.of(loop).writer();
+        writer.putSession(header(0, StoredSession.CONNECTED)); // ends with the process
+        state.subscriptions().forEach(subscription -> writer.putSubscription(number, subscription));
+        state.awaitingRelease().forEach(packetId -> writer.putReceived(number, packetId));
+    }
+
+    private StoredSession header(long expirySeconds, long expiresAtMillis) {
+        return new StoredSession(
+                number,
+                state.clientId(),
+                state.userName(),
+                expirySeconds,
+                expiresAtMillis,
+                null,
+                StoredSession.CONNECTED);
+    }
+
+    @Override
+    public void install(Consumer<Boolean> done) {
+        loop.executor().execute(() -> {
+            Stores present = stores;
+            if (present == null) {
+                Session mine = Objects.requireNonNull(unstored);
+                inMemory.forEach(message -> mine.outbound().restore(message, subscription(mine, message)));
+                become(mine);
+                done.accept(true);
+                return;
+            }
+            begin(present);
+            long expiry = state.expirySeconds();
+            long expiresAt = expiry == ENDLESS_SECONDS
+                    ? StoredSession.NEVER
+                    : present.store().clockMillis() + TimeUnit.SECONDS.toMillis(expiry);
+            StoredSession header = header(expiry, expiresAt);
+            present.of(loop).writer().putSession(header);
+            await(present, kept -> {
+                if (kept) {
+                    StoredQueue queue = new StoredQueue(1, count + 1L, count, bytes);
+                    Session mine = new Session(resources, registry, loop, client, header, queue);
+                    inMemory.forEach(message -> mine.outbound().restore(message, subscription(mine, message)));
+                    become(mine);
+                }
+                done.accept(kept);
+            });
+        });
+    }
+
+    private void become(Session mine) {
+        session = mine;
+        mine.hold(hold);
+        mine.cameElsewhere(cameLate);
+        mine.arrived();
+        for (StoredMessage message : inMemory) {
+            cameAbout(message);
+        }
+        if (waiting > 0) {
+            resources.observer().messageRedispatched(waiting);
+        }
+        inMemory.clear();
+        state.awaitingRelease().forEach(packetId -> mine.inbound().received(packetId));
+        Session older = registry.recovered(mine);
+        if (older != null) {
+            older.execute(() -> older.terminate(ReasonCode.SESSION_TAKEN_OVER));
+        }
+        for (StoredSubscription stored : state.subscriptions()) {
+            String text = stored.clientFilter();
+            SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
+            if (shared != null) {
+                mine.member();
+            }
+            mine.recover(new Subscription(
+                    mine,
+                    shared == null ? TopicFilter.of(text) : shared.filter(),
+                    shared == null ? null : shared.shareName(),
+                    stored.maximumQos(),
+                    stored.noLocal(),
+                    stored.retainAsPublished(),
+                    stored.identifier()));
+        }
+    }
+
+    private void cameAbout(StoredMessage message) {
+        if (message.delivery().state() == StoredDelivery.State.WAITING) {
+            resources.observer().messageRedispatched(1);
+        }
+    }
+
+    private Session session() {
+        return Objects.requireNonNull(session, "the session is not installed");
+    }
+
+    @Override
+    public void late(List<StoredMessage> messages, Consumer<Boolean> done) {
+        loop.executor().execute(() -> {
+            Session mine = session();
+            for (StoredMessage late : messages) {
+                ApplicationMessage message = late.message();
+                cameAbout(late);
+                mine.take(message, subscription(mine, late), RouteTicket.NONE);
+                if (message.mark() != 0) {
+                    cameLate.add(message.mark());
+                }
+            }
+            mine.afterCommit(done::accept);
+        });
+    }
+
+    @Override
+    public void finish(Runnable done) {
+        loop.executor().execute(() -> {
+            Session mine = session();
+            mine.hold(null);
+            while (!hold.isEmpty()) {
+                hold.poll((message, subscription, ticket) -> {
+                    mine.take(message, subscription, ticket);
+                    ticket.release(true);
+                });
+            }
+            if (cameLate.isEmpty()) {
+                mine.cameElsewhere(null);
+            } else { // some may still be on their way here
+                Runnable forget = () -> mine.execute(() -> mine.cameElsewhere(null));
+                loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
+            }
+            mine.awaitReturn();
+            done.run();
+        });
+    }
+
+    @Override
+    public void discard() {
+        loop.executor().execute(() -> {
+            inMemory.clear();
+            Stores present = stores;
+            if (present != null && begun && session == null) {
+                present.of(loop).writer().removeSession(number, state.clientId());
+            }
+        });
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredPage;
+import io.smqtt.spi.StoredSubscription;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session of this node that leaves. It keeps its event loop until it has left or stays: claims wait for that. First what
+ * is under way between the session, the store and other members of its groups comes to rest, while it goes on taking
+ * messages; then these are held back. Everything on the session's loop.
+ */
+final class StoredDeparture implements SessionDeparture {
+
+    private static final int PATIENCE_MILLIS = 5;
+    private static final int ATTEMPTS = 400;
+
+    private final Session session;
+    private final SessionResources resources;
+    private final SessionOpening waiting;
+    private final SessionMove hold;
+    private final RoutingLoop loop;
+    private final List<StoredMessage> inHand = new ArrayList<>();
+    private final List<RouteTicket> tickets = new ArrayList<>();
+    private final int[] moved = new int[3];
+    private final long[] movedBytes = new long[3];
+    private List<StoredMessage> memory = List.of();
+    private int memoryAt;
+    private long readFrom = 1;
+    private boolean readAll;
+    private @Nullable SessionState state;
+    private boolean over;
+
+    StoredDeparture(Session session, SessionResources resources, SessionOpening waiting) {
+        this.session = session;
+        this.resources = resources;
+        this.waiting = waiting;
+        this.hold = new SessionMove(session, resources);
+        this.loop = session.owner();
+    }
+
+    void begin(Reply reply) {
+        attempt(reply, 0);
+    }
+
+    private void attempt(Reply reply, int number) {
+        if (session.hasEnded()) {
+            session.leave(waiting);
+            reply.gone();
+            return;
+        }
+        SessionRecord record = session.record();
+        InboundFlow inbound = session.inboundOrNull();
+        boolean storeQuiet = record == null || record.queue().isQuiet();
+        boolean settled = inbound == null || inbound.isSettled();
+        if (storeQuiet && (settled || number >= ATTEMPTS)) {
+            freeze();
+            reply.departing(this);
+        } else if (number >= ATTEMPTS) {
+            session.stay(waiting);
+            reply.busy();
+        } else {
+            loop.executor().schedule(() -> attempt(reply, number + 1), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void freeze() {
+        session.hold(hold);
+        OutboundFlow outbound = session.outboundOrNull();
+        memory = outbound == null ? List.of() : outbound.snapshot();
+        readAll = session.record() == null;
+        List<StoredSubscription> subscriptions = new ArrayList<>(session.subscriptionCount());
+        session.forEachSubscription(subscription -> subscriptions.add(new StoredSubscription(
+                subscription.clientFilter(),
+                subscription.maximumQos(),
+                subscription.noLocal(),
+                subscription.retainAsPublished(),
+                subscription.identifier())));
+        InboundFlow inbound = session.inboundOrNull();
+        List<Integer> identifiers = inbound == null
+                ? List.of()
+                : Arrays.stream(inbound.identifiers()).boxed().toList();
+        state = new SessionState(
+                session.id(), session.client().userName(), session.expirySeconds(), subscriptions, identifiers);
+    }
+
+    @Override
+    public SessionState state() {
+        SessionState present = state;
+        if (present == null) {
+            throw new IllegalStateException("the session is not stopped yet");
+        }
+        return present;
+    }
+
+    @Override
+    public void next(Consumer<StoredPage> reply) {
+        loop.executor().execute(() -> {
+            SessionRecord record = session.record();
+            if (readAll || record == null) {
+                reply.accept(new StoredPage(fromMemory(), null));
+            } else {
+                record.queue().readPage(readFrom, page -> {
+                    if (page.failure() == null && page.messages().isEmpty()) {
+                        readAll = true;
+                        reply.accept(new StoredPage(fromMemory(), null));
+                        return;
+                    }
+                    page.messages().forEach(this::count);
+                    if (!page.messages().isEmpty()) {
+                        readFrom =
+                                page.messages().get(page.messages().size() - 1).sequence() + 1;
+                    }
+                    reply.accept(page);
+                });
+            }
+        });
+    }
+
+    private List<StoredMessage> fromMemory() {
+        List<StoredMessage> page = new ArrayList<>();
+        int bytes = 0;
+        while (memoryAt < memory.size()
+                && page.size() < DurableQueue.PAGE_MESSAGES
+                && bytes < DurableQueue.PAGE_BYTES) {
+            StoredMessage next = memory.get(memoryAt++);
+            page.add(next);
+            count(next);
+            bytes += next.message().footprintBytes();
+        }
+        return page;
+    }
+
+    private void count(StoredMessage message) {
+        if (message.delivery().state() == StoredDelivery.State.WAITING) {
+            moved[message.qos().level()]++;
+            movedBytes[message.qos().level()] += message.message().payload().size();
+        }
+    }
+
+    @Override
+    public void late(Consumer<List<StoredMessage>> reply) {
+        loop.executor().execute(() -> {
+            int bytes = 0;
+            while (inHand.size() < DurableQueue.PAGE_MESSAGES && bytes < DurableQueue.PAGE_BYTES && !hold.isEmpty()) {
+                hold.poll((message, subscription, ticket) -> {
+                    inHand.add(DurableQueue.stored(
+                            inHand.size() + 1L,
+                            message,
+                            subscription,
+                            message.qos().atMost(subscription.maximumQos()),
+                            StoredDelivery.WAITING));
+                    tickets.add(ticket);
+                });
+                bytes += inHand.get(inHand.size() - 1).message().footprintBytes();
+            }
+            reply.accept(List.copyOf(inHand));
+        });
+    }
+
+    @Override
+    public void taken() {
+        loop.executor().execute(() -> {
+            inHand.forEach(this::count);
+            inHand.clear();
+            tickets.forEach(ticket -> ticket.release(true));
+            tickets.clear();
+        });
+    }
+
+    @Override
+    public void leave(Runnable done) {
+        loop.executor().execute(() -> {
+            if (over) {
+                return;
+            }
+            over = true;
+            session.hold(null);
+            session.leave(waiting);
+            while (!hold.isEmpty()) { // the other node has it as well
+                hold.poll((message, subscription, ticket) -> {
+                    QoS qos = message.qos().atMost(subscription.maximumQos());
+                    resources.observer().messageDelivered(qos, message.payload().size());
+                    ticket.release(true);
+                });
+            }
+            for (QoS qos : QoS.values()) {
+                int count = moved[qos.level()];
+                for (int i = 0; i < count; i++) {
+                    resources.observer().messageDelivered(qos, (int) (movedBytes[qos.level()] / count));
+                }
+            }
+            session.afterCommit(kept -> done.run());
+        });
+    }
+
+    @Override
+    public void stay() {
+        loop.executor().execute(() -> {
+            if (over) {
+                return;
+            }
+            over = true;
+            session.hold(null);
+            for (int i = 0; i < inHand.size(); i++) {
+                StoredMessage message = inHand.get(i);
+                if (session.hasEnded()) {
+                    resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
+                } else {
+                    session.take(message.message(), StoredArrival.subscription(session, message), tickets.get(i));
+                }
+                tickets.get(i).release(true);
+            }
+            hold.finish();
+            session.stay(waiting);
+        });
+    }
+}
