@@ -36,6 +36,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
     private static final long COMPLAINT_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long SWEEP_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long FURTHEST_CLOCK_MILLIS = TimeUnit.DAYS.toMillis(1);
     private static final int MAXIMUM_MEMBERS = 1_000;
 
     private final ClusterTransport transport;
@@ -446,7 +447,9 @@ final class ClusterNode implements ClusterTransport.Handler {
 
         @Override
         public void heardClock(long clock) {
-            clientClock = Math.max(clientClock, clock);
+            if (clock <= RetainedVersion.clockOf(wallClockMillis.getAsLong() + FURTHEST_CLOCK_MILLIS)) {
+                clientClock = Math.max(clientClock, clock);
+            }
         }
 
         @Override

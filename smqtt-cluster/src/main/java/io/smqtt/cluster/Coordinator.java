@@ -151,7 +151,9 @@ final class Coordinator {
                 if (answer.clock() >= turn.clock) {
                     wire.heardClock(answer.clock());
                     turn.clock = wire.nextClock();
-                    release(turn, from);
+                    if (turn.clock > answer.clock()) { // or else its clock is far off: asked again later
+                        release(turn, from);
+                    }
                 }
             }
             case BUSY -> { // asked again later

@@ -118,7 +118,7 @@ final class PeerOutbox {
         if (count.get() + more >= settings.queueMessages() / part
                 || bytes.get() + moreBytes >= settings.queueBytes() / part) {
             observer.messageDropped(DropReason.PEER_QUEUE, 1);
-            message.settle(!reachable); // a node that is gone does not stop those who publish elsewhere
+            message.settle(false); // what cannot be parked must not be acknowledged
             return false;
         }
         return true;

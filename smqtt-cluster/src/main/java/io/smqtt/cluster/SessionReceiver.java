@@ -64,7 +64,11 @@ final class SessionReceiver {
             acknowledge(part.index(), !refusing);
             return;
         }
-        if (part.index() > next || busy || over) {
+        if (part.index() > next || busy) {
+            return;
+        }
+        if (over) {
+            receiveAfterwards(part);
             return;
         }
         busy = true;
@@ -96,12 +100,25 @@ final class SessionReceiver {
         }
     }
 
+    /** The other node was lost and is there again: what was installed takes the rest, nothing else does. */
+    private void receiveAfterwards(Frame.SessionPart part) {
+        SessionArrival taker = arrival;
+        if (taker == null || !installed) {
+            done(part, false);
+        } else if (part.kind() == Frame.PartKind.LATE) {
+            busy = true;
+            taker.late(part.messages(), kept -> wire.execute(() -> done(part, kept)));
+        } else {
+            done(part, true);
+        }
+    }
+
     private void done(Frame.SessionPart part, boolean kept) {
         busy = false;
         next = part.index() + 1;
         refusing = !kept;
         acknowledge(part.index(), kept);
-        if (!kept || (lost && !over)) {
+        if (!over && (!kept || lost)) {
             close();
         }
     }

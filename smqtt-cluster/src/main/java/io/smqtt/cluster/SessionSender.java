@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class SessionSender implements SessionDeparture.Reply {
 
     private static final long PAUSE_MILLIS = 5;
+    private static final long PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 100;
     private static final Duration LONGEST_FENCE = Duration.ofSeconds(3);
 
@@ -32,6 +33,7 @@ final class SessionSender implements SessionDeparture.Reply {
     private @Nullable SessionDeparture session;
     private Frame.@Nullable SessionPart part;
     private long saidAtNanos;
+    private long progressNanos;
     private boolean fenced;
     private boolean leaving;
     private boolean over;
@@ -48,6 +50,7 @@ final class SessionSender implements SessionDeparture.Reply {
         this.wire = wire;
         this.retryNanos = retry.toNanos();
         this.fence = fence;
+        this.progressNanos = wire.nanoTime();
         this.end = end;
     }
 
@@ -117,6 +120,7 @@ final class SessionSender implements SessionDeparture.Reply {
             return;
         }
         saidAtNanos = Long.MIN_VALUE;
+        progressNanos = wire.nanoTime();
         switch (last.kind()) {
             case STATE, MESSAGES -> next(departure);
             case INSTALL -> {
@@ -171,6 +175,10 @@ final class SessionSender implements SessionDeparture.Reply {
     }
 
     void tick(long nowNanos) {
+        if (nowNanos - progressNanos >= PATIENCE_NANOS) {
+            giveUp();
+            return;
+        }
         Frame.SessionPart last = part;
         if (last != null && saidAtNanos != Long.MIN_VALUE && !leaving && nowNanos - saidAtNanos >= retryNanos) {
             saidAtNanos = nowNanos;

@@ -81,11 +81,7 @@ class ClaimHistoriesTest {
 
         private SimulatedNode start(String nodeId) {
             return new SimulatedNode(
-                    simulation,
-                    network,
-                    nodeId,
-                    NodeIdentity.epoch(epochs++, random),
-                    ClusterSettings.defaults());
+                    simulation, network, nodeId, NodeIdentity.epoch(epochs++, random), ClusterSettings.defaults());
         }
 
         private void step() {
@@ -153,8 +149,7 @@ class ClaimHistoriesTest {
                     .payload(token)
                     .qos(QoS.AT_LEAST_ONCE)
                     .build();
-            return new StoredMessage(
-                    1, message, "t", QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING);
+            return new StoredMessage(1, message, "t", QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING);
         }
 
         private void check() {
@@ -168,7 +163,9 @@ class ClaimHistoriesTest {
                     }
                     assertThat(node.node().clients().departing()).as(context).isZero();
                 }
-                assertThat(owners.size()).as("owners of %s, %s", clientId, context).isLessThanOrEqualTo(1);
+                assertThat(owners.size())
+                        .as("owners of %s, %s", clientId, context)
+                        .isLessThanOrEqualTo(1);
                 if (!faulty && opened.containsKey(clientId)) {
                     assertThat(owners).as("owners of %s, %s", clientId, context).hasSize(1);
                     assertThat(owners.get(0).messages().stream()

@@ -148,13 +148,11 @@ class ClusterModuleTest {
                 .bind("8.8.8.8:7800")
                 .seeds(List.of())
                 .discovery(ClusterConfig.Discovery.KUBERNETES)
-                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
                 .build();
 
         assertThatThrownBy(() -> ClusterModule.of(config))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("cluster.seeds")
-                .hasMessageContaining("cluster.subscribe-sync")
                 .hasMessageContaining("cluster.bind");
     }
 }

@@ -9,6 +9,8 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -145,6 +147,46 @@ class ForwardingTest {
         b = node("b", 2);
         simulation.run(WHILE);
         assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(1L);
+    }
+
+    @Test
+    void whatCannotBeParkedIsRefusedAndAllThatWasAcknowledgedArrivesThroughTheReturn() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        b.crash();
+        simulation.run(WHILE);
+        List<Ticket> tickets = new ArrayList<>();
+        for (int i = 0; i < 80; i++) {
+            tickets.add(published(i));
+        }
+        assertThat(tickets.subList(0, 50)).noneMatch(ticket -> ticket.failed);
+        assertThat(tickets.subList(50, 80)).allMatch(ticket -> ticket.failed);
+        assertThat(a.dropped(DropReason.PEER_QUEUE)).isEqualTo(30);
+
+        b = node("b", 2);
+        b.subscribe("t");
+        b.takesUpTo(Duration.ofMillis(20).toNanos());
+        for (int i = 80; i < 1_000; i++) {
+            tickets.add(published(i));
+            simulation.run(Duration.ofMillis(1));
+        }
+        simulation.run(Duration.ofSeconds(30));
+
+        List<Long> acknowledged = new ArrayList<>();
+        for (int i = 0; i < tickets.size(); i++) {
+            assertThat(tickets.get(i).isOpen()).isFalse();
+            if (!tickets.get(i).failed) {
+                acknowledged.add((long) i);
+            }
+        }
+        assertThat(acknowledged).contains(49L, 999L);
+        assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactlyElementsOf(acknowledged);
+    }
+
+    private Ticket published(int number) {
+        Ticket ticket = new Ticket();
+        a.publish("t", number, QoS.AT_LEAST_ONCE, ticket);
+        return ticket;
     }
 
     @Test

@@ -156,6 +156,17 @@ class TakeoverTest {
     }
 
     @Test
+    void aSubAckWaitsUntilTheOthersKnow() {
+        RawClient subscriber = A.client(ProtocolVersion.MQTT_5, "subscriber");
+        RawClient publisher = B.client(ProtocolVersion.MQTT_5, "publisher");
+        for (int i = 0; i < 50; i++) {
+            subscriber.subscribe("known/" + i, 1);
+            publisher.publish("known/" + i, "at once", 1);
+            assertThat(nextMessage(subscriber).topic()).isEqualTo("known/" + i);
+        }
+    }
+
+    @Test
     void aCleanStartEndsTheSessionElsewhere() {
         RawClient first = persistent(A, "clean", false);
         first.subscribe("clean", 1);

@@ -354,7 +354,7 @@ final class SessionRecord implements StoreWaiter {
     /** The session is safe on another node. */
     void forget() {
         queue.forgetMoved();
-        remove();
+        end(null);
     }
 
     private void remove() {
