@@ -255,15 +255,15 @@ final class PeerOutbox {
                         done.message().qos(), done.message().payload().size());
             }
             done.settle(true);
+            while (!markers.isEmpty() && markers.element().last == done) {
+                markers.remove().task.run();
+            }
         }
         if (settled > 0) {
             onTheirWayBytes -= settledBytes;
             count.addAndGet(-settled);
             bytes.addAndGet(-settledBytes);
             progress(nowNanos);
-            while (!markers.isEmpty() && markers.element().last == done) {
-                markers.remove().task.run();
-            }
         }
         adjustPressure();
         pump();
