@@ -128,7 +128,9 @@ public final class PublishFlow {
                 packet.expiryIntervalSeconds(),
                 packet.expiryIntervalSeconds() == ApplicationMessage.NEVER ? 0 : ticker.nanoTime(),
                 connection.client().clientId());
-        return connection.loop().routing().timesNext() ? message.timed(ticker.nanoTime()) : message;
+        return !packet.retain() && connection.loop().routing().timesNext() // what is kept would tell its age
+                ? message.timed(ticker.nanoTime())
+                : message;
     }
 
     private static boolean hasDeclaredFormat(ApplicationMessage message) {
