@@ -2,16 +2,20 @@
 package io.smqtt.metric;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.util.AttributeKey;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.transport.BindFailedException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -39,8 +43,13 @@ final class ManagementServer {
     private static final int MAX_LINE_BYTES = 2_048;
     private static final int MAX_HEADER_BYTES = 8_192;
     private static final Duration IDLE = Duration.ofSeconds(75);
+
+    /** How long a connection may take to send its first request, which nobody can stretch by sending it slowly. */
+    static final Duration FIRST_REQUEST = Duration.ofSeconds(10);
+
     private static final Duration REQUEST = Duration.ofSeconds(10);
     private static final Duration DISPOSE = Duration.ofSeconds(2);
+    private static final AttributeKey<Boolean> ASKED = AttributeKey.valueOf(ManagementServer.class, "asked");
     private static final String NEEDED = "a token is needed: Authorization: Bearer ...\n";
     private static final String NONE_SET = "a token is needed, and this broker has none: set management.token-file\n";
     private static final String TEXT = "text/plain; charset=utf-8";
@@ -53,6 +62,7 @@ final class ManagementServer {
     private final Health health;
     private final AtomicInteger connections = new AtomicInteger();
     private final boolean nativeTransport;
+    private final Duration firstRequest;
     private volatile @Nullable Supplier<ClusterStatus> cluster;
     private volatile @Nullable LoopResources loop;
     private volatile @Nullable DisposableServer server;
@@ -62,12 +72,14 @@ final class ManagementServer {
             ManagementToken token,
             PrometheusMeterRegistry registry,
             Health health,
-            boolean nativeTransport) {
+            boolean nativeTransport,
+            Duration firstRequest) {
         this.config = config;
         this.token = token;
         this.registry = registry;
         this.health = health;
         this.nativeTransport = nativeTransport;
+        this.firstRequest = firstRequest;
     }
 
     /** Shows a cluster from now on. */
@@ -104,13 +116,28 @@ final class ManagementServer {
                         limits -> limits.maxInitialLineLength(MAX_LINE_BYTES).maxHeaderSize(MAX_HEADER_BYTES))
                 .idleTimeout(IDLE)
                 .requestTimeout(REQUEST)
-                .doOnConnection(connection -> {
-                    if (connections.incrementAndGet() > MAX_CONNECTIONS) {
-                        connection.channel().close();
-                    }
-                    connection.onDispose(connections::decrementAndGet);
-                })
+                .doOnChannelInit(
+                        (observer, channel, remote) -> admit(channel)) // doOnConnection is raised for each request
                 .handle(this::answer);
+    }
+
+    private void admit(Channel channel) {
+        boolean tooMany = connections.incrementAndGet() > MAX_CONNECTIONS;
+        channel.closeFuture().addListener(closed -> connections.decrementAndGet());
+        if (tooMany) {
+            channel.close();
+            return;
+        }
+        ScheduledFuture<?> silent = channel.eventLoop()
+                .schedule(
+                        () -> {
+                            if (!channel.hasAttr(ASKED)) {
+                                channel.close();
+                            }
+                        },
+                        firstRequest.toNanos(),
+                        TimeUnit.NANOSECONDS);
+        channel.closeFuture().addListener(closed -> silent.cancel(false));
     }
 
     /** The port that is bound, or null. */
@@ -132,6 +159,7 @@ final class ManagementServer {
     }
 
     private Mono<Void> answer(HttpServerRequest request, HttpServerResponse response) {
+        request.withConnection(connection -> connection.channel().attr(ASKED).set(true));
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
             response.header(HttpHeaderNames.ALLOW, "GET, HEAD");
             return send(response, HttpResponseStatus.METHOD_NOT_ALLOWED, TEXT, "only GET and HEAD\n");

@@ -53,7 +53,8 @@ public final class MetricModule implements BrokerModule {
         meters = new BrokerMeters(
                 registry, broker.listeners().keySet(), broker.storage().kind() != StorageConfig.Kind.MEMORY);
         health = new Health(meters.store());
-        server = new ManagementServer(config, token, registry, health, broker.nativeTransport());
+        server = new ManagementServer(
+                config, token, registry, health, broker.nativeTransport(), ManagementServer.FIRST_REQUEST);
     }
 
     /**
