@@ -142,8 +142,10 @@ final class Claims {
     void settled(ClientIdentity client) {
         Open claim = byClient.get(client);
         if (claim != null) {
-            local.claimed(client.clientId(), claim.clock);
-            owned.accept(client.clientId(), claim.clock);
+            if (claim.granted) {
+                local.claimed(client.clientId(), claim.clock);
+                owned.accept(client.clientId(), claim.clock);
+            }
             end(claim);
         }
     }

@@ -24,6 +24,8 @@ final class ClusterClients {
     private static final int OWNED_PER_FRAME = 500;
     private static final int SLICES = 32;
     private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Longer than a sender is patient. */
     private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final ClientWire wire;
@@ -280,6 +282,11 @@ final class ClusterClients {
         coordinator.tick(nowNanos);
         sync.tick(nowNanos);
         List.copyOf(sending.values()).forEach(sender -> sender.tick(nowNanos));
+        for (SessionReceiver receiver : List.copyOf(receiving)) {
+            if (!receiver.isOver() && !receiver.isLost() && nowNanos - receiver.usedAtNanos() > FORGET_NANOS) {
+                receiver.lose(() -> {}); // the sender has given up
+            }
+        }
         receiving.removeIf(receiver -> receiver.isOver() && nowNanos - receiver.usedAtNanos() > FORGET_NANOS);
         if (!newIds.isEmpty()) {
             List<String> ids = newIds;

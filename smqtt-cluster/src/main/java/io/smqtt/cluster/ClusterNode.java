@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -66,7 +67,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private long sweptAtNanos;
     private long toldAtNanos;
     private long complainedAtNanos;
-    private boolean stopped;
+    private volatile boolean stopped;
     private volatile View view;
 
     /**
@@ -129,7 +130,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     /** Says and hears nothing any more. Any thread. */
     void stop() {
-        loop.execute(() -> stopped = true);
+        stopped = true;
     }
 
     ClusterCounters counters() {
@@ -158,10 +159,35 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param difference 1 or -1
      */
     void localChange(String filter, int difference) {
+        if (stopped) {
+            return;
+        }
         localChanges.add(new RouteRow(filter, difference));
         if (flushDue.compareAndSet(false, true)) {
-            loop.schedule(this::flush, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
+            schedule(this::flush, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
         }
+    }
+
+    /** Has something run later on the loop, whose failure is told; forgets it if the loop has ended. Any thread. */
+    private void schedule(Runnable task, long time, TimeUnit unit) {
+        try {
+            loop.schedule(() -> guarded(task), time, unit);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("the cluster's loop has ended", e);
+        }
+    }
+
+    private void guarded(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException e) {
+            failed(e);
+        }
+    }
+
+    /** A mistake of this program, which must not end what the loop does next. */
+    private void failed(RuntimeException failure) {
+        complain("the cluster goes on after {}", failure.toString(), failure);
     }
 
     /**
@@ -171,13 +197,20 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param fromBefore whether it was there before this node was started
      */
     void localRetained(ApplicationMessage message, boolean fromBefore) {
-        loop.execute(() -> {
-            if (fromBefore) {
-                retained.recovered(message);
-            } else {
-                retained.stored(message);
-            }
-        });
+        if (stopped) {
+            return;
+        }
+        try {
+            loop.execute(() -> {
+                if (fromBefore) {
+                    retained.recovered(message);
+                } else {
+                    retained.stored(message);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            LOG.debug("the cluster's loop has ended", e);
+        }
     }
 
     private void storeRetained(ApplicationMessage message) {
@@ -219,7 +252,16 @@ final class ClusterNode implements ClusterTransport.Handler {
         if (stopped) {
             return;
         }
-        long now = ticker.nanoTime();
+        try {
+            look(ticker.nanoTime());
+        } catch (RuntimeException e) {
+            failed(e);
+        } finally {
+            schedule(this::tick, settings.digestInterval().toNanos() / 10, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void look(long now) {
         if (now - toldAtNanos >= settings.digestInterval().toNanos()) {
             toldAtNanos = now;
             byte[] digest = encode(own.digest());
@@ -241,7 +283,6 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
         }
         view = look();
-        loop.schedule(this::tick, settings.digestInterval().toNanos() / 10, TimeUnit.NANOSECONDS);
     }
 
     @Override
@@ -288,6 +329,8 @@ final class ClusterNode implements ClusterTransport.Handler {
             } catch (MalformedFrameException e) {
                 counters.malformed();
                 complain("a frame from {} is thrown away: {}", from, e.getMessage());
+            } catch (RuntimeException e) {
+                failed(e);
             }
         });
     }
@@ -459,7 +502,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
         @Override
         public void later(long millis, Runnable task) {
-            loop.schedule(task, millis, TimeUnit.MILLISECONDS);
+            schedule(task, millis, TimeUnit.MILLISECONDS);
         }
 
         @Override
@@ -497,7 +540,12 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
             return null;
         }
-        boolean moved = !from.equals(member.peer());
+        Peer before = member.peer();
+        boolean moved = !from.equals(before);
+        if (moved && before != null && present.contains(before) && !present.contains(from)) {
+            complain("{} says what {} says, which is there", from, before);
+            return null;
+        }
         if (sender.epoch() > member.epoch() || moved) {
             if (member.isReachable()) {
                 gone(member);

@@ -6,13 +6,17 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /** The client identifiers of a cluster, as its broker asks for them. Any thread. */
 final class Directory implements ClientDirectory {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Directory.class);
     private static final Duration LONGEST_SUBACK = Duration.ofMillis(500);
 
     private final Executor loop;
@@ -47,6 +51,7 @@ final class Directory implements ClientDirectory {
                     sink.error(new ClaimRefusedException(reason));
                 }
             }));
+            sink.onCancel(() -> settled(client));
         });
     }
 
@@ -54,7 +59,11 @@ final class Directory implements ClientDirectory {
     public void settled(ClientIdentity client) {
         ClusterNode running = node.get();
         if (running != null) {
-            loop.execute(() -> running.clients().settled(client));
+            try {
+                loop.execute(() -> running.clients().settled(client));
+            } catch (RejectedExecutionException e) {
+                LOG.debug("the cluster's loop has ended", e);
+            }
         }
     }
 

@@ -30,6 +30,7 @@ final class RetainedReplica {
     static final int PARTS = 256;
 
     private static final long TOMBSTONE_MILLIS = TimeUnit.HOURS.toMillis(24);
+    private static final long FURTHEST_CLOCK_MILLIS = TimeUnit.DAYS.toMillis(1);
     private static final long RECOVERED = 1;
 
     private final String nodeId;
@@ -125,6 +126,9 @@ final class RetainedReplica {
     }
 
     private void updated(Frame.RetainedUpdate update) {
+        if (update.version().clock() > RetainedVersion.clockOf(wallClockMillis.getAsLong() + FURTHEST_CLOCK_MILLIS)) {
+            return; // nothing could be written after it
+        }
         ApplicationMessage message = update.message().message();
         String topic = message.topic().value();
         Entry known = entries.get(topic);

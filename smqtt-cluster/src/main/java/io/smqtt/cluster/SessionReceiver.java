@@ -54,6 +54,11 @@ final class SessionReceiver {
         return over;
     }
 
+    /** Whether no more is expected. */
+    boolean isLost() {
+        return lost;
+    }
+
     long usedAtNanos() {
         return usedAtNanos;
     }

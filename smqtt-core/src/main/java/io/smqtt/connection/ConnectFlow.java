@@ -219,15 +219,21 @@ public final class ConnectFlow {
                 new SessionRequest.Reply() {
                     @Override
                     public void opened(Session session, boolean sessionPresent) {
-                        connected(connection, packet, session, sessionPresent, granted, authenticationData);
-                        directory.settled(client);
+                        try {
+                            connected(connection, packet, session, sessionPresent, granted, authenticationData);
+                        } finally {
+                            directory.settled(client);
+                        }
                     }
 
                     @Override
                     public void refused(ReasonCode reason) {
-                        connection.answered();
-                        disconnector.refuse(connection, reason, null);
-                        directory.settled(client);
+                        try {
+                            connection.answered();
+                            disconnector.refuse(connection, reason, null);
+                        } finally {
+                            directory.settled(client);
+                        }
                     }
                 }));
     }

@@ -72,6 +72,9 @@ final class DurableQueue implements StoreWaiter {
     /** Joint messages that wait and are not safe yet, in order. */
     private @Nullable ArrayDeque<Joint> joint;
 
+    /** How many joint messages were sent at once and are not safe yet. */
+    private int unsafeSent;
+
     // valid for the connection
     private @Nullable HeldBack heldBack;
     private @Nullable ArrayDeque<Ready> ready;
@@ -199,6 +202,7 @@ final class DurableQueue implements StoreWaiter {
         StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
         StoredMessage stored = stored(number, message, subscription, qos, delivery);
         if (ticket.join(new Joint(stored, sequence))) {
+            unsafeSent++;
             return number;
         }
         StoreLoop loop = record.loop();
@@ -523,6 +527,9 @@ final class DurableQueue implements StoreWaiter {
         }
 
         private void settledHere(boolean kept) {
+            if (sequence >= 0) {
+                unsafeSent--;
+            }
             if (session.hasEnded() && !isLeaving()) {
                 if (kept) {
                     record.writer().removeMessage(record.number(), stored.sequence()); // came behind the session's end
@@ -759,7 +766,7 @@ final class DurableQueue implements StoreWaiter {
 
     /** Whether all messages can be read from the store: none is on its way into it, or to another member. */
     boolean isQuiet() {
-        return joint == null && !isHandingOver();
+        return joint == null && unsafeSent == 0 && !isHandingOver();
     }
 
     /** The session lives on another node: what waits is forgotten, and was not dropped. */
