@@ -89,7 +89,9 @@ class DashboardsIT {
                                 assertThat(prometheus.query(name)).as(name).isNotEmpty());
             }
         }
-        assertThat(prometheus.query("ALERTS{alertname=\"SmqttDown\"}")).isEmpty();
+        await().atMost(PATIENCE) // a scrape that took too long is not a broker that is down
+                .untilAsserted(() -> assertThat(prometheus.query("ALERTS{alertname=\"SmqttDown\"}"))
+                        .isEmpty());
     }
 
     @Test

@@ -8,10 +8,12 @@ import io.smqtt.config.StorageConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -77,7 +79,11 @@ final class ManagementToken {
         }
     }
 
+    /** The name is there only with all of its content, also after a crash. */
     private static void make(Path file) {
+        if (isWhole(file)) {
+            return; // of an earlier start
+        }
         byte[] random = new byte[MADE_BYTES];
         new SecureRandom().nextBytes(random);
         byte[] line = (HexFormat.of().formatHex(random) + "\n").getBytes(StandardCharsets.US_ASCII);
@@ -87,13 +93,25 @@ final class ManagementToken {
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
                 }
                 : new FileAttribute<?>[0];
-        try (var channel = Files.newByteChannel(
-                file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), forOwnerOnly)) {
-            channel.write(java.nio.ByteBuffer.wrap(line));
-        } catch (FileAlreadyExistsException e) {
-            // of an earlier start
+        Path begun = file.resolveSibling(FILE_NAME + ".new");
+        try {
+            Files.deleteIfExists(begun);
+            try (var channel = FileChannel.open(
+                    begun, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), forOwnerOnly)) {
+                channel.write(ByteBuffer.wrap(line));
+                channel.force(true);
+            }
+            Files.move(begun, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             throw new ConfigurationException(KEY, "must be set, because none can be made in " + file + ": " + e);
+        }
+    }
+
+    private static boolean isWhole(Path file) {
+        try {
+            return Files.isRegularFile(file) && Files.size(file) >= MIN_LENGTH;
+        } catch (IOException e) {
+            return false;
         }
     }
 

@@ -82,6 +82,19 @@ class ManagementTokenTest {
     }
 
     @Test
+    void oneThatACrashLeftEmptyIsMadeAgain() throws IOException {
+        Path file = Files.createFile(directory.resolve("management.token"));
+        ManagementToken token = onDisk();
+
+        token.prepare();
+
+        String made = Files.readString(file).strip();
+        assertThat(made).hasSizeGreaterThan(16);
+        assertThat(token.accepts("Bearer " + made)).isTrue();
+        assertThat(directory).isDirectoryNotContaining("glob:**.new");
+    }
+
+    @Test
     void whereNoneCanBeMadeTheKeyIsNamed() throws IOException {
         Files.createDirectory(directory.resolve("management.token"));
 

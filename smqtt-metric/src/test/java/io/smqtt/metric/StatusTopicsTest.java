@@ -2,6 +2,7 @@
 package io.smqtt.metric;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class StatusTopicsTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final Duration SOON = Duration.ofMillis(50);
 
@@ -71,7 +74,9 @@ class StatusTopicsTest {
     @Test
     void unwatchedTopicsAreNotCountedAsMessages() throws Exception {
         try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.sysInterval(SOON))) {
-            assertThat(broker.scraped("smqtt_retained_messages")).isPositive();
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(broker.scraped("smqtt_retained_messages"))
+                            .isPositive());
             assertThat(broker.scraped("smqtt_messages_received_total")).isZero();
         }
     }
