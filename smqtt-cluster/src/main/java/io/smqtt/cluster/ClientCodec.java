@@ -73,7 +73,8 @@ final class ClientCodec {
         } else if (frame instanceof Frame.SessionPart part) {
             part(target, part, nowNanos);
         } else if (frame instanceof Frame.SessionAck ack) {
-            target.number(ack.number()).i64(ack.ofEpoch()).number(ack.index()).u8(ack.taken() ? 1 : 0);
+            target.number(ack.number()).number(ack.attempt()).i64(ack.ofEpoch());
+            target.number(ack.index()).u8(ack.taken() ? 1 : 0);
         } else if (frame instanceof Frame.Owned owned) {
             target.number(owned.clientIds().size());
             for (int i = 0; i < owned.clientIds().size(); i++) {
@@ -97,7 +98,12 @@ final class ClientCodec {
             case SETTLED -> new Frame.Settled(number(source), source.text());
             case SESSION_PART -> part(source, nowNanos);
             case SESSION_ACK ->
-                new Frame.SessionAck(number(source), source.i64(), source.number(Integer.MAX_VALUE), source.u8() == 1);
+                new Frame.SessionAck(
+                        number(source),
+                        number(source),
+                        source.i64(),
+                        source.number(Integer.MAX_VALUE),
+                        source.u8() == 1);
             case OWNED -> owned(source);
             case SYNC -> new Frame.Sync(number(source), number(source), source.u8() == 1);
             case SYNCED -> new Frame.Synced(number(source), source.i64());
@@ -151,7 +157,7 @@ final class ClientCodec {
     // --- sessions
 
     private static void part(FrameWriter target, Frame.SessionPart part, long nowNanos) {
-        target.number(part.number()).i64(part.toEpoch()).number(part.index());
+        target.number(part.number()).number(part.attempt()).i64(part.toEpoch()).number(part.index());
         target.u8(part.kind().ordinal());
         SessionState state = part.state();
         target.u8(state == null ? 0 : 1);
@@ -191,6 +197,7 @@ final class ClientCodec {
 
     private static Frame part(FrameReader source, long nowNanos) {
         long number = number(source);
+        long attempt = number(source);
         long toEpoch = source.i64();
         int index = source.number(Integer.MAX_VALUE);
         Frame.PartKind kind = one(Frame.PartKind.values(), source);
@@ -203,7 +210,7 @@ final class ClientCodec {
         for (int i = 0; i < count; i++) {
             messages.add(message(source.part(), i + 1L, nowNanos));
         }
-        return new Frame.SessionPart(number, toEpoch, index, kind, state, messages);
+        return new Frame.SessionPart(number, attempt, toEpoch, index, kind, state, messages);
     }
 
     private static SessionState state(FrameReader source) {

@@ -43,6 +43,7 @@ final class ClusterClients {
     private List<Long> newClocks = new ArrayList<>();
     private long toldAtNanos;
     private int slice;
+    private long attempts;
 
     /**
      * Creates the parts; none says anything yet.
@@ -148,7 +149,7 @@ final class ClusterClients {
     private void send(NodeIdentity coordinatedBy, Frame.Release release) {
         ClaimKey claim = release.claim();
         SessionSender[] created = new SessionSender[1];
-        SessionSender sender = new SessionSender(claim, wire, retry, this::fence, outcome -> {
+        SessionSender sender = new SessionSender(claim, ++attempts, wire, retry, this::fence, outcome -> {
             SessionSender own = created[0];
             if (sending.remove(claim.clientId(), own)) {
                 own.askers().forEach(asker -> answer(asker, claim, outcome, 0));
@@ -164,7 +165,7 @@ final class ClusterClients {
         wire.send(to, new Frame.Released(claim, outcome, clock));
     }
 
-    /** Waits until what was routed anywhere up to now has arrived here. */
+    /** Waits until what was routed anywhere up to now has arrived here; for ever if a node that can be reached does not say so. */
     private void fence(Runnable done) {
         int[] open = {2};
         Runnable part = () -> {
@@ -173,7 +174,11 @@ final class ClusterClients {
             }
         };
         routed.afterRouted(() -> wire.execute(part));
-        sync.ask(0, true, SessionSender.longestFence(), all -> part.run());
+        sync.ask(0, true, SessionSender.patience(), all -> {
+            if (all) {
+                part.run();
+            }
+        });
     }
 
     private void granted(NodeIdentity from, Frame.Granted decision) {
@@ -191,20 +196,42 @@ final class ClusterClients {
         if (part.toEpoch() != wire.self().epoch()) {
             return;
         }
-        for (SessionReceiver receiver : receiving) {
-            if (receiver.number() == part.number() && receiver.from().equals(from)) {
+        for (SessionReceiver receiver : List.copyOf(receiving)) {
+            if (receiver.number() != part.number() || !receiver.from().equals(from)) {
+                continue;
+            }
+            if (receiver.attempt() == part.attempt()) {
                 receiver.receive(part);
                 return;
             }
+            if (receiver.attempt() > part.attempt()) {
+                return; // of a move that was given up
+            }
+            receiver.lose(() -> {});
+            if (!receiver.isOver()) {
+                return; // said again
+            }
         }
         if (part.index() != 0 || !claims.isOpen(part.number())) {
-            wire.send(from.nodeId(), new Frame.SessionAck(part.number(), from.epoch(), part.index(), false));
+            wire.send(
+                    from.nodeId(),
+                    new Frame.SessionAck(part.number(), part.attempt(), from.epoch(), part.index(), false));
             return;
         }
-        SessionReceiver receiver = new SessionReceiver(
-                wire, local, from, part.number(), done -> whenKnown(LONGEST_ANNOUNCEMENT, all -> done.run()));
+        SessionReceiver receiver = new SessionReceiver(wire, local, from, part, this::announce);
         receiving.add(receiver);
         receiver.receive(part);
+    }
+
+    /** Runs a task when all know that a session is here, or nothing more of it comes. */
+    private void announce(SessionReceiver receiver, Runnable done) {
+        whenKnown(LONGEST_ANNOUNCEMENT, all -> {
+            if (all || receiver.isLost()) {
+                done.run();
+            } else {
+                announce(receiver, done);
+            }
+        });
     }
 
     private void acknowledged(NodeIdentity from, Frame.SessionAck ack) {

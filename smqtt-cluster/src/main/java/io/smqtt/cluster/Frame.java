@@ -203,6 +203,7 @@ sealed interface Frame {
      * A part of a session that moves to the receiver; the next one follows when this was taken.
      *
      * @param number the claim of the receiver
+     * @param attempt counts the moves that the sender has begun: parts of different ones do not belong together
      * @param toEpoch the run of the receiver that made it
      * @param index the number of the part, from 0
      * @param kind what it is
@@ -211,6 +212,7 @@ sealed interface Frame {
      */
     record SessionPart(
             long number,
+            long attempt,
             long toEpoch,
             int index,
             PartKind kind,
@@ -236,11 +238,12 @@ sealed interface Frame {
      * A part was taken.
      *
      * @param number the claim of the sender
+     * @param attempt the move that the part is of
      * @param ofEpoch the run of the receiver that sent it
      * @param index the number of the part
      * @param taken false if the session is not wanted, or could not be kept
      */
-    record SessionAck(long number, long ofEpoch, int index, boolean taken) implements Client {}
+    record SessionAck(long number, long attempt, long ofEpoch, int index, boolean taken) implements Client {}
 
     /**
      * Sessions of the sender.

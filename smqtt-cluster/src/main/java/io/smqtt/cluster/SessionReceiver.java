@@ -4,7 +4,7 @@ package io.smqtt.cluster;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionState;
 import java.util.Objects;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +17,8 @@ final class SessionReceiver {
     private final LocalClients local;
     private final NodeIdentity from;
     private final long number;
-    private final Consumer<Runnable> announce;
+    private final long attempt;
+    private final BiConsumer<SessionReceiver, Runnable> announce;
     private @Nullable SessionArrival arrival;
     private int next;
     private boolean busy;
@@ -31,13 +32,20 @@ final class SessionReceiver {
     /**
      * Creates one for the first part.
      *
+     * @param first the first part
      * @param announce runs a task when the routes of this node are known everywhere
      */
-    SessionReceiver(ClientWire wire, LocalClients local, NodeIdentity from, long number, Consumer<Runnable> announce) {
+    SessionReceiver(
+            ClientWire wire,
+            LocalClients local,
+            NodeIdentity from,
+            Frame.SessionPart first,
+            BiConsumer<SessionReceiver, Runnable> announce) {
         this.wire = wire;
         this.local = local;
         this.from = from;
-        this.number = number;
+        this.number = first.number();
+        this.attempt = first.attempt();
         this.announce = announce;
         this.usedAtNanos = wire.nanoTime();
     }
@@ -48,6 +56,11 @@ final class SessionReceiver {
 
     long number() {
         return number;
+    }
+
+    /** Which move of that node it is. */
+    long attempt() {
+        return attempt;
     }
 
     boolean isOver() {
@@ -91,7 +104,7 @@ final class SessionReceiver {
                 taker.install(kept -> wire.execute(() -> {
                     installed = kept;
                     if (kept) {
-                        announce.accept(() -> done(part, true));
+                        announce.accept(this, () -> done(part, true));
                     } else {
                         done(part, false);
                     }
@@ -129,7 +142,7 @@ final class SessionReceiver {
     }
 
     private void acknowledge(int index, boolean taken) {
-        wire.send(from.nodeId(), new Frame.SessionAck(number, from.epoch(), index, taken));
+        wire.send(from.nodeId(), new Frame.SessionAck(number, attempt, from.epoch(), index, taken));
     }
 
     /** No more will come: what was not installed is forgotten. The task runs when that is done. */

@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 final class SessionSender implements SessionDeparture.Reply {
 
     private static final long PAUSE_MILLIS = 5;
-    private static final long PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 100;
-    private static final Duration LONGEST_FENCE = Duration.ofSeconds(3);
 
     private final ClaimKey claim;
+    private final long attempt;
     private final ClientWire wire;
     private final Consumer<Runnable> fence;
     private final Consumer<Frame.Outcome> end;
@@ -41,12 +41,19 @@ final class SessionSender implements SessionDeparture.Reply {
     /**
      * Creates one that has not begun.
      *
+     * @param attempt tells this move apart from the others of this node
      * @param fence runs a task when everything that was routed up to now has arrived here
      * @param end is told once what became of it
      */
     SessionSender(
-            ClaimKey claim, ClientWire wire, Duration retry, Consumer<Runnable> fence, Consumer<Frame.Outcome> end) {
+            ClaimKey claim,
+            long attempt,
+            ClientWire wire,
+            Duration retry,
+            Consumer<Runnable> fence,
+            Consumer<Frame.Outcome> end) {
         this.claim = claim;
+        this.attempt = attempt;
         this.wire = wire;
         this.retryNanos = retry.toNanos();
         this.fence = fence;
@@ -54,8 +61,9 @@ final class SessionSender implements SessionDeparture.Reply {
         this.end = end;
     }
 
-    static Duration longestFence() {
-        return LONGEST_FENCE;
+    /** After that without progress the session stays. */
+    static Duration patience() {
+        return PATIENCE;
     }
 
     ClaimKey claim() {
@@ -100,7 +108,8 @@ final class SessionSender implements SessionDeparture.Reply {
 
     private void say(Frame.PartKind kind, @Nullable SessionState state, List<StoredMessage> messages) {
         int index = part == null ? 0 : part.index() + 1;
-        Frame.SessionPart next = new Frame.SessionPart(claim.number(), claim.epoch(), index, kind, state, messages);
+        Frame.SessionPart next =
+                new Frame.SessionPart(claim.number(), attempt, claim.epoch(), index, kind, state, messages);
         part = next;
         saidAtNanos = wire.nanoTime();
         wire.send(claim.claimant(), next);
@@ -109,7 +118,10 @@ final class SessionSender implements SessionDeparture.Reply {
     void acknowledged(Frame.SessionAck ack) {
         SessionDeparture departure = session;
         Frame.SessionPart last = part;
-        if (departure == null || last == null || ack.index() != last.index() || leaving || over) {
+        if (departure == null || last == null || leaving || over) {
+            return;
+        }
+        if (ack.attempt() != attempt || ack.index() != last.index()) {
             return;
         }
         if (saidAtNanos == Long.MIN_VALUE) {
@@ -120,7 +132,9 @@ final class SessionSender implements SessionDeparture.Reply {
             return;
         }
         saidAtNanos = Long.MIN_VALUE;
-        progressNanos = wire.nanoTime();
+        if (last.kind() != Frame.PartKind.LATE || fenced) { // while messages come there is always one more part
+            progressNanos = wire.nanoTime();
+        }
         switch (last.kind()) {
             case STATE, MESSAGES -> next(departure);
             case INSTALL -> {
@@ -175,7 +189,7 @@ final class SessionSender implements SessionDeparture.Reply {
     }
 
     void tick(long nowNanos) {
-        if (nowNanos - progressNanos >= PATIENCE_NANOS) {
+        if (nowNanos - progressNanos >= PATIENCE.toNanos()) {
             giveUp();
             return;
         }

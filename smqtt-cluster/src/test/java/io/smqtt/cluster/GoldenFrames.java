@@ -73,6 +73,7 @@ final class GoldenFrames {
                 "session-state",
                 new Frame.SessionPart(
                         300,
+                        200,
                         9,
                         0,
                         Frame.PartKind.STATE,
@@ -89,6 +90,7 @@ final class GoldenFrames {
                 "session-messages",
                 new Frame.SessionPart(
                         300,
+                        200,
                         9,
                         7,
                         Frame.PartKind.MESSAGES,
@@ -96,7 +98,7 @@ final class GoldenFrames {
                         List.of(
                                 stored(1, StoredDelivery.WAITING, 3, 300),
                                 stored(2, new StoredDelivery(StoredDelivery.State.SENT, 400)))));
-        frames.put("session-ack", new Frame.SessionAck(300, 9, 7, true));
+        frames.put("session-ack", new Frame.SessionAck(300, 200, 9, 7, true));
         frames.put("owned", new Frame.Owned(List.of("client", "é"), List.of(1_000L, 0L)));
         frames.put("sync", new Frame.Sync(5, 300, true));
         frames.put("synced", new Frame.Synced(5, 9));

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
+import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import java.util.ArrayList;
@@ -20,6 +23,9 @@ final class SimulatedClients implements LocalClients {
 
     private final Executor loop;
     private final Map<String, Held> sessions = new TreeMap<>();
+    private boolean somethingComes;
+    private int given;
+    private int stayed;
 
     /** A session. */
     static final class Held {
@@ -42,6 +48,21 @@ final class SimulatedClients implements LocalClients {
 
     Map<String, Held> sessions() {
         return sessions;
+    }
+
+    /** From now on whatever leaves always has one more message. */
+    void somethingComesAllTheTime() {
+        somethingComes = true;
+    }
+
+    /** How many messages that came meanwhile were given away. */
+    int given() {
+        return given;
+    }
+
+    /** How often a session that was to leave stayed. */
+    int stayed() {
+        return stayed;
     }
 
     /** What a broker does when a claim was granted. */
@@ -118,12 +139,25 @@ final class SimulatedClients implements LocalClients {
 
         @Override
         public void late(Consumer<List<StoredMessage>> reply) {
-            loop.execute(() -> reply.accept(List.of()));
+            List<StoredMessage> next = somethingComes
+                    ? List.of(new StoredMessage(
+                            1,
+                            ApplicationMessage.builder("t").payload("late").build(),
+                            "t",
+                            QoS.AT_LEAST_ONCE,
+                            false,
+                            new int[0],
+                            StoredDelivery.WAITING))
+                    : List.of();
+            loop.execute(() -> reply.accept(next));
         }
 
         @Override
         public void taken() {
-            throw new AssertionError("there was nothing");
+            if (!somethingComes) {
+                throw new AssertionError("there was nothing");
+            }
+            given++;
         }
 
         @Override
@@ -134,7 +168,7 @@ final class SimulatedClients implements LocalClients {
 
         @Override
         public void stay() {
-            // it is still there
+            stayed++; // it is still there
         }
     }
 
