@@ -21,8 +21,12 @@ class ModuleEdgesTest {
             "cluster", Set.of("core"),
             "persistence", Set.of("core"),
             "bootstrap", Set.of("core", "metric", "cluster", "persistence", "benchmark"),
+            "spring", Set.of("core", "metric", "cluster", "persistence"),
             "test", Set.of("core"),
             "benchmark", Set.of("core", "metric"));
+
+    /** Where a module is not called as its package. */
+    private static final Map<String, String> DIRECTORIES = Map.of("spring", "spring-boot-starter");
 
     private static final Edges EDGES = new Edges(ALLOWED, ModuleEdgesTest::module);
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -57,7 +61,8 @@ class ModuleEdgesTest {
 
     private static JavaClasses classesOf(String module) {
         return new ClassFileImporter()
-                .importPath(ROOT.resolve("smqtt-" + module).resolve("target/classes"));
+                .importPath(ROOT.resolve("smqtt-" + DIRECTORIES.getOrDefault(module, module))
+                        .resolve("target/classes"));
     }
 
     private static String module(String packageName) {

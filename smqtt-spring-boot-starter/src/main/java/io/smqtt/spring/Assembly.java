@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import io.smqtt.Broker;
+import io.smqtt.BrokerBuilder;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.StorageConfig;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.BrokerStore;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/** Puts together what one run of the broker is made of. Modules that the class path does not have are done without. */
+final class Assembly {
+
+    private static final boolean PERSISTENCE = isPresent("io.smqtt.persistence.RocksBrokerStore");
+    private static final boolean CLUSTER = isPresent("io.smqtt.cluster.ClusterModule");
+
+    private final BrokerConfig config;
+    private final BrokerBeans beans;
+
+    Assembly(BrokerConfig config, BrokerBeans beans) {
+        this.config = config;
+        this.beans = beans;
+    }
+
+    private static boolean isPresent(String className) {
+        return ClassUtils.isPresent(className, Assembly.class.getClassLoader());
+    }
+
+    /** A broker that runs, and what is to be asked of it beside it. */
+    record Run(Broker broker, StoreWatch store, @Nullable ClusterPart cluster) {}
+
+    /**
+     * Starts a broker and waits until its listeners are bound.
+     *
+     * @param gate asked first of each client
+     */
+    Run start(Authenticator gate) {
+        BrokerStore own = beans.store();
+        requireModules(own != null);
+        BrokerStore store = own != null || config.storage().kind() != StorageConfig.Kind.ROCKSDB
+                ? own
+                : StorePart.open(config.storage());
+        try {
+            StoreWatch watch = new StoreWatch();
+            ClusterPart cluster = config.cluster().enabled() && CLUSTER ? ClusterPart.of(config.cluster()) : null;
+            BrokerBuilder builder =
+                    Broker.builder().config(config).store(store).observer(watch).authenticator(gate);
+            beans.addTo(builder);
+            if (cluster != null) {
+                builder.module(cluster.module());
+            }
+            beans.customize(builder);
+            Broker broker = builder.start().block();
+            if (broker == null) {
+                throw new IllegalStateException("the broker did not start");
+            }
+            return new Run(broker, watch, cluster);
+        } catch (RuntimeException e) {
+            if (store != null) {
+                store.close();
+            }
+            throw e;
+        }
+    }
+
+    /** What asks for a module must not run without it. */
+    private void requireModules(boolean ownStore) {
+        Map<String, String> missing = new TreeMap<>(config.requiredModules());
+        if (ownStore || PERSISTENCE) {
+            missing.remove("storage.kind");
+        }
+        if (CLUSTER) {
+            missing.remove("cluster.enabled");
+        }
+        if (!missing.isEmpty()) {
+            throw new ConfigurationException(missing.entrySet().stream()
+                    .map(entry -> entry.getKey() + " needs the module " + entry.getValue())
+                    .toList());
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import io.smqtt.BrokerBuilder;
+import io.smqtt.BrokerModule;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.ClientDirectory;
+import io.smqtt.spi.EnhancedAuthenticator;
+import io.smqtt.spi.PublishInterceptor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+
+/** The beans of the application that take part in the broker, each kind in its order. */
+final class BrokerBeans {
+
+    private final BeanFactory beans;
+
+    BrokerBeans(BeanFactory beans) {
+        this.beans = beans;
+    }
+
+    /** {@return the application's own store, or null if it has none} */
+    @Nullable
+    BrokerStore store() {
+        return beans.getBeanProvider(BrokerStore.class).getIfAvailable();
+    }
+
+    void addTo(BrokerBuilder builder) {
+        beans.getBeanProvider(Authenticator.class).orderedStream().forEach(builder::authenticator);
+        beans.getBeanProvider(EnhancedAuthenticator.class).orderedStream().forEach(builder::enhancedAuthenticator);
+        beans.getBeanProvider(Authorizer.class).orderedStream().forEach(builder::authorizer);
+        beans.getBeanProvider(PublishInterceptor.class).orderedStream().forEach(builder::interceptor);
+        beans.getBeanProvider(BrokerObserver.class).orderedStream().forEach(builder::observer);
+        beans.getBeanProvider(BrokerModule.class).orderedStream().forEach(builder::module);
+        ClientDirectory directory = beans.getBeanProvider(ClientDirectory.class).getIfAvailable();
+        if (directory != null) {
+            builder.clientDirectory(directory);
+        }
+    }
+
+    void customize(BrokerBuilder builder) {
+        beans.getBeanProvider(BrokerCustomizer.class)
+                .orderedStream()
+                .forEach(customizer -> customizer.customize(builder));
+    }
+}

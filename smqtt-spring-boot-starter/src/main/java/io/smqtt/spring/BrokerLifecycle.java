@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import io.smqtt.Broker;
+import io.smqtt.spi.ClusterStatus;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.PropertySource;
+import reactor.core.publisher.Mono;
+
+/**
+ * Starts the broker when all beans are there and the web server runs, and stops it before the web server. What needs the
+ * running {@link Broker} asks {@link #broker()}; each start makes a new one. Any thread may ask; Spring starts and stops.
+ *
+ * <p>The ports of the listeners are the properties {@code local.smqtt.<listener>.port} while it runs.
+ */
+public final class BrokerLifecycle implements SmartLifecycle {
+
+    /** After the web server (which has 2048 and 1024 less than the greatest) and before what uses the broker as a client. */
+    public static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 512;
+
+    private static final Logger LOG = LoggerFactory.getLogger(BrokerLifecycle.class);
+    private static final String PORTS = "smqtt.ports";
+
+    private final Assembly assembly;
+    private final ListenerMethods listeners;
+    private final Duration stopTimeout;
+    private final ConfigurableEnvironment environment;
+    private final ApplicationEventPublisher events;
+    private final Object lock = new Object(); // of starts and stops
+    private volatile Assembly.@Nullable Run run;
+
+    BrokerLifecycle(
+            Assembly assembly,
+            ListenerMethods listeners,
+            Duration stopTimeout,
+            ConfigurableEnvironment environment,
+            ApplicationEventPublisher events) {
+        this.assembly = assembly;
+        this.listeners = listeners;
+        this.stopTimeout = stopTimeout;
+        this.environment = environment;
+        this.events = events;
+    }
+
+    /**
+     * The broker that runs.
+     *
+     * @return one that takes clients
+     * @throws IllegalStateException if none runs: before the start of the application is over, and after its stop
+     */
+    public Broker broker() {
+        Assembly.Run now = run;
+        if (now == null) {
+            throw new IllegalStateException("the MQTT broker does not run");
+        }
+        return now.broker();
+    }
+
+    /** {@return how the cluster looks from here, or null without one} */
+    @Nullable
+    ClusterStatus cluster() {
+        Assembly.Run now = run;
+        return now == null || now.cluster() == null
+                ? null
+                : now.cluster().status().get();
+    }
+
+    boolean isStoreHealthy() {
+        Assembly.Run now = run;
+        return now == null || now.store().isHealthy();
+    }
+
+    @Override
+    public void start() {
+        synchronized (lock) {
+            if (run != null) {
+                return;
+            }
+            Gate gate = new Gate();
+            Assembly.Run started = assembly.start(gate);
+            run = started;
+            listeners.begin(started.broker());
+            gate.open();
+            Map<String, Object> ports = new LinkedHashMap<>();
+            started.broker().listeners().forEach((name, address) -> {
+                ports.put("local.smqtt." + name + ".port", address.getPort());
+                LOG.info("listening: {} on {}", name, text(address));
+            });
+            PropertySource<?> source = new MapPropertySource(PORTS, ports);
+            environment.getPropertySources().addFirst(source);
+            events.publishEvent(new BrokerStartedEvent(started.broker()));
+        }
+    }
+
+    private static String text(InetSocketAddress address) {
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
+    @Override
+    public void stop() {
+        end().block();
+    }
+
+    @Override
+    public void stop(Runnable callback) {
+        end().doFinally(signal -> callback.run())
+                .subscribe(done -> {}, error -> LOG.warn("the broker did not stop as it should", error));
+    }
+
+    private Mono<Void> end() {
+        synchronized (lock) {
+            Assembly.Run ending = run;
+            run = null;
+            environment.getPropertySources().remove(PORTS);
+            return ending == null
+                    ? Mono.empty()
+                    : ending.broker().close(stopTimeout).then(Mono.defer(() -> listeners.end(stopTimeout)));
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return run != null;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.env.Environment;
+
+/** Finds the methods with {@link MqttListener} of all beans. */
+final class MqttListenerProcessor implements BeanPostProcessor {
+
+    private final ObjectProvider<ListenerMethods> listeners;
+    private final Environment environment;
+
+    MqttListenerProcessor(ObjectProvider<ListenerMethods> listeners, Environment environment) {
+        this.listeners = listeners;
+        this.environment = environment;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
+        if (AnnotationUtils.isCandidateClass(type, MqttListener.class)) {
+            Map<Method, MqttListener> found =
+                    MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<MqttListener>)
+                            method -> AnnotatedElementUtils.findMergedAnnotation(method, MqttListener.class));
+            found.forEach((method, annotation) -> add(bean, beanName, method, annotation));
+        }
+        return bean;
+    }
+
+    private void add(Object bean, String beanName, Method method, MqttListener annotation) {
+        Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
+        String filter = environment.resolveRequiredPlaceholders(annotation.filter());
+        listeners.getObject().add(new ListenerMethod(bean, invocable, beanName, TopicPattern.of(filter), annotation));
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import io.smqtt.config.BrokerConfig;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.convert.ApplicationConversionService;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
+
+/**
+ * A broker for the application, with the properties below {@code smqtt.} and the beans that take part in it. Nothing of it
+ * is there with {@code smqtt.enabled=false}.
+ */
+@AutoConfiguration
+@ConditionalOnProperty(prefix = "smqtt", name = "enabled", matchIfMissing = true)
+@Import({JsonConfiguration.Jackson3.class, JsonConfiguration.Jackson2.class})
+final class SmqttAutoConfiguration {
+
+    @Bean
+    SmqttProperties smqttProperties(ConfigurableEnvironment environment) {
+        RuntimeVersions.check();
+        return SmqttProperties.of(environment);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    BrokerConfig smqttBrokerConfig(SmqttProperties properties) {
+        return properties.broker();
+    }
+
+    @Bean
+    ListenerMethods smqttListenerMethods(SmqttProperties properties, ObjectProvider<PayloadConverter> converter) {
+        return new ListenerMethods(
+                converter::getIfAvailable,
+                ApplicationConversionService.getSharedInstance(),
+                properties.spring().listenerThreads());
+    }
+
+    @Bean
+    static MqttListenerProcessor smqttListenerProcessor(
+            ObjectProvider<ListenerMethods> listeners, Environment environment) {
+        return new MqttListenerProcessor(listeners, environment);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    BrokerLifecycle smqttBroker(
+            SmqttProperties properties,
+            BrokerConfig config,
+            BeanFactory beans,
+            ListenerMethods listeners,
+            ConfigurableEnvironment environment,
+            ApplicationEventPublisher events) {
+        return new BrokerLifecycle(
+                new Assembly(config, new BrokerBeans(beans)),
+                listeners,
+                properties.spring().stopTimeout(),
+                environment,
+                events);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    MqttTemplate mqttTemplate(BrokerLifecycle lifecycle, ObjectProvider<PayloadConverter> converter) {
+        return new MqttTemplate(lifecycle, converter::getIfAvailable);
+    }
+}

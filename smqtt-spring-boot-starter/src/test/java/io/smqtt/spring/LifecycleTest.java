@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.BrokerBuilder;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.Authentication;
+import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.test.RawClient;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.annotation.Order;
+import reactor.core.publisher.Mono;
+
+/** The broker starts and stops with the application, and beans take part in it. */
+@Timeout(120)
+class LifecycleTest {
+
+    private final ApplicationContextRunner runner = Contexts.runner();
+
+    @Test
+    void clientsAreServedWhileTheApplicationRuns() {
+        runner.run(context -> {
+            assertThat(context).hasNotFailed().hasSingleBean(BrokerLifecycle.class);
+            RawClient client = Contexts.client(context);
+            assertThat(client.connect("c").reason()).isEqualTo(ReasonCode.SUCCESS);
+            BrokerLifecycle lifecycle = context.getBean(BrokerLifecycle.class);
+            assertThat(lifecycle.isRunning()).isTrue();
+            assertThat(lifecycle.broker().clients().count().block()).isEqualTo(1);
+
+            context.close();
+
+            client.expectDisconnect(ReasonCode.SERVER_SHUTTING_DOWN);
+            assertThat(lifecycle.isRunning()).isFalse();
+            assertThatThrownBy(lifecycle::broker).isInstanceOf(IllegalStateException.class);
+            client.close();
+        });
+    }
+
+    @Test
+    void aStoppedBrokerStartsAgain() {
+        runner.run(context -> {
+            BrokerLifecycle lifecycle = context.getBean(BrokerLifecycle.class);
+            lifecycle.stop();
+            assertThat(context.getEnvironment().getProperty("local.smqtt.tcp.port"))
+                    .isNull();
+            lifecycle.start();
+
+            try (RawClient client = Contexts.client(context)) {
+                assertThat(client.connect("c").reason()).isEqualTo(ReasonCode.SUCCESS);
+            }
+        });
+    }
+
+    @Test
+    void enabledFalseIsNoBroker() {
+        runner.withPropertyValues("smqtt.enabled=false")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(BrokerLifecycle.class)
+                        .doesNotHaveBean(BrokerConfig.class)
+                        .doesNotHaveBean(MqttTemplate.class));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Beans {
+
+        final List<String> calls = new CopyOnWriteArrayList<>();
+
+        @Bean
+        @Order(2)
+        Authenticator second() {
+            return request -> {
+                calls.add("second");
+                return Authentication.accepted("somebody").now();
+            };
+        }
+
+        @Bean
+        @Order(1)
+        Authenticator first() {
+            return request -> {
+                calls.add("first");
+                return Authentication.CONTINUE.now();
+            };
+        }
+
+        @Bean
+        Authorizer authorizer() {
+            return (client, action, topic) -> AccessDecision.ALLOW.now();
+        }
+
+        @Bean
+        PublishInterceptor interceptor() {
+            return (client, message) -> {
+                calls.add("intercepted " + message.topic());
+                return Mono.just(new PublishInterceptor.Interception.Forward(message));
+            };
+        }
+
+        @Bean
+        BrokerObserver observer() {
+            return new BrokerObserver() {
+                @Override
+                public void clientConnected(ClientIdentity client, boolean sessionPresent) {
+                    calls.add("connected " + client.userName());
+                }
+            };
+        }
+
+        @Bean
+        BrokerCustomizer customizer() {
+            return (BrokerBuilder builder) -> calls.add("customized");
+        }
+
+        @EventListener
+        void started(BrokerStartedEvent event) {
+            calls.add("started with " + event.broker().listeners().size());
+        }
+    }
+
+    @Test
+    void beansTakePartInTheirOrder() {
+        runner.withUserConfiguration(Beans.class).run(context -> {
+            List<String> calls = context.getBean(Beans.class).calls;
+            try (RawClient client = Contexts.client(context)) {
+                client.connect("c");
+                client.publish("a/b", "x", 1);
+            }
+
+            assertThat(calls)
+                    .containsExactly(
+                            "customized", "started with 1", "first", "second", "connected somebody", "intercepted a/b");
+        });
+    }
+
+    @Test
+    void aPortInUseNamesTheKeys() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
+            runner.withPropertyValues("smqtt.listeners.tcp.port=" + taken.getLocalPort())
+                    .run(context -> {
+                        FailureAnalysis analysis = new PortInUseAnalyzer().analyze(context.getStartupFailure());
+                        assertThat(analysis).isNotNull();
+                        assertThat(analysis.getDescription()).contains("listener tcp cannot be bound");
+                        assertThat(analysis.getAction()).contains("smqtt.listeners.tcp.port");
+                    });
+        }
+    }
+
+    @Test
+    void badConfigurationIsExplained() {
+        runner.withPropertyValues("smqtt.limits.max-inflght=1").run(context -> {
+            FailureAnalysis analysis = new BadConfigurationAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .contains("unknown key limits.max-inflght, did you mean limits.max-in-flight?");
+        });
+    }
+
+    @Test
+    void oldLibrariesAreNamedWithTheirOverrides() {
+        assertThatThrownBy(() -> RuntimeVersions.check("4.1.135.Final", "3.7.18", "1.2.18"))
+                .satisfies(error -> {
+                    FailureAnalysis analysis = new WrongVersionAnalyzer().analyze(error);
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .contains("Netty 4.1.135.Final", "Reactor 3.7.18", "Reactor Netty 1.2.18");
+                    assertThat(analysis.getAction()).containsPattern("netty\\.version=4\\.[0-9.]+Final");
+                    assertThat(analysis.getAction()).containsPattern("reactor-bom\\.version=20[0-9.]+");
+                });
+        RuntimeVersions.check("4.2.17.Final", "3.8.0", null);
+        RuntimeVersions.check();
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.test.RawClient;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Methods are called with messages, and messages are published by the template. */
+@Timeout(120)
+class ListenerTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final ApplicationContextRunner runner = Contexts.runner();
+
+    record State(String color, int level) {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class Listeners {
+
+        final List<String> heard = new CopyOnWriteArrayList<>();
+        final List<String> threads = new CopyOnWriteArrayList<>();
+
+        @MqttListener(filter = "bytes/{id}")
+        void bytes(@TopicVariable int id, byte[] payload) {
+            threads.add(Thread.currentThread().getName());
+            heard.add("bytes " + (id + 1) + " " + payload.length);
+        }
+
+        @MqttListener(filter = "text/{*rest}")
+        void text(String payload, @TopicVariable("rest") String rest) {
+            heard.add("text " + rest + " " + payload);
+        }
+
+        @MqttListener(filter = "${json.filter:json/+}")
+        void json(State state) {
+            heard.add("json " + state);
+        }
+
+        @MqttListener(filter = "whole", qos = 0)
+        void whole(ApplicationMessage message) {
+            heard.add("whole " + message.qos() + " " + message.payload().asString());
+        }
+
+        @MqttListener(filter = "mono")
+        Mono<Void> mono(String payload) {
+            return Mono.delay(Duration.ofMillis(1))
+                    .doOnNext(tick -> heard.add("mono " + payload))
+                    .then();
+        }
+
+        @MqttListener(filter = "flux")
+        Flux<String> flux(String payload) {
+            return Flux.just("1", "2").doOnNext(part -> heard.add("flux " + payload + part));
+        }
+
+        @MqttListener(filter = "stage")
+        CompletionStage<Void> stage(String payload) {
+            return CompletableFuture.runAsync(() -> heard.add("stage " + payload));
+        }
+
+        @MqttListener(filter = "fails")
+        void fails(String payload) {
+            if (payload.equals("bad")) {
+                throw new IllegalArgumentException("as wanted by the test");
+            }
+            heard.add("fails " + payload);
+        }
+    }
+
+    private void heard(String topic, String payload, String... expected) {
+        runner.withUserConfiguration(Listeners.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            Listeners listeners = context.getBean(Listeners.class);
+            try (RawClient client = Contexts.client(context)) {
+                client.connect("c");
+                client.publish(topic, payload, 1);
+                await().atMost(PATIENCE)
+                        .untilAsserted(() -> assertThat(listeners.heard).containsExactly(expected));
+            }
+        });
+    }
+
+    @Test
+    void payloadsAndVariablesAreWhatTheMethodTakes() {
+        heard("bytes/41", "xyz", "bytes 42 3");
+        heard("text/a/b", "x", "text a/b x");
+        heard("json/1", "{\"color\":\"red\",\"level\":3}", "json State[color=red, level=3]");
+        heard("whole", "x", "whole AT_MOST_ONCE x");
+    }
+
+    @Test
+    void resultsAreWaitedFor() {
+        heard("mono", "x", "mono x");
+        heard("flux", "x", "flux x1", "flux x2");
+        heard("stage", "x", "stage x");
+    }
+
+    @Test
+    void methodsAreCalledBesideTheEventLoops() {
+        runner.withUserConfiguration(Listeners.class).run(context -> {
+            MqttTemplate template = context.getBean(MqttTemplate.class);
+            assertThat(template.publish("bytes/1", new byte[3]).block(PATIENCE).matches())
+                    .isEqualTo(1);
+            List<String> threads = context.getBean(Listeners.class).threads;
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(threads).singleElement().asString().startsWith("smqtt-listener"));
+        });
+    }
+
+    @Test
+    void aFailureIsCountedAndTheNextMessageComes() {
+        runner.withUserConfiguration(Listeners.class).run(context -> {
+            MqttTemplate template = context.getBean(MqttTemplate.class);
+            template.publish("fails", "bad").block(PATIENCE);
+            template.publish("fails", "good").block(PATIENCE);
+
+            List<String> heard = context.getBean(Listeners.class).heard;
+            ListenerMethod method = context.getBean(ListenerMethods.class).all().stream()
+                    .filter(one -> one.name().endsWith(".fails"))
+                    .findFirst()
+                    .orElseThrow();
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(heard).containsExactly("fails good");
+                assertThat(method.failedCount()).isEqualTo(1);
+                assertThat(method.handledCount()).isEqualTo(1);
+            });
+        });
+    }
+
+    @Test
+    void theTemplatePublishesObjectsAndRetains() {
+        runner.run(context -> {
+            MqttTemplate template = context.getBean(MqttTemplate.class);
+            template.publish("a/b", new State("red", 3), QoS.AT_LEAST_ONCE, true)
+                    .block(PATIENCE);
+            try (RawClient client = Contexts.client(context)) {
+                client.connect("c");
+                client.subscribe("a/b", 1);
+                client.expectPublish("a/b", "{\"color\":\"red\",\"level\":3}");
+            }
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Slow {
+
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch leave = new CountDownLatch(1);
+        volatile boolean done;
+
+        @MqttListener(filter = "slow")
+        void slow(String payload) throws InterruptedException {
+            entered.countDown();
+            leave.await();
+            done = true;
+        }
+    }
+
+    @Test
+    void aStopWaitsForTheMethodsThatRun() {
+        runner.withUserConfiguration(Slow.class)
+                .withPropertyValues("smqtt.spring.stop-timeout=60s")
+                .run(context -> {
+                    Slow slow = context.getBean(Slow.class);
+                    context.getBean(MqttTemplate.class).publish("slow", "x").block(PATIENCE);
+                    slow.entered.await();
+                    CompletableFuture<Void> stopped = CompletableFuture.runAsync(
+                            () -> context.getBean(BrokerLifecycle.class).stop());
+                    await().atMost(PATIENCE)
+                            .until(() -> !context.getBean(BrokerLifecycle.class).isRunning());
+                    assertThat(stopped).isNotDone();
+                    slow.leave.countDown();
+                    stopped.get();
+
+                    assertThat(slow.done).isTrue();
+                });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Unknown {
+
+        @MqttListener(filter = "a/{id}")
+        void unknown(@TopicVariable("other") String other) {}
+    }
+
+    @Test
+    void anUnknownVariableEndsTheStart() {
+        runner.withUserConfiguration(Unknown.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("the filter has no variable {other}"));
+    }
+
+    @Test
+    void patternsFindTheirLevels() {
+        TopicPattern pattern = TopicPattern.of("a/{one}/+/{*rest}");
+        io.smqtt.topic.TopicName topic = io.smqtt.topic.TopicName.of("a/b/c/d/e");
+
+        assertThat(pattern.filter().value()).isEqualTo("a/+/+/#");
+        assertThat(pattern.value("one", topic)).isEqualTo("b");
+        assertThat(pattern.value("rest", topic)).isEqualTo("d/e");
+        assertThat(pattern.value("rest", io.smqtt.topic.TopicName.of("a/b/c"))).isEmpty();
+    }
+}
