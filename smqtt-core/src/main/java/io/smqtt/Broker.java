@@ -11,6 +11,7 @@ import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.InProcess;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
@@ -69,6 +70,7 @@ public final class Broker {
     private final List<BrokerModule> modules;
     private final AtomicLong subscriberNumber = new AtomicLong();
     private final Set<FluxSink<?>> consumers = ConcurrentHashMap.newKeySet();
+    private final Consumers consumersWithSessions;
     private final AtomicReference<@Nullable Mono<Void>> closing = new AtomicReference<>();
 
     Broker(BrokerBuilder builder) {
@@ -81,6 +83,7 @@ public final class Broker {
         events = parts.events();
         ticker = builder.ticker;
         modules = List.copyOf(builder.modules);
+        consumersWithSessions = new Consumers(parts, () -> closing.get() != null);
         access.warnings().forEach(warning -> LOG.warn("{}", warning));
     }
 
@@ -201,6 +204,52 @@ public final class Broker {
         });
     }
 
+    /**
+     * Receives the messages of a topic filter in this process as a client would: at the QoS of the options, in a window,
+     * alone or as a member of a shared group, and under a durable name also those that come while nobody is subscribed.
+     * A message counts as acknowledged when the subscriber's {@code onNext} has returned; operators that prefetch, like
+     * {@code publishOn}, return at once. {@link #receive} leaves that to the subscriber.
+     *
+     * <p>What there is no demand for waits: up to the window here, beyond that QoS 1 and 2 messages in a queue with the
+     * limits of a session's. QoS 0 messages beyond the window are dropped and counted as
+     * {@link io.smqtt.spi.DropReason#SLOW_CONSUMER}. Each subscriber of the Flux is a consumer of its own, which ends when
+     * it cancels.
+     *
+     * @param filter a topic filter; {@code $share/group/filter} for a shared one
+     * @param options how
+     * @return the messages, on an event loop: consumers that block must move elsewhere ({@code publishOn}). It completes
+     *     when the broker is closed and fails with {@link ConsumerEndedException} if the broker ends the consumer, and with
+     *     {@link IllegalStateException} if the options name a durable consumer that is there already, or there is no store
+     * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
+     */
+    public Flux<ApplicationMessage> subscribe(String filter, ConsumerOptions options) {
+        return consumersWithSessions.messages(filter, options, true).map(ReceivedMessage::message);
+    }
+
+    /**
+     * Like {@link #subscribe(String, ConsumerOptions)}, but the subscriber acknowledges: messages that it has not
+     * acknowledged count against the window, and come again to a durable consumer when it subscribes anew.
+     *
+     * @param filter a topic filter; {@code $share/group/filter} for a shared one
+     * @param options how
+     * @return the messages, to be acknowledged by {@link ReceivedMessage#acknowledge()} in any order, on any thread
+     * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
+     */
+    public Flux<ReceivedMessage> receive(String filter, ConsumerOptions options) {
+        return consumersWithSessions.messages(filter, options, false);
+    }
+
+    /**
+     * Forgets a durable consumer of this node with its subscription and all that waits for it. Its Flux fails if there is
+     * one.
+     *
+     * @param name the name, see {@link ConsumerOptions#durable}
+     * @return whether there was one, when the store has forgotten it; nothing happens before subscription
+     */
+    public Mono<Boolean> removeConsumer(String name) {
+        return consumersWithSessions.remove(name);
+    }
+
     private Flux<ApplicationMessage> retained(TopicFilter filter) {
         RetainedCursor cursor = router.retained().cursor(filter);
         return Flux.generate(sink -> {
@@ -218,7 +267,7 @@ public final class Broker {
         return Flux.<ApplicationMessage>create(
                         sink -> {
                             InProcessSubscriber subscriber = new InProcessSubscriber(
-                                    "in-process-" + subscriberNumber.incrementAndGet(),
+                                    InProcess.PREFIX + "~" + subscriberNumber.incrementAndGet(),
                                     sink,
                                     parts.observer(),
                                     taken,
@@ -399,7 +448,7 @@ public final class Broker {
         }
         List<Session> online = new ArrayList<>();
         for (Session session : sessions.all()) {
-            if (session.isOnline()) {
+            if (isClientOnline(session)) {
                 online.add(session);
             }
         }
@@ -412,6 +461,11 @@ public final class Broker {
                 .then();
     }
 
+    /** Consumers in this process stay until the clients are gone. */
+    private static boolean isClientOnline(Session session) {
+        return session.isOnline() && !InProcess.isReserved(session.id());
+    }
+
     private static int share(List<Session> all, long tick, long ticks) {
         return (int) (all.size() * tick / ticks);
     }
@@ -419,7 +473,7 @@ public final class Broker {
     /** Tells clients to go, also those that came in while the first were told; returns whether all have gone. */
     private boolean isDeserted() {
         for (Session session : sessions.all()) {
-            if (session.isOnline()) {
+            if (isClientOnline(session)) {
                 session.execute(() -> disconnect(session, ReasonCode.SERVER_SHUTTING_DOWN));
             }
         }
@@ -428,6 +482,7 @@ public final class Broker {
 
     private void completeConsumers() {
         consumers.forEach(FluxSink::complete);
+        consumersWithSessions.stop();
         events.complete();
     }
 }

@@ -62,6 +62,7 @@ final class BrokerParts {
     private final @Nullable Stores stores;
     private final RetainedKeeper retained;
     private final QueueBudget budget;
+    private final ClientDirectory directory;
     private final ConnectionFlows flows;
     private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
     private final WriteBufferWaterMark waterMark;
@@ -95,6 +96,7 @@ final class BrokerParts {
         sessions = new SessionRegistry(
                 router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget, stores);
         retained = sessions.retained();
+        directory = directory(builder);
         flows = flows(builder);
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
     }
@@ -195,7 +197,6 @@ final class BrokerParts {
                 methods.add(builtIn);
             }
         }
-        ClientDirectory directory = directory(builder);
         ConnectFlow connect = new ConnectFlow(
                 config,
                 access.authenticator(),
@@ -271,6 +272,10 @@ final class BrokerParts {
 
     SessionRegistry sessions() {
         return sessions;
+    }
+
+    ClientDirectory directory() {
+        return directory;
     }
 
     Listeners listeners() {

@@ -87,6 +87,28 @@ class EmbeddingExamplesTest {
     }
 
     @Test
+    void consumers() {
+        Broker broker = startBroker();
+        // snippet consumers
+        ConsumerOptions options = ConsumerOptions.DEFAULTS.shared("workers").window(100);
+        broker.receive("jobs/#", options).publishOn(Schedulers.boundedElastic()).subscribe(received -> {
+            handle(received.message());
+            received.acknowledge();
+        });
+        // end
+        await().until(() -> broker.publish(ApplicationMessage.builder("jobs/1")
+                                .payload("job")
+                                .qos(QoS.AT_LEAST_ONCE)
+                                .build())
+                        .block()
+                        .matches()
+                == 1);
+        await().untilAsserted(() -> assertThat(handled).containsExactly("job"));
+        await().until(() -> broker.clients().blockFirst().inFlight() == 0);
+        broker.close(Duration.ofSeconds(1)).block();
+    }
+
+    @Test
     void clients() throws Exception {
         Broker broker = startBroker();
         List<String> events = new CopyOnWriteArrayList<>();
@@ -169,8 +191,10 @@ class EmbeddingExamplesTest {
                     .as("snippet %s", snippets.group(1))
                     .contains("```java\n" + snippets.group(2).stripIndent().strip() + "\n```");
         }
-        assertThat(names).containsExactly("start", "subscribe", "publish", "close", "clients", "plugins", "observer");
-        int elsewhere = 1; // the example with a store is tested in the store's module
+        assertThat(names)
+                .containsExactly(
+                        "start", "subscribe", "publish", "close", "consumers", "clients", "plugins", "observer");
+        int elsewhere = 2; // the examples with a store are tested in the store's module
         assertThat(document.split("```java", -1)).hasSize(names.size() + elsewhere + 1);
     }
 }

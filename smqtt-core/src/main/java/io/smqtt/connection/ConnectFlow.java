@@ -11,6 +11,7 @@ import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
+import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.SessionRequest;
@@ -85,6 +86,11 @@ public final class ConnectFlow {
         ReasonCode unsupported = unsupported(packet.will());
         if (unsupported != null) { // [MQTT-3.2.2-12] [MQTT-3.2.2-13]
             disconnector.refuse(connection, unsupported, "the will asks for what is not supported");
+            return;
+        }
+        if (InProcess.isReserved(packet.clientId())) {
+            disconnector.refuse(
+                    connection, ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, "the client identifier is reserved");
             return;
         }
         String clientId = packet.clientId().isEmpty() ? clientIds.assign() : packet.clientId(); // [MQTT-3.1.3-6]

@@ -286,11 +286,16 @@ public final class SessionRegistry {
     @Nullable
     DeliveryCheck deliveryCheck(ClientIdentity client) {
         Authorizer authorizer = resources.authorizer();
-        return authorizer.checksDeliveries() ? new DeliveryCheck(authorizer, client) : null;
+        return authorizer.checksDeliveries() && !InProcess.isReserved(client.clientId())
+                ? new DeliveryCheck(authorizer, client)
+                : null;
     }
 
     /** Ends the subscriptions of a session that its client may no longer have. On the session's loop. */
     void recheck(Session session) {
+        if (InProcess.isReserved(session.id())) {
+            return;
+        }
         List<Subscription> subscriptions = new ArrayList<>(session.subscriptionCount());
         session.forEachSubscription(subscriptions::add);
         for (Subscription subscription : subscriptions) {

@@ -2,8 +2,10 @@
 package io.smqtt.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.smqtt.Broker;
+import io.smqtt.ConsumerOptions;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ApplicationMessage;
@@ -12,8 +14,10 @@ import io.smqtt.spi.BrokerStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -26,10 +30,13 @@ class EmbeddedStoreExampleTest {
 
     private static final Path SOURCE = Path.of("src/test/java/io/smqtt/persistence/EmbeddedStoreExampleTest.java");
     private static final Path DOCUMENT = Path.of("../docs/embedding.md");
-    private static final Pattern SNIPPET = Pattern.compile("// snippet store\\n(.*?)// end", Pattern.DOTALL);
+    private static final Pattern SNIPPET = Pattern.compile("// snippet \\w+\\n(.*?)// end", Pattern.DOTALL);
 
     @TempDir
     Path directory;
+
+    private final List<String> booked = new CopyOnWriteArrayList<>();
+    private volatile boolean broken;
 
     private Broker startBroker() {
         BrokerConfig config = BrokerConfig.builder()
@@ -63,10 +70,60 @@ class EmbeddedStoreExampleTest {
     }
 
     @Test
+    void whatCameForANamedConsumerIsThereAgain() {
+        Broker first = startBroker();
+        consume(first);
+        await().until(() ->
+                first.clients().any(info -> info.subscriptions() == 1).block());
+        order(first, "1");
+        await().untilAsserted(() -> assertThat(booked).containsExactly("1"));
+        await().until(() -> first.clients().blockFirst().inFlight() == 0);
+        broken = true;
+        order(first, "2"); // not acknowledged: it could not be booked
+        await().untilAsserted(() -> assertThat(booked).containsExactly("1", "2"));
+        first.close(Duration.ofSeconds(1)).block();
+
+        broken = false;
+        Broker second = startBroker();
+        consume(second);
+        await().untilAsserted(() -> assertThat(booked).containsExactly("1", "2", "2"));
+        second.close(Duration.ofSeconds(1)).block();
+    }
+
+    private static void order(Broker broker, String text) {
+        broker.publish(ApplicationMessage.builder("orders/1")
+                        .payload(text)
+                        .qos(QoS.AT_LEAST_ONCE)
+                        .build())
+                .block();
+    }
+
+    private void book(ApplicationMessage message) {
+        booked.add(message.payload().asString());
+        if (broken) {
+            throw new IllegalStateException("as the test wants it");
+        }
+    }
+
+    private void consume(Broker broker) {
+        // snippet durable
+        ConsumerOptions durable = ConsumerOptions.DEFAULTS.durable("billing");
+        broker.receive("orders/+", durable).subscribe(received -> {
+            book(received.message());
+            received.acknowledge();
+        });
+        // end
+    }
+
+    @Test
     void theDocumentShowsWhatIsTestedHere() throws Exception {
-        Matcher snippet = SNIPPET.matcher(Files.readString(SOURCE));
-        assertThat(snippet.find()).isTrue();
-        assertThat(Files.readString(DOCUMENT))
-                .contains("```java\n" + snippet.group(1).stripIndent().strip() + "\n```");
+        Matcher snippets = SNIPPET.matcher(Files.readString(SOURCE));
+        int count = 0;
+        while (snippets.find()) {
+            count++;
+            assertThat(Files.readString(DOCUMENT))
+                    .contains("```java\n" + snippets.group(1).stripIndent().strip() + "\n```");
+        }
+        assertThat(count).isEqualTo(2);
     }
 }

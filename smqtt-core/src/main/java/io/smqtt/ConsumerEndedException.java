@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.message.ReasonCode;
+import java.io.Serial;
+
+/** A consumer in this process could not begin, or was ended by the broker. */
+public final class ConsumerEndedException extends RuntimeException {
+
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    private final ReasonCode reason;
+
+    ConsumerEndedException(String consumer, ReasonCode reason) {
+        super("the consumer " + consumer + " has ended: " + reason);
+        this.reason = reason;
+    }
+
+    /**
+     * Why.
+     *
+     * @return {@link ReasonCode#SESSION_TAKEN_OVER} if a consumer of the name began on another node,
+     *     {@link ReasonCode#ADMINISTRATIVE_ACTION} if it was disconnected or removed, {@link ReasonCode#QUOTA_EXCEEDED} if
+     *     there are too many sessions or the store takes nothing
+     */
+    public ReasonCode reason() {
+        return reason;
+    }
+}

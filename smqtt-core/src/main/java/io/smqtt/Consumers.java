@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.ConsumerOptions.RetainHandling;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscription;
+import io.smqtt.session.InProcess;
+import io.smqtt.session.Session;
+import io.smqtt.session.SessionRequest;
+import io.smqtt.spi.ClaimRefusedException;
+import io.smqtt.spi.ClientDirectory;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+
+/** The consumers in this process that have sessions. Any thread. */
+final class Consumers {
+
+    /** Not a character of a durable name, so the two kinds never meet. */
+    private static final String UNNAMED = "~";
+
+    private final BrokerParts parts;
+    private final BooleanSupplier closing;
+    private final Set<Consumer> all = ConcurrentHashMap.newKeySet();
+    private final Map<String, Consumer> byName = new ConcurrentHashMap<>();
+    private final String instance = UUID.randomUUID().toString(); // nodes of a cluster share the names of sessions
+    private final AtomicLong number = new AtomicLong();
+
+    Consumers(BrokerParts parts, BooleanSupplier closing) {
+        this.parts = parts;
+        this.closing = closing;
+    }
+
+    /** Each subscriber is a consumer of its own. */
+    Flux<ReceivedMessage> messages(String clientFilter, ConsumerOptions options, boolean automatic) {
+        SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
+        String group = options.shareName() != null ? options.shareName() : shared == null ? null : shared.shareName();
+        TopicFilter filter = shared == null ? TopicFilter.of(clientFilter) : shared.filter();
+        return new Messages(new Wish(filter, group, options), automatic);
+    }
+
+    /** What a consumer asks for. */
+    private record Wish(TopicFilter filter, @Nullable String group, ConsumerOptions options) {}
+
+    private final class Messages extends Flux<ReceivedMessage> {
+
+        private final Wish wish;
+        private final boolean automatic;
+
+        Messages(Wish wish, boolean automatic) {
+            this.wish = wish;
+            this.automatic = automatic;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super ReceivedMessage> actual) {
+            String name = wish.options.durableName();
+            if (closing.getAsBoolean()) {
+                Operators.complete(actual);
+            } else if (name != null && parts.stores() == null) {
+                Operators.error(
+                        actual,
+                        new IllegalStateException("a durable consumer needs a store: Broker.builder().store(…)"));
+            } else {
+                begin(actual, name);
+            }
+        }
+
+        private void begin(CoreSubscriber<? super ReceivedMessage> actual, @Nullable String name) {
+            Place place = new Place(wish, name);
+            Consumer consumer = place.consumer(actual, automatic);
+            if (name != null && !takes(name, consumer)) {
+                Operators.error(actual, new IllegalStateException("there is a consumer of the name " + name));
+                return;
+            }
+            all.add(consumer);
+            actual.onSubscribe(consumer);
+            if (closing.getAsBoolean()) { // meanwhile, by another thread
+                consumer.stop();
+            }
+            place.claim(consumer);
+        }
+    }
+
+    private boolean takes(String name, Consumer consumer) {
+        return byName.compute(name, (key, present) -> present == null || present.isOver() ? consumer : present)
+                == consumer;
+    }
+
+    /** Ends all consumers: the broker ends. */
+    void stop() {
+        all.forEach(Consumer::stop);
+    }
+
+    /** Forgets a durable consumer of this node, and what waits for it. */
+    Mono<Boolean> remove(String name) {
+        return Mono.create(sink -> {
+            Session session = parts.sessions().find(InProcess.PREFIX + name);
+            if (session == null) {
+                sink.success(false);
+                return;
+            }
+            session.execute(() -> {
+                session.terminate(ReasonCode.ADMINISTRATIVE_ACTION);
+                session.afterCommit(kept -> sink.success(true));
+            });
+        });
+    }
+
+    /** A consumer on its way to its session, and back. */
+    private final class Place implements Consumer.Home {
+
+        private final Wish wish;
+        private final @Nullable String name;
+        private final ClientIdentity identity;
+        private final ClientDirectory directory;
+
+        Place(Wish wish, @Nullable String name) {
+            this.wish = wish;
+            this.name = name;
+            this.identity =
+                    InProcess.identity(name == null ? UNNAMED + instance + '-' + number.incrementAndGet() : name);
+            this.directory = name == null ? ClientDirectory.LOCAL : parts.directory();
+        }
+
+        Consumer consumer(CoreSubscriber<? super ReceivedMessage> actual, boolean automatic) {
+            List<RoutingLoop> loops = parts.router().loops();
+            RoutingLoop loop = loops.get(Math.floorMod(identity.clientId().hashCode(), loops.size()));
+            return new Consumer(identity.clientId(), actual, this, loop, wish.options.window(), automatic);
+        }
+
+        void claim(Consumer consumer) {
+            later(
+                    consumer,
+                    () -> Mono.defer(() -> directory.claim(identity, false))
+                            .subscribe(
+                                    nothing -> {},
+                                    error -> later(consumer, () -> consumer.refused(reasonOf(error))),
+                                    () -> later(consumer, () -> open(consumer))));
+        }
+
+        private void later(Consumer consumer, Runnable task) {
+            try {
+                consumer.loop().executor().execute(task);
+            } catch (RejectedExecutionException e) { // the broker has ended
+                consumer.stop();
+            }
+        }
+
+        private void open(Consumer consumer) {
+            if (consumer.isOver()) {
+                directory.settled(identity);
+                consumer.notOpened();
+                return;
+            }
+            long expirySeconds = wish.options.expirySeconds();
+            parts.sessions()
+                    .open(new SessionRequest(
+                            identity, false, expirySeconds, null, consumer, consumer.loop(), replyTo(consumer)));
+        }
+
+        private SessionRequest.Reply replyTo(Consumer consumer) {
+            return new SessionRequest.Reply() {
+                @Override
+                public void opened(Session session, boolean sessionPresent) {
+                    consumer.opened(session);
+                    directory.settled(identity);
+                }
+
+                @Override
+                public void refused(ReasonCode reason) {
+                    consumer.refused(reason);
+                    directory.settled(identity);
+                }
+            };
+        }
+
+        @Override
+        public void opened(Consumer consumer, Session session) {
+            Subscription before = session.subscription(wish.filter, wish.group);
+            List<Subscription> others = new ArrayList<>();
+            session.forEachSubscription(others::add);
+            session.subscribe(new Subscription(
+                    session,
+                    wish.filter,
+                    wish.group,
+                    wish.options.qos().atMost(QoS.of(parts.config().mqtt().maxQos())),
+                    false,
+                    false,
+                    Subscription.NO_IDENTIFIER));
+            for (Subscription other : others) { // the name had another filter before
+                if (other != before) {
+                    session.unsubscribe(other.filter(), other.shareName());
+                }
+            }
+            session.afterCommit(kept -> {
+                if (kept) {
+                    start(consumer, session, before == null);
+                } else {
+                    consumer.refused(ReasonCode.QUOTA_EXCEEDED);
+                }
+            });
+        }
+
+        private void start(Consumer consumer, Session session, boolean isNew) {
+            if (session.sink() != consumer) { // meanwhile
+                return;
+            }
+            session.start();
+            RetainHandling handling = wish.options.retainHandling();
+            boolean retained = handling == RetainHandling.SEND || (handling == RetainHandling.SEND_IF_NEW && isNew);
+            Subscription subscription = session.subscription(wish.filter, wish.group);
+            if (retained && wish.group == null && subscription != null) {
+                session.deliverRetained(
+                        parts.router().retained().cursor(wish.filter),
+                        new Subscription( // retained messages come with the retain flag [MQTT-3.3.1-8]
+                                session,
+                                wish.filter,
+                                null,
+                                subscription.maximumQos(),
+                                false,
+                                true,
+                                Subscription.NO_IDENTIFIER));
+            }
+        }
+
+        @Override
+        public void left(Consumer consumer) {
+            all.remove(consumer);
+            if (name != null) {
+                byName.remove(name, consumer);
+            }
+        }
+    }
+
+    private static ReasonCode reasonOf(Throwable error) {
+        return error instanceof ClaimRefusedException refused ? refused.reason() : ReasonCode.SERVER_UNAVAILABLE;
+    }
+}
