@@ -174,7 +174,7 @@ public final class Broker {
                         new PublishTicket(sink, parts.config().storage().sync());
                 boolean retained = accepted.retain()
                         && !parts.retained().retain(loop, accepted, ticket).isRefusal();
-                ticket.routed(new PublishResult(router.route(loop, accepted, ticket), retained));
+                ticket.routed(router.routeTold(loop, accepted, ticket, ticket::taker), retained);
             });
         });
     }

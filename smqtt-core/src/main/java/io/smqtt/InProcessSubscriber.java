@@ -57,6 +57,7 @@ final class InProcessSubscriber implements Subscriber {
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (inFlightCount() >= maximumWaiting) {
             observer.messageDropped(DropReason.NO_DEMAND, 1);
+            ticket.dropped(DropReason.NO_DEMAND);
             return;
         }
         given.incrementAndGet();

@@ -2,16 +2,31 @@
 package io.smqtt;
 
 import io.smqtt.config.StorageConfig;
+import io.smqtt.routing.Subscriber;
 import io.smqtt.session.HeldTicket;
-import org.jspecify.annotations.Nullable;
+import io.smqtt.spi.DropReason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.MonoSink;
 
-/** Lets the application wait until its message is as safe as the broker's mode promises. Any thread. */
+/**
+ * Lets the application wait until its message is as safe as the broker's mode promises, and counts what becomes of it.
+ * Any thread, but for what is said of the publisher's event loop.
+ */
 final class PublishTicket extends HeldTicket {
 
     private final MonoSink<PublishResult> sink;
     private final StorageConfig.Sync sync;
-    private volatile @Nullable PublishResult result;
+    private final AtomicInteger queued = new AtomicInteger();
+    private final Map<DropReason, Integer> dropped = new ConcurrentHashMap<>(0);
+
+    // on the publisher's event loop, before its hold is released
+    private final List<String> nodes = new ArrayList<>(0);
+    private int matches;
+    private boolean retained;
 
     /**
      * Creates a ticket that is held until the message was routed.
@@ -25,16 +40,35 @@ final class PublishTicket extends HeldTicket {
         this.sync = sync;
     }
 
-    /** The message was handed to everybody. */
-    void routed(PublishResult outcome) {
-        result = outcome;
+    /** Somebody gets the message. On the publisher's event loop. */
+    void taker(Subscriber subscriber) {
+        String node = subscriber.node();
+        if (node != null && !nodes.contains(node)) {
+            nodes.add(node);
+        }
+    }
+
+    /** The message was handed to everybody. On the publisher's event loop. */
+    void routed(int subscribers, boolean kept) {
+        matches = subscribers;
+        retained = kept;
         release(true);
+    }
+
+    @Override
+    public void queued() {
+        queued.incrementAndGet();
+    }
+
+    @Override
+    public void dropped(DropReason reason) {
+        dropped.merge(reason, 1, Integer::sum);
     }
 
     @Override
     protected void released(boolean success) {
         if (success) {
-            sink.success(result);
+            sink.success(new PublishResult(matches, retained, queued.get(), dropped, nodes));
         } else {
             sink.error(new IllegalStateException("the message could not be kept"));
         }

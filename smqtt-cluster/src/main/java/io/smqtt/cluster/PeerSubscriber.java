@@ -50,6 +50,11 @@ final class PeerSubscriber implements Subscriber {
     }
 
     @Override
+    public String node() {
+        return nodeId;
+    }
+
+    @Override
     public String id() {
         return "node " + nodeId;
     }

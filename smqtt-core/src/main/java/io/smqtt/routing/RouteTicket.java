@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.routing;
 
+import io.smqtt.spi.DropReason;
+
 /**
  * What an acknowledgement to a publisher waits for. In memory nothing holds it; a durable store or a peer node does until
  * its part has reached safety.
@@ -69,4 +71,14 @@ public interface RouteTicket {
     default boolean join(JointOperation operation) {
         return false;
     }
+
+    /** A delivery of the message waits in a queue. Told at once, or while the ticket is held; most tickets do not care. */
+    default void queued() {}
+
+    /**
+     * A delivery of the message was dropped. Told at once, or while the ticket is held; most tickets do not care.
+     *
+     * @param reason why
+     */
+    default void dropped(DropReason reason) {}
 }

@@ -131,6 +131,44 @@ public final class Router {
     }
 
     /**
+     * Routes a message of somebody who wants to know what becomes of each delivery: all subscribers get the ticket, also
+     * those that never hold it, and it is held until the message has arrived on all event loops. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param message the message
+     * @param ticket is told of deliveries that are queued or dropped
+     * @param taker is told who gets the message, during this call
+     * @return how many subscribers it was handed to
+     */
+    public int routeTold(
+            RoutingLoop loop, ApplicationMessage message, RouteTicket ticket, Consumer<? super Subscriber> taker) {
+        Matches matches = loop.borrowMatches();
+        index.match(message.topic(), matches);
+        matches.mergeOverlaps(message.publisherId());
+        int count = matches.size();
+        for (int i = 0; i < count; i++) {
+            Subscription subscription = matches.get(i);
+            taker.accept(subscription.subscriber());
+            send(loop, message, subscription, ticket, ticket);
+        }
+        for (int i = 0; i < matches.sharedSize(); i++) {
+            Subscription member = member(message, matches.shared(i), null);
+            if (member == null) {
+                observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+                ticket.dropped(DropReason.NO_SHARED_MEMBER);
+            } else {
+                taker.accept(member.subscriber());
+                send(loop, message, member, ticket, ticket);
+                count++;
+            }
+        }
+        int deliveries = matches.size() + matches.sharedSize();
+        loop.returnMatches(matches);
+        observer.messageReceived(message.qos(), message.payload().size(), deliveries);
+        return count;
+    }
+
+    /**
      * Routes a message that another node has routed already: to subscribers of this node only. On an event loop.
      *
      * @param loop the current event loop
@@ -258,23 +296,44 @@ public final class Router {
             SharedGroup group,
             @Nullable Predicate<? super Subscription> refused,
             RouteTicket ticket) {
-        Subscription member = group.selectExcept(message, refused);
+        Subscription member = member(message, group, refused);
         if (member == null) {
-            return false;
-        }
-        if (message.qos() == QoS.AT_MOST_ONCE && !member.subscriber().isOnline()) {
             return false;
         }
         hand(loop, message, member, ticket);
         return true;
     }
 
+    private static @Nullable Subscription member(
+            ApplicationMessage message, SharedGroup group, @Nullable Predicate<? super Subscription> refused) {
+        Subscription member = group.selectExcept(message, refused);
+        return member == null
+                        || (message.qos() == QoS.AT_MOST_ONCE
+                                && !member.subscriber().isOnline())
+                ? null
+                : member;
+    }
+
     private static void hand(
             RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket offered) {
         Subscriber subscriber = subscription.subscriber();
         boolean holds = offered != RouteTicket.NONE && subscriber.mayHold();
-        RouteTicket ticket = holds ? offered.claim() : RouteTicket.NONE;
-        RoutingLoop owner = subscriber.owner();
+        send(loop, message, subscription, offered, holds ? offered.claim() : RouteTicket.NONE);
+    }
+
+    /**
+     * Lets a subscriber take a message on its event loop.
+     *
+     * @param offered fails if the subscriber does
+     * @param ticket what the subscriber gets to hold
+     */
+    private static void send(
+            RoutingLoop loop,
+            ApplicationMessage message,
+            Subscription subscription,
+            RouteTicket offered,
+            RouteTicket ticket) {
+        RoutingLoop owner = subscription.subscriber().owner();
         if (owner == loop || owner == null) {
             if (!loop.deliver(message, subscription, ticket, false)) {
                 RouteTicket failed = offered.claim();

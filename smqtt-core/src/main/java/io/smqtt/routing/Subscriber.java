@@ -75,4 +75,13 @@ public interface Subscriber {
     default boolean mayHold() {
         return true;
     }
+
+    /**
+     * The node of the cluster that this subscriber stands for. Any thread; never changes.
+     *
+     * @return null for a subscriber of this node
+     */
+    default @Nullable String node() {
+        return null;
+    }
 }

@@ -132,16 +132,21 @@ final class OutboundFlow {
         if (stored != null && qos != QoS.AT_MOST_ONCE) {
             deliverStored(stored, message, subscription, qos, ticket);
         } else if (current == null) {
-            deliverOffline(message, subscription, qos);
+            deliverOffline(message, subscription, qos, ticket);
         } else if (check != null && !check.mayReceive(message.topic())) {
-            observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
+            drop(DropReason.NOT_AUTHORIZED, ticket);
         } else if (qos == QoS.AT_MOST_ONCE && mayPassQueue()) {
-            sendAtMostOnce(current, message, subscription);
+            sendAtMostOnce(current, message, subscription, ticket);
         } else if (qos != QoS.AT_MOST_ONCE && queue.isEmpty() && resendNext == resendEnd && mayAdd(current)) {
-            sendNew(current, message, subscription, qos);
+            sendNew(current, message, subscription, qos, ticket);
         } else {
-            enqueue(message, subscription, qos);
+            enqueue(message, subscription, qos, ticket);
         }
+    }
+
+    private void drop(DropReason reason, RouteTicket ticket) {
+        observer.messageDropped(reason, 1);
+        ticket.dropped(reason);
     }
 
     /** QoS 0 messages wait for nobody, unless older ones of their kind may be in the queue [MQTT-4.6.0-6]. */
@@ -149,21 +154,22 @@ final class OutboundFlow {
         return queue.isEmpty() || !resources.config().queueQos0();
     }
 
-    private void deliverOffline(ApplicationMessage message, Subscription subscription, QoS qos) {
+    private void deliverOffline(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         if (qos != QoS.AT_MOST_ONCE || resources.config().queueQos0()) {
-            enqueue(message, subscription, qos);
+            enqueue(message, subscription, qos, ticket);
         } else {
-            observer.messageDropped(DropReason.OFFLINE, 1);
+            drop(DropReason.OFFLINE, ticket);
         }
     }
 
-    private void sendAtMostOnce(PacketSink current, ApplicationMessage message, Subscription subscription) {
+    private void sendAtMostOnce(
+            PacketSink current, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (!current.isWritable()) {
-            observer.messageDropped(DropReason.SLOW_CONSUMER, 1);
+            drop(DropReason.SLOW_CONSUMER, ticket);
         } else if (isExpired(message)) {
-            observer.messageDropped(DropReason.EXPIRED, 1);
-        } else {
-            write(current, message, subscription, QoS.AT_MOST_ONCE, 0, false);
+            drop(DropReason.EXPIRED, ticket);
+        } else if (!write(current, message, subscription, QoS.AT_MOST_ONCE, 0, false)) {
+            ticket.dropped(DropReason.PACKET_TOO_LARGE);
         }
     }
 
@@ -174,9 +180,10 @@ final class OutboundFlow {
                 && current.isWritable();
     }
 
-    private void sendNew(PacketSink current, ApplicationMessage message, Subscription subscription, QoS qos) {
+    private void sendNew(
+            PacketSink current, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         if (isExpired(message)) { // [MQTT-3.3.2-5]
-            observer.messageDropped(DropReason.EXPIRED, 1);
+            drop(DropReason.EXPIRED, ticket);
             return;
         }
         long sequence = inFlight.add(message, subscription, qos);
@@ -186,6 +193,7 @@ final class OutboundFlow {
         if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
             outstanding--;
             inFlight.remove(sequence);
+            ticket.dropped(DropReason.PACKET_TOO_LARGE);
         }
     }
 
@@ -213,7 +221,7 @@ final class OutboundFlow {
         return written;
     }
 
-    private void enqueue(ApplicationMessage message, Subscription subscription, QoS qos) {
+    private void enqueue(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         int footprint = message.footprintBytes();
         DropReason full = queue.refusal(footprint, resources.limits());
         while (full != null && !queue.isEmpty() && isExpired(queue.message())) {
@@ -230,11 +238,12 @@ final class OutboundFlow {
             }
         }
         if (full != null) {
-            observer.messageDropped(full, 1);
+            drop(full, ticket);
             return;
         }
         queue.add(message, subscription);
         observer.messageQueued(qos, footprint);
+        ticket.queued();
     }
 
     // --- stored messages
@@ -245,7 +254,7 @@ final class OutboundFlow {
         if (current == null) {
             enqueueStored(durable, message, subscription, qos, ticket);
         } else if (check != null && !check.mayReceive(message.topic())) {
-            observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
+            drop(DropReason.NOT_AUTHORIZED, ticket);
         } else if (durable.isEmpty() && mayKeep(current)) {
             sendStored(current, durable, message, subscription, qos, ticket);
         } else {
@@ -270,7 +279,7 @@ final class OutboundFlow {
             QoS qos,
             RouteTicket ticket) {
         if (isExpired(message)) { // [MQTT-3.3.2-5]
-            observer.messageDropped(DropReason.EXPIRED, 1);
+            drop(DropReason.EXPIRED, ticket);
             return;
         }
         long sequence = keep(message, subscription, qos);
@@ -294,11 +303,12 @@ final class OutboundFlow {
         int footprint = message.footprintBytes();
         DropReason full = durable.refusal(footprint, resources.limits());
         if (full != null && !durable.makeRoom(footprint, resources.limits())) {
-            observer.messageDropped(full, 1);
+            drop(full, ticket);
             return;
         }
         durable.enqueue(message, subscription, qos, ticket);
         observer.messageQueued(qos, footprint);
+        ticket.queued();
     }
 
     /** Moves stored messages into the window as far as there is room, and sends them. */
@@ -534,9 +544,9 @@ final class OutboundFlow {
         if (check != null && !check.mayReceive(message.topic())) {
             observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
         } else if (qos == QoS.AT_MOST_ONCE) {
-            sendAtMostOnce(current, message, subscription);
+            sendAtMostOnce(current, message, subscription, RouteTicket.NONE);
         } else {
-            sendNew(current, message, subscription, qos);
+            sendNew(current, message, subscription, qos, RouteTicket.NONE);
         }
     }
 
@@ -562,11 +572,11 @@ final class OutboundFlow {
         QoS qos = message.qos().atMost(subscription.maximumQos());
         observer.retainedMatched(1);
         if (qos == QoS.AT_MOST_ONCE) {
-            sendAtMostOnce(current, message, subscription);
+            sendAtMostOnce(current, message, subscription, RouteTicket.NONE);
         } else if (stored != null) {
             sendStored(current, stored, message, subscription, qos, RouteTicket.NONE);
         } else {
-            sendNew(current, message, subscription, qos);
+            sendNew(current, message, subscription, qos, RouteTicket.NONE);
         }
         return true;
     }

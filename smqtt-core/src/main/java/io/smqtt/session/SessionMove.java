@@ -43,6 +43,7 @@ final class SessionMove {
             ticket.hold();
         } else {
             resources.observer().messageDropped(full, 1);
+            ticket.dropped(full);
         }
     }
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscriber;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.DropReason;
+import io.smqtt.topic.TopicFilter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
+
+/** What the application is told of a message that it has published. */
+@Timeout(60)
+class PublishResultTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final List<MqttTestClient> clients = new CopyOnWriteArrayList<>();
+    private BrokerModule.Core core;
+    private Broker broker;
+
+    @BeforeEach
+    void start() {
+        BrokerConfig config = BrokerConfig.builder()
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .limits(LimitsConfig.builder().maxQueuedMessages(2).build())
+                .eventLoops(2)
+                .build();
+        broker = Broker.builder()
+                .config(config)
+                .module(new BrokerModule() {
+                    @Override
+                    public Mono<Void> start(Core given) {
+                        core = given;
+                        return Mono.empty();
+                    }
+
+                    @Override
+                    public Mono<Void> stop() {
+                        return Mono.empty();
+                    }
+                })
+                .start()
+                .block(PATIENCE);
+    }
+
+    @AfterEach
+    void stop() {
+        clients.forEach(MqttTestClient::close);
+        broker.close(Duration.ofSeconds(5)).block(PATIENCE);
+    }
+
+    private PublishResult publish(QoS qos) {
+        return broker.publish(
+                        ApplicationMessage.builder("t").payload("x").qos(qos).build())
+                .block(PATIENCE);
+    }
+
+    private MqttTestClient connect(String clientId) throws Exception {
+        MqttTestClient client = MqttTestClient.connect(broker.listeners().get("tcp"), clientId, false);
+        clients.add(client);
+        return client.subscribe("t", 1);
+    }
+
+    /** A client that has been here, and is away. */
+    private void away(String clientId) throws Exception {
+        connect(clientId).close();
+        await().until(() -> broker.clients()
+                .filter(info -> info.identity().clientId().equals(clientId))
+                .any(info -> !info.connected())
+                .block(PATIENCE));
+    }
+
+    @Test
+    void countsWhatIsDeliveredQueuedAndDroppedOnAllEventLoops() throws Exception {
+        for (int i = 0; i < 4; i++) { // the event loops take turns
+            connect("here" + i);
+            away("away" + i);
+        }
+        assertThat(publish(QoS.AT_LEAST_ONCE)).isEqualTo(new PublishResult(8, false, 4, Map.of(), List.of()));
+        assertThat(publish(QoS.AT_MOST_ONCE))
+                .isEqualTo(new PublishResult(8, false, 0, Map.of(DropReason.OFFLINE, 4), List.of()));
+        assertThat(publish(QoS.AT_LEAST_ONCE).queued()).isEqualTo(4);
+        assertThat(publish(QoS.AT_LEAST_ONCE))
+                .isEqualTo(new PublishResult(8, false, 0, Map.of(DropReason.QUEUE_COUNT, 4), List.of()));
+    }
+
+    @Test
+    void nobodyIsThere() {
+        assertThat(publish(QoS.AT_LEAST_ONCE)).isEqualTo(new PublishResult(0, false));
+    }
+
+    @Test
+    void countsGroupsByTheMemberThatGetsIt() throws Exception {
+        MqttTestClient member = connect("m");
+        member.unsubscribe("t");
+        member.subscribe("$share/g/t", 1);
+        assertThat(publish(QoS.AT_LEAST_ONCE)).isEqualTo(new PublishResult(1, false));
+        member.close();
+        await().until(() -> !broker.clients().blockFirst(PATIENCE).connected());
+        assertThat(publish(QoS.AT_MOST_ONCE))
+                .isEqualTo(new PublishResult(0, false, 0, Map.of(DropReason.NO_SHARED_MEMBER, 1), List.of()));
+    }
+
+    @Test
+    void tellsOfConsumersWithoutDemand() {
+        BaseSubscriber<ApplicationMessage> idle = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
+                // asks for nothing
+            }
+        };
+        broker.subscribe("t", ConsumerOptions.DEFAULTS.window(1)).subscribe(idle);
+        await().until(() -> publish(QoS.AT_MOST_ONCE).matches() == 1);
+        assertThat(publish(QoS.AT_MOST_ONCE).dropped()).isEqualTo(Map.of(DropReason.SLOW_CONSUMER, 1));
+        assertThat(publish(QoS.AT_LEAST_ONCE).queued()).isEqualTo(1);
+        idle.cancel();
+    }
+
+    @Test
+    void tellsOfABufferThatIsFull() {
+        Disposable idle = broker.subscribe("t").subscribeWith(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
+                // asks for nothing
+            }
+        });
+        assertThat(publish(QoS.AT_MOST_ONCE)).isEqualTo(new PublishResult(1, false));
+        for (int i = 0; i < 5_000; i++) {
+            broker.publish(ApplicationMessage.builder("t").build()).subscribe();
+        }
+        assertThat(publish(QoS.AT_MOST_ONCE).dropped()).isEqualTo(Map.of(DropReason.NO_DEMAND, 1));
+        idle.dispose();
+    }
+
+    /** Somebody without an event loop, who may stand for a node. */
+    private record Taker(String id, @Nullable String node, boolean fails) implements Subscriber {
+
+        @Override
+        public @Nullable RoutingLoop owner() {
+            return null;
+        }
+
+        @Override
+        public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+            if (fails) {
+                throw new IllegalStateException("as the test wants it");
+            }
+        }
+
+        @Override
+        public boolean isOnline() {
+            return true;
+        }
+
+        @Override
+        public int inFlightCount() {
+            return 0;
+        }
+    }
+
+    private void add(Taker taker, @Nullable String shareName) {
+        core.router()
+                .index()
+                .add(new Subscription(
+                        taker,
+                        TopicFilter.of("t"),
+                        shareName,
+                        QoS.EXACTLY_ONCE,
+                        false,
+                        true,
+                        Subscription.NO_IDENTIFIER));
+    }
+
+    @Test
+    void namesTheNodesItWentTo() {
+        add(new Taker("node b", "b", false), null);
+        add(new Taker("a seat of b", "b", false), "g");
+        add(new Taker("node c", "c", false), null);
+        assertThat(publish(QoS.AT_LEAST_ONCE)).satisfies(result -> {
+            assertThat(result.matches()).isEqualTo(3);
+            assertThat(result.nodes()).containsExactlyInAnyOrder("b", "c");
+        });
+    }
+
+    @Test
+    void aSubscriberThatFailsFailsIt() {
+        add(new Taker("x", null, true), null);
+        assertThat(broker.publish(ApplicationMessage.builder("t").build())
+                        .onErrorResume(IllegalStateException.class, error -> Mono.empty())
+                        .blockOptional(PATIENCE))
+                .isEmpty();
+    }
+}
