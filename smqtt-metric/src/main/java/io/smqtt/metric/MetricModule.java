@@ -125,7 +125,7 @@ public final class MetricModule implements BrokerModule {
             waiting += session.queuedCount();
         }
         meters.messages().recovered(waiting);
-        bindTo(core, totals);
+        bindTo(core, totals, registry);
         process.bindTo(registry);
         for (int i = 0; i < router.loops().size(); i++) {
             LoopProbe probe = new LoopProbe(router.loops().get(i).executor(), i, registry);
@@ -140,7 +140,7 @@ public final class MetricModule implements BrokerModule {
         }
     }
 
-    private void bindTo(Core core, SessionTotals totals) {
+    static void bindTo(Core core, SessionTotals totals, MeterRegistry registry) {
         Router router = core.router();
         gauge(
                         "smqtt.sessions.active",
@@ -181,7 +181,7 @@ public final class MetricModule implements BrokerModule {
         return Gauge.builder(name, value).description(description);
     }
 
-    private static String version() {
+    static String version() {
         String version = MetricModule.class.getPackage().getImplementationVersion();
         return version == null ? "unknown" : version;
     }

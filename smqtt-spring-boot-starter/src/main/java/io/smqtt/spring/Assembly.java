@@ -19,6 +19,8 @@ final class Assembly {
     private static final boolean PERSISTENCE = isPresent("io.smqtt.persistence.RocksBrokerStore");
     private static final boolean CLUSTER = isPresent("io.smqtt.cluster.ClusterModule");
 
+    private static final boolean METRIC = isPresent("io.smqtt.metric.ApplicationMeters");
+
     private final BrokerConfig config;
     private final BrokerBeans beans;
 
@@ -32,7 +34,11 @@ final class Assembly {
     }
 
     /** A broker that runs, and what is to be asked of it beside it. */
-    record Run(Broker broker, StoreWatch store, @Nullable ClusterPart cluster) {}
+    record Run(
+            Broker broker,
+            Inspector inspector,
+            StoreWatch store,
+            @Nullable ClusterPart cluster) {}
 
     /**
      * Starts a broker and waits until its listeners are bound.
@@ -48,8 +54,16 @@ final class Assembly {
         try {
             StoreWatch watch = new StoreWatch();
             ClusterPart cluster = config.cluster().enabled() && CLUSTER ? ClusterPart.of(config.cluster()) : null;
-            BrokerBuilder builder =
-                    Broker.builder().config(config).store(store).observer(watch).authenticator(gate);
+            Inspector inspector = new Inspector();
+            BrokerBuilder builder = Broker.builder()
+                    .config(config)
+                    .store(store)
+                    .observer(watch)
+                    .module(inspector)
+                    .authenticator(gate);
+            if (config.management().enabled() && METRIC) { // first, so that it tells of the others while they start
+                MetricPart.addTo(builder, config, beans.factory(), cluster);
+            }
             beans.addTo(builder);
             if (cluster != null) {
                 builder.module(cluster.module());
@@ -59,7 +73,7 @@ final class Assembly {
             if (broker == null) {
                 throw new IllegalStateException("the broker did not start");
             }
-            return new Run(broker, watch, cluster);
+            return new Run(broker, inspector, watch, cluster);
         } catch (RuntimeException e) {
             if (store != null) {
                 store.close();

@@ -22,6 +22,10 @@ final class BrokerBeans {
         this.beans = beans;
     }
 
+    BeanFactory factory() {
+        return beans;
+    }
+
     /** {@return the application's own store, or null if it has none} */
     @Nullable
     BrokerStore store() {

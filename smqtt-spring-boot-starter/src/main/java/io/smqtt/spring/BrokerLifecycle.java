@@ -2,10 +2,12 @@
 package io.smqtt.spring;
 
 import io.smqtt.Broker;
+import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClusterStatus;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -73,6 +75,11 @@ public final class BrokerLifecycle implements SmartLifecycle {
         return now == null || now.cluster() == null
                 ? null
                 : now.cluster().status().get();
+    }
+
+    List<Subscription> subscriptions() {
+        Assembly.Run now = run;
+        return now == null ? List.of() : now.inspector().subscriptions();
     }
 
     boolean isStoreHealthy() {

@@ -81,7 +81,7 @@ final class PropertyKeys {
         String lower = body.toLowerCase(Locale.ROOT);
         if (lower.contains("__")) {
             List<String> levels = new ArrayList<>();
-            for (String level : lower.split("__")) {
+            for (String level : lower.split("__", -1)) {
                 levels.add(level.replace('_', '-'));
             }
             return find(levels);

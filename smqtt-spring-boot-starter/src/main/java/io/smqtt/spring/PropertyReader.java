@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -67,7 +68,7 @@ final class PropertyReader {
 
     private Map<String, ConfigValue> source(EnumerablePropertySource<?> source) {
         Map<String, ConfigValue> found = new LinkedHashMap<>();
-        Map<String, TreeMap<Integer, ConfigValue>> lists = new LinkedHashMap<>();
+        Map<String, NavigableMap<Integer, ConfigValue>> lists = new LinkedHashMap<>();
         boolean variables = source instanceof SystemEnvironmentPropertySource;
         for (String name : source.getPropertyNames()) {
             if (variables && name.startsWith(VARIABLE)) {
@@ -84,7 +85,7 @@ final class PropertyReader {
             EnumerablePropertySource<?> source,
             String name,
             Map<String, ConfigValue> found,
-            Map<String, TreeMap<Integer, ConfigValue>> lists) {
+            Map<String, NavigableMap<Integer, ConfigValue>> lists) {
         ConfigurationPropertyName parsed = ConfigurationPropertyName.adapt(name, '.');
         List<String> elements = new ArrayList<>();
         for (int i = 1; i < parsed.getNumberOfElements(); i++) {
@@ -102,7 +103,7 @@ final class PropertyReader {
         found.put(match == null ? String.join(".", elements) : match.name(), value(source, name, match != null));
     }
 
-    private ConfigValue joined(String key, TreeMap<Integer, ConfigValue> items) {
+    private ConfigValue joined(String key, NavigableMap<Integer, ConfigValue> items) {
         ConfigValue first = items.firstEntry().getValue();
         List<String> texts = new ArrayList<>();
         for (ConfigValue item : items.values()) {

@@ -35,8 +35,8 @@ final class RuntimeVersions {
         Properties wanted = wanted();
         List<String> found = new ArrayList<>();
         boolean nettyIsOld = isOlder("Netty", netty, wanted.getProperty("netty.least"), found);
-        boolean reactorIsOld = isOlder("Reactor", reactor, wanted.getProperty("reactor.least"), found)
-                | isOlder("Reactor Netty", reactorNetty, wanted.getProperty("reactor-netty.least"), found);
+        boolean coreIsOld = isOlder("Reactor", reactor, wanted.getProperty("reactor.least"), found);
+        boolean serverIsOld = isOlder("Reactor Netty", reactorNetty, wanted.getProperty("reactor-netty.least"), found);
         if (found.isEmpty()) {
             return;
         }
@@ -44,7 +44,7 @@ final class RuntimeVersions {
         if (nettyIsOld) {
             overrides.add("netty.version=" + wanted.getProperty("netty"));
         }
-        if (reactorIsOld) {
+        if (coreIsOld || serverIsOld) {
             overrides.add("reactor-bom.version=" + wanted.getProperty("reactor-bom"));
         }
         throw new WrongVersionException(found, overrides);

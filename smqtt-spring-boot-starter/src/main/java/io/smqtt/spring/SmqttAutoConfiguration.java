@@ -2,6 +2,7 @@
 package io.smqtt.spring;
 
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -13,6 +14,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /**
  * A broker for the application, with the properties below {@code smqtt.} and the beans that take part in it. Nothing of it
@@ -20,13 +22,29 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration
 @ConditionalOnProperty(prefix = "smqtt", name = "enabled", matchIfMissing = true)
-@Import({JsonConfiguration.Jackson3.class, JsonConfiguration.Jackson2.class})
+@Import({
+    JsonConfiguration.Jackson3.class,
+    JsonConfiguration.Jackson2.class,
+    HealthConfiguration.class,
+    Boot3HealthConfiguration.class,
+    EndpointConfiguration.class,
+    ListenerMeters.class,
+    SecurityConfiguration.class
+})
 final class SmqttAutoConfiguration {
+
+    private static final boolean SECURITY = ClassUtils.isPresent(
+            "org.springframework.security.authentication.AuthenticationManager",
+            SmqttAutoConfiguration.class.getClassLoader());
 
     @Bean
     SmqttProperties smqttProperties(ConfigurableEnvironment environment) {
         RuntimeVersions.check();
-        return SmqttProperties.of(environment);
+        SmqttProperties properties = SmqttProperties.of(environment);
+        if (properties.spring().security() && !SECURITY) {
+            throw new ConfigurationException("spring.security", "needs spring-security-core");
+        }
+        return properties;
     }
 
     @Bean

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.smqtt.BrokerModule;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.StorageConfig;
+import io.smqtt.session.Session;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClusterStatus;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The meters of one broker in the registry of the application that it is embedded in, and the status topics; no management
+ * port, and no meters of the virtual machine, which are the application's own. It is a module and an observer:
+ *
+ * <pre>{@code
+ * ApplicationMeters meters = ApplicationMeters.of(config, registry);
+ * Broker.builder().config(config).observer(meters.observer()).module(meters).start();
+ * }</pre>
+ *
+ * The meters go when the broker stops. Any thread.
+ */
+public final class ApplicationMeters implements BrokerModule {
+
+    private static final String OURS = "smqtt.";
+
+    private final MeterRegistry registry;
+    private final Set<Meter.Id> others = new HashSet<>();
+    private final BrokerMeters meters;
+    private final Duration sysInterval;
+    private final List<LoopProbe> probes = new ArrayList<>(); // from start on never changed
+    private volatile @Nullable StatusTopics topics;
+
+    private ApplicationMeters(BrokerConfig config, MeterRegistry registry) {
+        this.registry = registry;
+        registry.getMeters().forEach(meter -> others.add(meter.getId()));
+        sysInterval = config.management().sysInterval();
+        meters = new BrokerMeters(
+                registry, config.listeners().keySet(), config.storage().kind() != StorageConfig.Kind.MEMORY);
+    }
+
+    /**
+     * Registers the meters of a broker that is about to start.
+     *
+     * @param config the configuration of the broker
+     * @param registry the application's registry, for one broker at a time
+     * @return for one run of the broker
+     */
+    public static ApplicationMeters of(BrokerConfig config, MeterRegistry registry) {
+        return new ApplicationMeters(config, registry);
+    }
+
+    /**
+     * Counts what the broker does.
+     *
+     * @return for {@link io.smqtt.BrokerBuilder#observer}
+     */
+    public BrokerObserver observer() {
+        return meters;
+    }
+
+    /**
+     * Adds the meters of the cluster that the broker is a node of. To be called once, before the broker starts.
+     *
+     * @param status how the cluster looks; any thread, at any time
+     * @return this
+     */
+    public ApplicationMeters cluster(Supplier<ClusterStatus> status) {
+        ClusterMeters.bindTo(registry, status);
+        return this;
+    }
+
+    @Override
+    public Mono<Void> start(Core core) {
+        return Mono.fromRunnable(() -> begin(core));
+    }
+
+    private void begin(Core core) {
+        SessionTotals totals = new SessionTotals(core.router(), core.sessions(), core.ticker());
+        long waiting = 0;
+        for (Session session : core.sessions().all()) {
+            waiting += session.queuedCount();
+        }
+        meters.messages().recovered(waiting);
+        MetricModule.bindTo(core, totals, registry);
+        for (int i = 0; i < core.router().loops().size(); i++) {
+            LoopProbe probe = new LoopProbe(core.router().loops().get(i).executor(), i, registry);
+            probes.add(probe);
+            probe.start();
+        }
+        if (!sysInterval.isZero()) {
+            StatusTopics status = new StatusTopics(core, meters, totals, MetricModule.version());
+            topics = status;
+            status.start(sysInterval);
+        }
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        return Mono.fromRunnable(() -> {
+            StatusTopics status = topics;
+            if (status != null) {
+                status.stop();
+            }
+            probes.forEach(LoopProbe::stop);
+            for (Meter meter : List.copyOf(registry.getMeters())) {
+                if (meter.getId().getName().startsWith(OURS) && !others.contains(meter.getId())) {
+                    registry.remove(meter);
+                }
+            }
+        });
+    }
+}

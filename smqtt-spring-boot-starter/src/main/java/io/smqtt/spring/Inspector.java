@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import io.smqtt.BrokerModule;
+import io.smqtt.routing.Subscription;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** Looks into the broker for the endpoint. Any thread. */
+final class Inspector implements BrokerModule {
+
+    private volatile @Nullable Core core;
+
+    @Override
+    public Mono<Void> start(Core started) {
+        return Mono.fromRunnable(() -> core = started);
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        return Mono.fromRunnable(() -> core = null);
+    }
+
+    /** {@return a weakly consistent view of all subscriptions} */
+    List<Subscription> subscriptions() {
+        List<Subscription> all = new ArrayList<>();
+        Core now = core;
+        if (now != null) {
+            now.router().index().forEach(all::add);
+        }
+        return all;
+    }
+}

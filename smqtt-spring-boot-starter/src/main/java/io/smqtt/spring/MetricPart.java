@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.smqtt.BrokerBuilder;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.metric.ApplicationMeters;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+
+/** What needs smqtt-metric. */
+final class MetricPart {
+
+    private MetricPart() {}
+
+    /** The meters go to the application's registry; without one there are the status topics alone. */
+    static void addTo(BrokerBuilder builder, BrokerConfig config, BeanFactory beans, @Nullable ClusterPart cluster) {
+        MeterRegistry registry = beans.getBeanProvider(MeterRegistry.class).getIfAvailable(SimpleMeterRegistry::new);
+        ApplicationMeters meters = ApplicationMeters.of(config, registry);
+        if (cluster != null) {
+            meters.cluster(cluster.status());
+        }
+        builder.observer(meters.observer()).module(meters);
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import io.smqtt.Broker;
+import io.smqtt.ClientInfo;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.ClusterStatus;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+
+/**
+ * The actuator's endpoint {@code smqtt}: what runs; below it {@code clients}, {@code subscriptions}, {@code listeners} and
+ * {@code cluster}. Payloads and passwords are in none of them, client identifiers and user names are.
+ */
+@Endpoint(id = "smqtt")
+final class SmqttEndpoint {
+
+    private static final int DEFAULT_LIMIT = 100;
+    private static final int MOST = 10_000;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private final BrokerLifecycle lifecycle;
+    private final ListenerMethods listeners;
+
+    SmqttEndpoint(BrokerLifecycle lifecycle, ListenerMethods listeners) {
+        this.lifecycle = lifecycle;
+        this.listeners = listeners;
+    }
+
+    /** What runs. */
+    @ReadOperation
+    Map<String, Object> summary() {
+        Map<String, Object> summary = new LinkedHashMap<>();
+        summary.put("running", lifecycle.isRunning());
+        if (lifecycle.isRunning()) {
+            Broker broker = lifecycle.broker();
+            Map<String, Object> bound = new LinkedHashMap<>();
+            broker.listeners()
+                    .forEach((name, address) ->
+                            bound.put(name, address.getAddress().getHostAddress() + ":" + address.getPort()));
+            summary.put("listeners", bound);
+            List<ClientInfo> clients = clients();
+            summary.put("sessions", clients.size());
+            summary.put(
+                    "connected", clients.stream().filter(ClientInfo::connected).count());
+            summary.put("subscriptions", lifecycle.subscriptions().size());
+        }
+        return summary;
+    }
+
+    /**
+     * One part of it.
+     *
+     * @param part clients, subscriptions, listeners or cluster
+     * @param limit how many entries at most, 100 unless it is given
+     * @param match what client identifiers or filters have to contain
+     * @return null, which is 404, for anything else
+     */
+    @ReadOperation
+    @Nullable
+    Map<String, Object> part(@Selector String part, @Nullable Integer limit, @Nullable String match) {
+        int most = Math.max(1, Math.min(limit == null ? DEFAULT_LIMIT : limit, MOST));
+        String contained = match == null ? "" : match;
+        return switch (part) {
+            case "clients" ->
+                page(
+                        part,
+                        clients().stream()
+                                .filter(client -> client.identity().clientId().contains(contained))
+                                .map(SmqttEndpoint::client)
+                                .toList(),
+                        most);
+            case "subscriptions" ->
+                page(
+                        part,
+                        lifecycle.subscriptions().stream()
+                                .filter(subscription ->
+                                        subscription.filter().value().contains(contained))
+                                .map(SmqttEndpoint::subscription)
+                                .toList(),
+                        most);
+            case "listeners" ->
+                page(part, listeners.all().stream().map(SmqttEndpoint::listener).toList(), most);
+            case "cluster" -> cluster();
+            default -> null;
+        };
+    }
+
+    private List<ClientInfo> clients() {
+        List<ClientInfo> clients = lifecycle.isRunning()
+                ? lifecycle.broker().clients().collectList().block(PATIENCE)
+                : List.of();
+        return clients == null ? List.of() : clients;
+    }
+
+    private static Map<String, Object> page(String name, List<Map<String, Object>> all, int most) {
+        Map<String, Object> page = new LinkedHashMap<>();
+        page.put("total", all.size());
+        page.put(name, new ArrayList<>(all.subList(0, Math.min(most, all.size()))));
+        return page;
+    }
+
+    private static Map<String, Object> client(ClientInfo client) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("clientId", client.identity().clientId());
+        if (client.identity().userName() != null) {
+            map.put("userName", client.identity().userName());
+        }
+        map.put("connected", client.connected());
+        map.put("address", String.valueOf(client.identity().remoteAddress()));
+        map.put("listener", client.identity().listener());
+        map.put("version", client.identity().version().name());
+        map.put("subscriptions", client.subscriptions());
+        map.put("inFlight", client.inFlight());
+        map.put("queued", client.queued());
+        return map;
+    }
+
+    private static Map<String, Object> subscription(Subscription subscription) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("subscriber", subscription.subscriber().id());
+        map.put("filter", subscription.filter().value());
+        if (subscription.shareName() != null) {
+            map.put("share", subscription.shareName());
+        }
+        map.put("qos", subscription.maximumQos().level());
+        return map;
+    }
+
+    private static Map<String, Object> listener(ListenerMethod method) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("method", method.name());
+        map.put("filter", method.pattern().filter().value());
+        map.put("handled", method.handledCount());
+        map.put("failed", method.failedCount());
+        return map;
+    }
+
+    private Map<String, Object> cluster() {
+        ClusterStatus status = lifecycle.cluster();
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("enabled", status != null);
+        if (status != null) {
+            map.put("state", status.state().name());
+            map.put("node", node(status.self()));
+            map.put("reachableNodes", status.reachableNodes());
+            map.put("ready", status.isReady());
+            List<Map<String, Object>> peers = new ArrayList<>();
+            for (ClusterStatus.PeerStatus peer : status.peers()) {
+                Map<String, Object> one = node(peer.node());
+                one.put("reachable", peer.reachable());
+                one.put("routeLag", peer.routeLag());
+                one.put("queuedMessages", peer.queuedMessages());
+                one.put("parkedMessages", peer.parkedMessages());
+                peers.add(one);
+            }
+            map.put("peers", peers);
+        }
+        return map;
+    }
+
+    private static Map<String, Object> node(ClusterStatus.Node node) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("nodeId", node.nodeId());
+        map.put("address", node.address());
+        map.put("routes", node.routes());
+        return map;
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.smqtt.test.RawClient;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What operators see of the broker: health, endpoint, meters. */
+@Timeout(120)
+class ActuatorTest {
+
+    private final ApplicationContextRunner runner = Contexts.runner()
+            .withPropertyValues("management.endpoints.web.exposure.include=smqtt", "smqtt.management.sys-interval=0s")
+            .withPropertyValues("spring.main.cloud-platform=none", "management.endpoints.jmx.exposure.include=smqtt")
+            .withPropertyValues("spring.jmx.enabled=true");
+
+    @Configuration(proxyBeanMethods = false)
+    static class Application {
+
+        @Bean
+        MeterRegistry registry() {
+            return new SimpleMeterRegistry();
+        }
+
+        @MqttListener(filter = "heard/#")
+        void listen(String payload) {}
+    }
+
+    @Test
+    void healthFollowsTheBroker() {
+        runner.run(context -> {
+            HealthIndicator indicator = context.getBean("smqttHealthIndicator", HealthIndicator.class);
+            Health up = indicator.health();
+            assertThat(up.getStatus()).isEqualTo(Status.UP);
+            assertThat(up.getDetails()).containsEntry("listeners", "bound").containsEntry("store", "healthy");
+
+            context.getBean(BrokerLifecycle.class).stop();
+
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+        });
+    }
+
+    @Test
+    void healthCanBeSwitchedOff() {
+        runner.withPropertyValues("management.health.smqtt.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(HealthIndicator.class));
+    }
+
+    @Test
+    void theEndpointShowsClientsAndSubscriptions() {
+        runner.withUserConfiguration(Application.class).run(context -> {
+            SmqttEndpoint endpoint = context.getBean(SmqttEndpoint.class);
+            try (RawClient client = Contexts.client(context)) {
+                client.connect("c1");
+                client.subscribe("a/+", 1);
+
+                assertThat(endpoint.summary()).containsEntry("running", true).containsEntry("subscriptions", 2);
+                assertThat(entries(endpoint, "clients", null))
+                        .singleElement()
+                        .satisfies(entry -> assertThat(entry)
+                                .containsEntry("clientId", "c1")
+                                .containsEntry("connected", true)
+                                .containsEntry("subscriptions", 1));
+                assertThat(entries(endpoint, "clients", "other")).isEmpty();
+                assertThat(entries(endpoint, "subscriptions", "a/"))
+                        .containsExactly(Map.of("subscriber", "c1", "filter", "a/+", "qos", 1));
+                assertThat(entries(endpoint, "listeners", null))
+                        .singleElement()
+                        .satisfies(entry -> assertThat(entry).containsEntry("filter", "heard/#"));
+                assertThat(endpoint.part("cluster", null, null)).containsEntry("enabled", false);
+                assertThat(endpoint.part("nothing", null, null)).isNull();
+            }
+        });
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> entries(SmqttEndpoint endpoint, String part, String match) {
+        return (List<Map<String, Object>>) endpoint.part(part, 5, match).get(part);
+    }
+
+    @Test
+    void metersAreInTheRegistryOfTheApplication() {
+        runner.withUserConfiguration(Application.class).run(context -> {
+            MeterRegistry registry = context.getBean(MeterRegistry.class);
+            context.getBean(MqttTemplate.class).publish("heard/x", "x").block(Duration.ofSeconds(30));
+            try (RawClient client = Contexts.client(context)) {
+                client.connect("c1");
+                client.publish("heard/x", "x", 1);
+
+                assertThat(registry.get("smqtt.sessions.active").gauge().value())
+                        .isEqualTo(1);
+                assertThat(registry.get("smqtt.spring.listener.messages")
+                                .tag("outcome", "failed")
+                                .functionCounter()
+                                .count())
+                        .isZero();
+            }
+            registry.counter("smqtt.of.the.application");
+            assertThat(registry.find("jvm.memory.used").meter()).isNull();
+
+            context.getBean(BrokerLifecycle.class).stop();
+
+            assertThat(registry.find("smqtt.sessions.active").meter()).isNull();
+        });
+    }
+
+    @Test
+    void withoutManagementThereAreNoMeters() {
+        runner.withUserConfiguration(Application.class)
+                .withPropertyValues("smqtt.management.enabled=false")
+                .run(context -> assertThat(context.getBean(MeterRegistry.class)
+                                .find("smqtt.sessions.active")
+                                .meter())
+                        .isNull());
+    }
+}
