@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Looks at a configuration without starting anything. */
-@Command(name = "config", description = "Checks or prints the configuration.")
+@Command(name = "config", description = "Checks or prints the configuration, or writes that of another broker anew.")
 final class ConfigCommand implements Runnable {
 
     @Spec
@@ -21,7 +21,7 @@ final class ConfigCommand implements Runnable {
     @Override
     public void run() {
         if (spec != null) {
-            throw new ParameterException(spec.commandLine(), "check or print?");
+            throw new ParameterException(spec.commandLine(), "check, print or migrate?");
         }
     }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.bootstrap.migrate.Migration;
+import io.smqtt.bootstrap.migrate.OldBroker;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
+import io.smqtt.config.ConfigurationException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -45,7 +48,6 @@ final class ConfigOptions {
      * @return what to run with, checked key by key
      */
     EffectiveConfig load(Surroundings surroundings) {
-        ConfigSchema schema = EffectiveConfig.schema();
         Path directory = surroundings.directory();
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         String path = file != null ? file : surroundings.environment().get("SMQTT_CONFIG");
@@ -53,8 +55,21 @@ final class ConfigOptions {
         Path base = path == null ? directory : beside(directory.resolve(path), directory);
         values.put("storage.dir", new ConfigValue("data", "default", base));
         if (path != null) {
-            YamlFile.read(directory.resolve(path), path, values);
+            read(directory.resolve(path), path, values);
         }
+        return overlay(surroundings, values);
+    }
+
+    /**
+     * Reads the sources that come after a file.
+     *
+     * @param surroundings environment and working directory
+     * @param values what stands in the place of a file; changed
+     * @return what to run with, checked key by key
+     */
+    EffectiveConfig overlay(Surroundings surroundings, Map<String, ConfigValue> values) {
+        ConfigSchema schema = EffectiveConfig.schema();
+        Path directory = surroundings.directory();
         EnvironmentKeys.read(surroundings.environment(), directory, schema, values);
         if (data != null) {
             values.put("storage.dir", new ConfigValue(data, "--data", directory));
@@ -68,6 +83,17 @@ final class ConfigOptions {
             values.put(key, new ConfigValue(setting.substring(equals + 1).trim(), "--set " + key, directory));
         }
         return EffectiveConfig.bind(schema, values);
+    }
+
+    private static void read(Path file, String shownAs, Map<String, ConfigValue> values) {
+        OldBroker other = Migration.recognise(file);
+        if (other != null) {
+            throw new ConfigurationException(List.of(shownAs + ": is a configuration of "
+                    + (other == OldBroker.smqtt ? "the former smqtt" : other.name()) + "; bin/smqtt config migrate "
+                    + shownAs + " -o smqtt.yaml writes it anew, bin/smqtt start --migrate " + shownAs
+                    + " starts with it"));
+        }
+        YamlFile.read(file, shownAs, values);
     }
 
     private static Path beside(Path file, Path fallback) {

@@ -60,7 +60,8 @@ public final class SmqttMain implements Runnable {
     static int run(Surroundings surroundings, String... args) {
         CommandLine config = new CommandLine(new ConfigCommand())
                 .addSubcommand(new ConfigCommand.Check(surroundings))
-                .addSubcommand(new ConfigCommand.Print(surroundings));
+                .addSubcommand(new ConfigCommand.Print(surroundings))
+                .addSubcommand(new MigrateCommand(surroundings));
         CommandLine data = new CommandLine(new DataCommand())
                 .addSubcommand(new DataCommand.Export(surroundings))
                 .addSubcommand(new DataCommand.Import(surroundings))

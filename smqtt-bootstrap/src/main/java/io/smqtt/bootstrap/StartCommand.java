@@ -3,10 +3,16 @@ package io.smqtt.bootstrap;
 
 import io.netty.util.NetUtil;
 import io.smqtt.ReloadResult;
+import io.smqtt.bootstrap.migrate.Migration;
+import io.smqtt.bootstrap.migrate.OldBroker;
+import io.smqtt.config.ConfigValue;
 import io.smqtt.message.LogText;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,6 +39,9 @@ import picocli.CommandLine.Spec;
         })
 final class StartCommand implements Callable<Integer> {
 
+    /** What the files are called in the data directory that hold the users and rules of another broker. */
+    private static final String MIGRATED = "migrated";
+
     private static final long NOT_STOPPING = Long.MIN_VALUE;
 
     /** Supervisors signal a process and then its group, so that one request arrives twice. */
@@ -57,6 +66,22 @@ final class StartCommand implements Callable<Integer> {
             })
     String profile;
 
+    @Nullable
+    @Option(
+            names = "--migrate",
+            paramLabel = "OLD",
+            description = {
+                "Starts with the configuration of another broker instead of --config: config.yaml or",
+                "config.properties of the former smqtt, mosquitto.conf, moquette.conf. Says what differs."
+            })
+    String migrate;
+
+    @Nullable
+    @Option(
+            names = "--from",
+            description = "Whose file that is, if its name does not say it: ${COMPLETION-CANDIDATES}.")
+    OldBroker from;
+
     StartCommand(Surroundings surroundings) {
         this.surroundings = surroundings;
     }
@@ -64,7 +89,7 @@ final class StartCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         requireProfile();
-        EffectiveConfig config = options.load(surroundings);
+        EffectiveConfig config = migrate == null ? options.load(surroundings) : migrated(migrate);
         config.requireUsable(surroundings.modules());
         LogbackSetup.apply(config.program().logging());
         Logger log = LoggerFactory.getLogger(StartCommand.class);
@@ -81,6 +106,28 @@ final class StartCommand implements Callable<Integer> {
         broker.close(deadline);
         log.info("stopped");
         return ExitCode.OK;
+    }
+
+    /** Users and rules that the old file holds itself are written into the data directory, anew at each start. */
+    private EffectiveConfig migrated(String old) {
+        if (options.file != null && spec != null) {
+            throw new ParameterException(spec.commandLine(), "--config and --migrate exclude each other");
+        }
+        Path file = surroundings.directory().resolve(old).toAbsolutePath().normalize();
+        Migration migration = Migration.read(file, old, from);
+        Path beside = file.getParent() == null ? surroundings.directory() : file.getParent();
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        values.put("storage.dir", new ConfigValue("data", "default", beside));
+        values.putAll(migration.values(beside, MIGRATED));
+        Path data = options.overlay(surroundings, new LinkedHashMap<>(values))
+                .broker()
+                .storage()
+                .dir();
+        values.putAll(migration.values(data, MIGRATED));
+        EffectiveConfig config = options.overlay(surroundings, values);
+        migration.notes().forEach(surroundings.err()::println);
+        migration.writeAccessFiles(data, MIGRATED, true);
+        return config;
     }
 
     /** The profile is a matter of Java's own flags, which only the start script can choose. */

@@ -67,6 +67,15 @@ final class BrokerProcess implements AutoCloseable {
         return start(new ProcessBuilder(command).directory(directory.toFile()));
     }
 
+    /** Starts the broker with the configuration of another one, by {@code start --migrate}, and further options. */
+    static BrokerProcess migrated(Path directory, Path old, List<String> options) {
+        List<String> command = new ArrayList<>(program());
+        command.addAll(List.of("start", "--migrate", old.toString()));
+        command.addAll(List.of("--data", directory.resolve("data").toString()));
+        command.addAll(options);
+        return start(new ProcessBuilder(command).directory(directory.toFile()));
+    }
+
     /** Starts a command that becomes a broker and waits until that says that it has started. */
     static BrokerProcess start(ProcessBuilder command) {
         BrokerProcess broker = new BrokerProcess(command);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.bootstrap.migrate.Migration;
+import io.smqtt.bootstrap.migrate.OldBroker;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.LogText;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Writes the configuration of another broker in our keys; standard error carries a line for each key that differs. */
+@Command(
+        name = "migrate",
+        description = {
+            "Reads the configuration of another broker and writes it in smqtt's keys: config.yaml or",
+            "config.properties of the former smqtt, mosquitto.conf, moquette.conf.",
+            "Standard error says, for each key that differs or has no counterpart, what to do."
+        })
+final class MigrateCommand implements Callable<Integer> {
+
+    private final Surroundings surroundings;
+
+    @Parameters(index = "0", paramLabel = "OLD", description = "The file of the other broker.")
+    String old = "";
+
+    @Nullable
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "NEW",
+            description = {
+                "The file to write, which must not exist; users and rules go into files beside it.",
+                "Without it the configuration goes to standard output, and no other file is written."
+            })
+    String output;
+
+    @Nullable
+    @Option(names = "--from", description = "Whose file it is, if its name does not say it: ${COMPLETION-CANDIDATES}.")
+    OldBroker from;
+
+    MigrateCommand(Surroundings surroundings) {
+        this.surroundings = surroundings;
+    }
+
+    @Override
+    public Integer call() {
+        Path file = surroundings.directory().resolve(old);
+        Migration migration = Migration.read(file, old, from);
+        Path target =
+                output == null ? null : surroundings.directory().resolve(output).toAbsolutePath();
+        String name = target == null ? "smqtt" : stem(target);
+        // A value that is out of our range is found here, by the key that it came from.
+        EffectiveConfig.bind(EffectiveConfig.schema(), migration.values(surroundings.directory(), name));
+        migration.notes().forEach(surroundings.err()::println);
+        String text = "# " + migration.broker() + ": from " + LogText.escapeControls(old) + "\n"
+                + YamlText.of(migration.settings(name), migration::origin);
+        if (target == null) {
+            surroundings.out().print(text);
+            return ExitCode.OK;
+        }
+        write(migration, target, name, text);
+        return ExitCode.OK;
+    }
+
+    private void write(Migration migration, Path target, String name, String text) {
+        Path directory = target.getParent() == null ? surroundings.directory() : target.getParent();
+        try {
+            if (Files.exists(target)) {
+                throw new FileAlreadyExistsException(target.toString());
+            }
+            for (Path written : migration.writeAccessFiles(directory, name, false)) {
+                surroundings.out().println("wrote " + written);
+            }
+            Files.writeString(target, text, StandardCharsets.UTF_8, StandardOpenOption.CREATE_NEW);
+            surroundings.out().println("wrote " + target);
+        } catch (FileAlreadyExistsException e) {
+            throw new ConfigurationException(List.of(output + ": exists already"));
+        } catch (IOException e) {
+            throw new ConfigurationException(List.of(output + ": cannot be written"));
+        }
+    }
+
+    private static String stem(Path file) {
+        String name = String.valueOf(file.getFileName());
+        int dot = name.lastIndexOf('.');
+        return dot > 0 ? name.substring(0, dot) : name;
+    }
+}

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap.migrate;
+
+import static io.smqtt.bootstrap.migrate.Rule.differs;
+import static io.smqtt.bootstrap.migrate.Rule.none;
+import static io.smqtt.bootstrap.migrate.Rule.same;
+import static io.smqtt.bootstrap.migrate.Rule.unguarded;
+
+import io.smqtt.config.ConfigurationException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+
+/**
+ * mosquitto.conf of version 2. What a key means depends on the lines before it: it belongs to the listener or bridge that
+ * began last. Access rules count for all listeners here; where per_listener_settings made them differ, the stricter is
+ * taken, and where that cannot be told the file is refused.
+ */
+final class MosquittoMapper {
+
+    private static final int MAX_FILES = 100;
+    private static final int LARGEST_PACKET = 268_435_455;
+    private static final String NEVER = "4294967295s";
+    private static final String NO_BRIDGE =
+            "there are no bridges; a mosquitto beside this broker can bridge to it, or the nodes form a cluster";
+    private static final String LOG =
+            "messages go to standard error: journald, or a file of the shell's; logging.format: json";
+    private static final String NO_PLUGIN =
+            "nobody gets in without a user of access.password-file; an Authenticator and Authorizer when embedded";
+    private static final String NO_PSK =
+            "pre-shared keys are not supported: the listener is left out; give it a certificate";
+    private static final String NO_CIPHERS = "Java chooses: TLS 1.2 and 1.3 with forward secrecy";
+    private static final String STORED = "mosquitto.db is not read; what is acknowledged is stored at once";
+
+    static final RuleTable<MosquittoMapper> RULES = new RuleTable<>(List.of(
+            same("listener", "listeners.<name>.port, .host", MosquittoMapper::listener),
+            same("port", "listeners.tcp.port", MosquittoMapper::port),
+            same("bind_address", "listeners.<name>.host", MosquittoMapper::keep),
+            same("protocol", "listeners.<name>.type", MosquittoMapper::protocol),
+            same("max_connections", "listeners.<name>.max-connections", MosquittoMapper::keep),
+            same("certfile", "listeners.<name>.tls.certificate", MosquittoMapper::keep),
+            same("keyfile", "listeners.<name>.tls.key", MosquittoMapper::keep),
+            same("cafile", "listeners.<name>.tls.client-ca", MosquittoMapper::keep),
+            differs(
+                    "capath",
+                    "listeners.<name>.tls.client-ca",
+                    "takes one file: cat the certificates of the folder into it",
+                    MosquittoMapper::keep),
+            same("require_certificate", "listeners.<name>.tls.client-auth: required", MosquittoMapper::keep),
+            same("use_identity_as_username", "listeners.<name>.tls.user-name: cn", MosquittoMapper::keep),
+            same("use_subject_as_username", "listeners.<name>.tls.user-name: dn", MosquittoMapper::keep),
+            unguarded(
+                    "crlfile",
+                    "revoked certificates are not looked up; replace the authority, or use short-lived certificates"),
+            none("ciphers", NO_CIPHERS),
+            none("ciphers_tls1.3", NO_CIPHERS),
+            none("tls_version", NO_CIPHERS),
+            none("dhparamfile", NO_CIPHERS),
+            none("tls_engine*", "keys are read from PEM files"),
+            none("tls_keyform", "keys are read from PEM files"),
+            new Rule<>("psk_hint", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
+            new Rule<>("psk_file", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
+            unguarded(
+                    "mount_point",
+                    "clients of this listener share the topics of all; keep them apart by access.acl-file"),
+            none("socket_domain", "the host says whether it is IPv4 or IPv6"),
+            none("bind_interface", "listeners.<name>.host takes the address of the interface"),
+            none("http_dir", "files are served by a web server; listeners.<name>.path is the WebSocket's"),
+            none("websockets_log_level", LOG),
+            none("websockets_headers_size", "the limit of headers is fixed"),
+            same("websockets_origin", "listeners.<name>.allowed-origins", MosquittoMapper::keep),
+            differs(
+                    "enable_proxy_protocol",
+                    "listeners.<name>.proxy-protocol",
+                    "needs listeners.<name>.trusted-proxies, the networks of the proxies; only the loopback address is in it now",
+                    MosquittoMapper::keep),
+            unguarded("accept_protocol_versions", "MQTT 3.1, 3.1.1 and 5.0 are served on every listener"),
+            unguarded(
+                    "use_username_as_clientid",
+                    "clients keep the identifier that they send; a session is bound to its user "
+                            + "by session.bind-to-user"),
+            none("allow_zero_length_clientid", "an empty client identifier is served as the standard says"),
+            none("auto_id_prefix", "identifiers that the broker makes have no prefix"),
+            none("clientid_prefixes", "client identifiers are free; access.acl-file takes %c"),
+            differs(
+                    "per_listener_settings",
+                    "access.*",
+                    "access rules count for all listeners, the stricter ones; for different ones run two brokers",
+                    MosquittoMapper::keepGlobal),
+            same("allow_anonymous", "access.allow-anonymous", MosquittoMapper::access),
+            same("password_file", "access.password-file", MosquittoMapper::access),
+            differs(
+                    "acl_file",
+                    "access.acl-file",
+                    "the same file; a denying rule always wins, and $share/name/filter is checked as filter",
+                    MosquittoMapper::access),
+            new Rule<>("plugin", Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin),
+            new Rule<>("auth_plugin", Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin),
+            new Rule<>("global_plugin", Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin),
+            none("plugin_*", NO_PLUGIN),
+            none("auth_*", NO_PLUGIN),
+            differs(
+                    "persistence",
+                    "storage.kind",
+                    "storage.dir is data beside the configuration; " + STORED,
+                    MosquittoMapper::persistence),
+            none("persistence_location", "storage.dir names a folder of this broker's own; " + STORED),
+            none("persistence_file", STORED),
+            none("autosave_interval", STORED),
+            none("autosave_on_changes", STORED),
+            same(
+                    "persistent_client_expiration",
+                    "session.max-expiry, session.default-expiry",
+                    MosquittoMapper::expiration),
+            same("queue_qos0_messages", "session.queue-qos0", bool("session.queue-qos0")),
+            same("max_inflight_messages", "limits.max-in-flight", number("limits.max-in-flight", 65_535)),
+            none("max_inflight_bytes", "limits.max-total-queued-bytes bounds what is sent and not acknowledged"),
+            same(
+                    "max_queued_messages",
+                    "limits.max-queued-messages",
+                    number("limits.max-queued-messages", 100_000_000)),
+            same("max_queued_bytes", "limits.max-queued-bytes", number("limits.max-queued-bytes", 1L << 40)),
+            same("max_packet_size", "limits.max-packet-bytes", number("limits.max-packet-bytes", LARGEST_PACKET)),
+            differs(
+                    "message_size_limit",
+                    "limits.max-packet-bytes",
+                    "counts the whole packet, not the payload alone",
+                    MosquittoMapper::messageSize),
+            none(
+                    "memory_limit",
+                    "the heap is the limit: bin/smqtt --profile, MEMORY; queues and retained messages have shares of it"),
+            same("max_keepalive", "mqtt.max-keep-alive", seconds("mqtt.max-keep-alive")),
+            same("max_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
+            same("max_topic_alias", "mqtt.topic-alias-maximum", number("mqtt.topic-alias-maximum", 65_535)),
+            same(
+                    "max_topic_alias_broker",
+                    "mqtt.outbound-topic-alias-maximum",
+                    number("mqtt.outbound-topic-alias-maximum", 65_535)),
+            same("global_max_connections", "limits.max-connections", number("limits.max-connections", 100_000_000)),
+            same("global_max_clients", "limits.max-sessions", number("limits.max-sessions", 100_000_000)),
+            same("retain_available", "mqtt.retain-available", bool("mqtt.retain-available")),
+            none("retain_expiry_interval", "publish with a message expiry interval"),
+            none("check_retain_source", "a retained message stays although its publisher has lost the right to write"),
+            none("upgrade_outgoing_qos", "the lower QoS of publisher and subscription counts, as the standard says"),
+            none(
+                    "allow_duplicate_messages",
+                    "one message for each subscription identifier's set, never two for overlapping filters"),
+            none("set_tcp_nodelay", "TCP_NODELAY is on"),
+            same("sys_interval", "management.sys-interval", seconds("management.sys-interval")),
+            none("log_*", LOG),
+            none("connection_messages", "connections are counted and logged at logging.level: debug"),
+            none("pid_file", "the process says its id when it has started; systemd knows it"),
+            none("user", "start it as that user: User= of systemd"),
+            same("include_dir", "", (mapper, setting) -> {}),
+            none("connection", NO_BRIDGE),
+            none("address", NO_BRIDGE),
+            none("addresses", NO_BRIDGE),
+            none("topic", NO_BRIDGE),
+            none("bridge_*", NO_BRIDGE),
+            none("cleansession", NO_BRIDGE),
+            none("local_*", NO_BRIDGE),
+            none("remote_*", NO_BRIDGE),
+            none("clientid", NO_BRIDGE),
+            none("username", NO_BRIDGE),
+            none("password", NO_BRIDGE),
+            none("keepalive_interval", NO_BRIDGE),
+            none("idle_timeout", NO_BRIDGE),
+            none("restart_timeout", NO_BRIDGE),
+            none("start_type", NO_BRIDGE),
+            none("threshold", NO_BRIDGE),
+            none("try_private", NO_BRIDGE),
+            none("round_robin", NO_BRIDGE),
+            none("notifications", NO_BRIDGE),
+            none("notifications_local_only", NO_BRIDGE),
+            none("notification_topic", NO_BRIDGE)));
+
+    private final Draft draft;
+    private final List<OldListener> listeners = new ArrayList<>();
+    private final OldListener standard = new OldListener(new OldSetting("listener", "", "default"), 1883);
+    private final Map<String, OldSetting> globals = new HashMap<>();
+    private OldListener current = standard;
+    private boolean standardUsed;
+    private boolean plugins;
+
+    private MosquittoMapper(OldFile file) {
+        draft = new Draft(file.directory());
+    }
+
+    static Migration map(OldFile file) {
+        return new MosquittoMapper(file).run(file);
+    }
+
+    private static BiConsumer<MosquittoMapper, OldSetting> bool(String key) {
+        return (mapper, setting) -> mapper.draft.set(key, String.valueOf(mapper.draft.bool(setting)), setting);
+    }
+
+    private static BiConsumer<MosquittoMapper, OldSetting> seconds(String key) {
+        return (mapper, setting) -> mapper.draft.set(key, mapper.draft.number(setting) + "s", setting);
+    }
+
+    /** 0 is no limit there, which is the largest here. */
+    private static BiConsumer<MosquittoMapper, OldSetting> number(String key, long largest) {
+        return (mapper, setting) -> {
+            long value = mapper.draft.number(setting);
+            mapper.draft.set(key, String.valueOf(value <= 0 && !key.contains("alias") ? largest : value), setting);
+        };
+    }
+
+    private Migration run(OldFile file) {
+        readAll(file, true);
+        if (standardUsed || listeners.isEmpty()) {
+            listeners.add(0, standard);
+        }
+        boolean localOnly = !standardUsed && listeners.size() == 1 && listeners.get(0) == standard;
+        bindListeners(localOnly);
+        decideAccess(localOnly);
+        draft.byDefault("storage.kind", "memory", "mosquitto's default: persistence false");
+        draft.byDefault("session.max-expiry", NEVER, "mosquitto's default: sessions do not expire");
+        draft.byDefault("session.default-expiry", NEVER, "mosquitto's default: sessions do not expire");
+        draft.byDefault("limits.max-packet-bytes", String.valueOf(LARGEST_PACKET), "mosquitto's default: no limit");
+        return draft.finish(OldBroker.mosquitto, file.shownAs());
+    }
+
+    private void readAll(OldFile file, boolean main) {
+        for (OldSetting setting : ConfLines.read(file)) {
+            if (setting.key().equals("include_dir")) {
+                include(setting, main);
+            } else {
+                one(setting);
+            }
+        }
+    }
+
+    private void one(OldSetting setting) {
+        Rule<MosquittoMapper> rule = RULES.find(setting.key());
+        if (rule == null) {
+            draft.problem(setting, "is no key of mosquitto's");
+            return;
+        }
+        rule.action().accept(this, setting);
+        if (rule.outcome() != Outcome.SAME) {
+            draft.note(setting, rule.outcome(), (rule.target().isEmpty() ? "" : rule.target() + ": ") + rule.advice());
+        }
+    }
+
+    /** All files of the folder that end in .conf, in the order of their names; only where the main file says so. */
+    private void include(OldSetting setting, boolean main) {
+        if (!main) {
+            draft.note(setting, Outcome.NONE, "counts in the main file only");
+            return;
+        }
+        List<Path> files;
+        try (Stream<Path> all = Files.list(Path.of(draft.path(setting)))) {
+            files = all.filter(path -> path.toString().endsWith(".conf"))
+                    .sorted()
+                    .limit(MAX_FILES + 1L)
+                    .toList();
+        } catch (IOException e) {
+            draft.problem(setting, "names a folder that cannot be read");
+            return;
+        }
+        if (files.size() > MAX_FILES) {
+            draft.problem(setting, "names a folder with more than " + MAX_FILES + " files");
+            return;
+        }
+        for (Path path : files) {
+            try {
+                readAll(OldFile.read(path, path.toString()), false);
+            } catch (ConfigurationException e) {
+                throw new ConfigurationException(List.of(setting + ": " + e.getMessage()));
+            }
+        }
+    }
+
+    private void listener(OldSetting setting) {
+        String[] words = setting.value().split("\\s+", 2);
+        OldListener next = new OldListener(setting, 0);
+        try {
+            next.port = Integer.parseInt(words[0]);
+        } catch (NumberFormatException e) {
+            draft.problem(setting, "must begin with a port");
+        }
+        next.host = words.length > 1 ? words[1].strip() : "";
+        current = next;
+        if (next.port == 0) {
+            draft.note(setting, Outcome.NONE, "there are no Unix sockets; the listener is left out");
+        } else {
+            listeners.add(next);
+        }
+    }
+
+    private void port(OldSetting setting) {
+        standard.port = (int) draft.number(setting);
+        standardUsed = true;
+    }
+
+    private void keep(OldSetting setting) {
+        current.put(setting);
+        standardUsed |= current == standard;
+    }
+
+    private void keepGlobal(OldSetting setting) {
+        globals.put(setting.key(), setting);
+    }
+
+    private void protocol(OldSetting setting) {
+        current.webSocket = setting.value().equals("websockets");
+        standardUsed |= current == standard;
+        if (!current.webSocket && !setting.value().equals("mqtt")) {
+            draft.problem(setting, "must be mqtt or websockets");
+        }
+    }
+
+    private void access(OldSetting setting) {
+        OldSetting perListener = globals.get("per_listener_settings");
+        if (perListener != null && draft.bool(perListener)) {
+            current.put(setting);
+            standardUsed |= current == standard && setting.key().equals("password_file");
+        } else {
+            globals.put(setting.key(), setting);
+        }
+    }
+
+    private void plugin(OldSetting setting) {
+        plugins = true;
+    }
+
+    private void persistence(OldSetting setting) {
+        draft.set("storage.kind", draft.bool(setting) ? "rocksdb" : "memory", setting);
+    }
+
+    private void messageSize(OldSetting setting) {
+        long bytes = draft.number(setting);
+        if (bytes > 0) {
+            draft.set("limits.max-packet-bytes", String.valueOf(Math.min(LARGEST_PACKET, bytes + 65_535)), setting);
+        }
+    }
+
+    private void maxQos(OldSetting setting) {
+        long asked = draft.number(setting);
+        String before = draft.get("mqtt.max-qos");
+        if (before.isEmpty() || asked < Long.parseLong(before)) {
+            draft.set("mqtt.max-qos", String.valueOf(asked), setting);
+        }
+    }
+
+    /** A number and h, d, w, m (months) or y. */
+    private void expiration(OldSetting setting) {
+        String text = setting.value().strip();
+        int last = text.length() - 1;
+        int days = last < 1
+                ? 0
+                : switch (text.charAt(last)) {
+                    case 'h' -> -1;
+                    case 'd' -> 1;
+                    case 'w' -> 7;
+                    case 'm' -> 30;
+                    case 'y' -> 365;
+                    default -> 0;
+                };
+        if (days == 0) {
+            draft.problem(setting, "must be a number and one of h, d, w, m, y");
+            return;
+        }
+        long number = draft.number(new OldSetting(setting.key(), text.substring(0, last), setting.where()));
+        long hours = days < 0 ? number : number * days * 24;
+        String ours = hours > 1_193_046 ? NEVER : hours + "h";
+        draft.set("session.max-expiry", ours, setting);
+        draft.set("session.default-expiry", ours, setting);
+    }
+
+    private void bindListeners(boolean localOnly) {
+        Set<String> names = new HashSet<>();
+        for (OldListener listener : listeners) {
+            String type = listener.webSocket ? "ws" : "tcp";
+            String name = names.contains(type) ? type + "-" + listener.port : type;
+            for (int i = 2; !names.add(name); i++) {
+                name = type + "-" + listener.port + "-" + i;
+            }
+            String prefix = "listeners." + name + ".";
+            if (listener.has("psk_hint") || (listener.has("psk_file") && !listener.has("certfile"))) {
+                draft.set(prefix + "enabled", "false", listener.origin);
+                continue;
+            }
+            if (!name.equals(type)) {
+                draft.set(prefix + "type", type, listener.origin);
+            }
+            draft.set(prefix + "port", String.valueOf(listener.port), listener.origin);
+            OldSetting bind = listener.get("bind_address");
+            String host = bind == null ? listener.host : bind.value();
+            if (localOnly) {
+                draft.byDefault(
+                        prefix + "host", "127.0.0.1", "mosquitto's default: without a listener this machine only");
+            } else if (!host.isEmpty()) {
+                draft.set(prefix + "host", host, bind == null ? listener.origin : bind);
+            }
+            limits(listener, prefix);
+            tls(listener, prefix);
+        }
+        for (String name : List.of("tcp", "ws")) {
+            if (!names.contains(name)) {
+                draft.byDefault("listeners." + name + ".enabled", "false", "there is none in the file");
+            }
+        }
+    }
+
+    private void limits(OldListener listener, String prefix) {
+        OldSetting most = listener.get("max_connections");
+        if (most != null && draft.number(most) > 0) {
+            draft.set(prefix + "max-connections", most.value(), most);
+        }
+        OldSetting origin = listener.get("websockets_origin");
+        if (origin != null) {
+            draft.set(prefix + "allowed-origins", origin.value(), origin);
+        }
+        if (listener.webSocket) {
+            draft.byDefault(prefix + "path", "/mqtt", "mosquitto takes every path");
+            draft.note(listener.origin, Outcome.DIFFERENT, prefix + "path: clients must ask for /mqtt");
+        }
+        OldSetting proxy = listener.get("enable_proxy_protocol");
+        if (proxy != null) {
+            draft.set(prefix + "proxy-protocol", "true", proxy);
+            draft.set(prefix + "trusted-proxies", "127.0.0.0/8", proxy);
+        }
+    }
+
+    private void tls(OldListener listener, String prefix) {
+        OldSetting certificate = listener.get("certfile");
+        OldSetting key = listener.get("keyfile");
+        if (certificate == null || key == null) {
+            OldSetting half = certificate == null ? key : certificate;
+            if (half != null) {
+                draft.problem(half, "needs both certfile and keyfile");
+            }
+            return;
+        }
+        draft.set(prefix + "tls.certificate", draft.path(certificate), certificate);
+        draft.set(prefix + "tls.key", draft.path(key), key);
+        OldSetting authority = listener.get("cafile");
+        OldSetting required = listener.get("require_certificate");
+        if (authority != null) {
+            draft.set(prefix + "tls.client-ca", draft.path(authority), authority);
+        }
+        if (required != null && draft.bool(required)) {
+            if (authority == null) {
+                draft.problem(required, "needs cafile; a capath has to become one file first");
+                return;
+            }
+            draft.set(prefix + "tls.client-auth", "required", required);
+            userName(listener, prefix);
+        }
+    }
+
+    private void userName(OldListener listener, String prefix) {
+        for (Map.Entry<String, String> part : Map.of("use_identity_as_username", "cn", "use_subject_as_username", "dn")
+                .entrySet()) {
+            OldSetting use = listener.get(part.getKey());
+            if (use != null && draft.bool(use)) {
+                draft.set(prefix + "tls.user-name", part.getValue(), use);
+            }
+        }
+    }
+
+    private void decideAccess(boolean localOnly) {
+        accessFile("password_file", "access.password-file");
+        accessFile("acl_file", "access.acl-file");
+        boolean anonymous = true;
+        OldSetting said = globals.get("allow_anonymous");
+        OldSetting named = said;
+        for (OldListener listener : listeners) {
+            OldSetting own = listener.get("allow_anonymous");
+            OldSetting counts = own == null ? said : own;
+            anonymous &= counts == null ? localOnly : draft.bool(counts);
+            named = counts == null ? named : counts;
+        }
+        String text = String.valueOf(anonymous && !plugins);
+        if (named == null) {
+            draft.byDefault("access.allow-anonymous", text, "mosquitto's default");
+        } else {
+            draft.set("access.allow-anonymous", text, named);
+        }
+    }
+
+    /** One file for all listeners; different ones could let users of one listener into another. */
+    private void accessFile(String key, String ours) {
+        OldSetting found = globals.get(key);
+        for (OldListener listener : listeners) {
+            OldSetting own = listener.get(key);
+            if (own != null && found != null && !draft.path(own).equals(draft.path(found))) {
+                draft.problem(
+                        own,
+                        "differs from the one in " + found.where()
+                                + "; access rules count for all listeners here: merge the files, or run one broker for each");
+            }
+            found = own == null ? found : own;
+        }
+        if (found != null && !found.value().isEmpty()) {
+            draft.set(ours, draft.path(found), found);
+        }
+    }
+}

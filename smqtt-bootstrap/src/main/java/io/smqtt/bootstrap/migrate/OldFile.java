@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap.migrate;
+
+import io.smqtt.config.ConfigurationException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The text of a file that somebody brings along.
+ *
+ * @param path the file
+ * @param shownAs its name in messages
+ * @param text all of it
+ */
+record OldFile(Path path, String shownAs, String text) {
+
+    static final int MAX_BYTES = 1 << 20;
+    static final int MAX_SETTINGS = 10_000;
+    static final int MAX_DEPTH = 16;
+
+    /** Reads a file of at most 1 MiB. */
+    static OldFile read(Path path, String shownAs) {
+        try (InputStream in = Files.newInputStream(path)) {
+            byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+            if (bytes.length > MAX_BYTES) {
+                throw new ConfigurationException(
+                        List.of(shownAs + ": is larger than 1 MiB, so it is no configuration"));
+            }
+            String text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+            return new OldFile(path, shownAs, text.startsWith("\ufeff") ? text.substring(1) : text);
+        } catch (CharacterCodingException e) {
+            throw new ConfigurationException(
+                    List.of(shownAs + ": is not in UTF-8; convert it, for instance iconv -f GB18030 -t UTF-8"));
+        } catch (IOException e) {
+            String reason = Files.exists(path) ? "cannot be read" : "does not exist";
+            throw new ConfigurationException(List.of(shownAs + ": the file " + reason));
+        }
+    }
+
+    /** The folder of the file, absolute. */
+    Path directory() {
+        Path parent = path.toAbsolutePath().normalize().getParent();
+        return parent == null ? path.toAbsolutePath() : parent;
+    }
+
+    String where(int line) {
+        return shownAs + ":" + line;
+    }
+
+    ConfigurationException problem(int line, String what) {
+        return new ConfigurationException(List.of(where(line) + ": " + what));
+    }
+
+    /** Refuses more than a configuration can have. */
+    void requireFew(List<OldSetting> settings, int line) {
+        if (settings.size() >= MAX_SETTINGS) {
+            throw problem(line, "has more than 10,000 keys, so it is no configuration");
+        }
+    }
+}

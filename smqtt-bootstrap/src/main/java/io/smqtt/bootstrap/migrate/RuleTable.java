@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap.migrate;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The rules of one broker, in the order in which people read them. Upper and lower case, and hyphens, do not count. */
+final class RuleTable<M> {
+
+    private final List<Rule<M>> rules;
+    private final Map<String, Rule<M>> byKey = new LinkedHashMap<>();
+
+    RuleTable(List<Rule<M>> rules) {
+        this.rules = List.copyOf(rules);
+        for (Rule<M> rule : rules) {
+            if (byKey.put(folded(rule.key()), rule) != null) {
+                throw new IllegalStateException("two rules for " + rule.key());
+            }
+        }
+    }
+
+    List<Rule<M>> rules() {
+        return rules;
+    }
+
+    /** Looks for the key itself, then for the longest rule with a star that it begins with. */
+    @Nullable
+    Rule<M> find(String key) {
+        String folded = folded(key);
+        Rule<M> exact = byKey.get(folded);
+        for (int end = folded.length(); exact == null && end > 0; end--) {
+            exact = byKey.get(folded.substring(0, end) + "*");
+        }
+        return exact;
+    }
+
+    static String folded(String key) {
+        return key.replace("-", "").toLowerCase(Locale.ROOT);
+    }
+}

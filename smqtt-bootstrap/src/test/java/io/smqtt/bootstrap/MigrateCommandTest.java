@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.ReloadResult;
+import io.smqtt.config.AnonymousAccess;
+import io.smqtt.config.BrokerConfig;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MigrateCommandTest {
+
+    private static final Path SAMPLES = Path.of("src/test/resources/migrate").toAbsolutePath();
+
+    @TempDir
+    Path directory;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private final List<BrokerConfig> started = new ArrayList<>();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"smqtt.yaml", "smqttx.yaml", "smqtt.properties", "moquette.conf"})
+    void whatIsWrittenIsAConfigurationThatCanBeStarted(String sample) {
+        String old = SAMPLES.resolve(sample).toString();
+
+        assertThat(run("config", "migrate", old, "-o", "new.yaml"))
+                .as(text(err))
+                .isEqualTo(ExitCode.OK);
+        assertThat(text(err)).contains(": not taken over; ");
+        assertThat(run("config", "check", "--config", "new.yaml")).as(text(err)).isEqualTo(ExitCode.OK);
+        assertThat(run("start", "--config", "new.yaml")).as(text(err)).isEqualTo(ExitCode.OK);
+        assertThat(run("start", "--migrate", old, "--data", "d")).as(text(err)).isEqualTo(ExitCode.OK);
+
+        assertThat(started).hasSize(2);
+        assertThat(started.get(1).listeners()).isEqualTo(started.get(0).listeners());
+        assertThat(started.get(1).limits()).isEqualTo(started.get(0).limits());
+        assertThat(started.get(1).session()).isEqualTo(started.get(0).session());
+        assertThat(started.get(1).cluster()).isEqualTo(started.get(0).cluster());
+    }
+
+    @Test
+    void startTakesUsersOverIntoTheDataDirectory() {
+        assertThat(run("start", "--migrate", SAMPLES.resolve("smqtt.yaml").toString(), "--data", "d"))
+                .isEqualTo(ExitCode.OK);
+
+        assertThat(started).singleElement().satisfies(config -> {
+            assertThat(config.access().allowAnonymous()).isEqualTo(AnonymousAccess.FALSE);
+            assertThat(config.access().passwordFile()).isEqualTo(directory.resolve("d/migrated.passwd"));
+        });
+        assertThat(directory.resolve("d/migrated.passwd")).content().startsWith("anna:$7$");
+        assertThat(text(err)).contains("smqtt.yaml:9: smqtt.tcp.wiretap: not taken over; ");
+    }
+
+    @Test
+    void flagsWinOverTheOldFile() {
+        String old = SAMPLES.resolve("smqtt.yaml").toString();
+
+        assertThat(run("start", "--migrate", old, "--data", "d", "--set", "listeners.tcp.port=4321"))
+                .isEqualTo(ExitCode.OK);
+
+        assertThat(started.get(0).listeners().get("tcp"))
+                .satisfies(tcp -> assertThat(tcp.port()).isEqualTo(4321));
+        assertThat(run("start", "--migrate", old, "--config", "x.yaml")).isEqualTo(ExitCode.USAGE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"smqtt.yaml", "smqtt.properties", "moquette.conf"})
+    void startOfAnOldFileSaysWhatToDoInstead(String sample) {
+        String old = SAMPLES.resolve(sample).toString();
+
+        assertThat(run("start", "--config", old)).isEqualTo(ExitCode.BAD_CONFIGURATION);
+
+        assertThat(text(err)).contains("config migrate " + old).contains("start --migrate " + old);
+        assertThat(started).isEmpty();
+    }
+
+    @Test
+    void valueOutOfRangeNamesTheOldKeyAndLine() throws IOException {
+        Files.writeString(directory.resolve("old.yaml"), "smqtt:\n  tcp:\n    port: 99999\n");
+
+        assertThat(run("config", "migrate", "old.yaml", "-o", "new.yaml")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+
+        assertThat(text(err)).contains("old.yaml:3 smqtt.tcp.port: listeners.tcp.port must be");
+        assertThat(directory.resolve("new.yaml")).doesNotExist();
+    }
+
+    @Test
+    void nothingIsOverwritten() throws IOException {
+        Files.writeString(directory.resolve("new.yaml"), "kept");
+
+        assertThat(run("config", "migrate", SAMPLES.resolve("smqtt.yaml").toString(), "-o", "new.yaml"))
+                .isEqualTo(ExitCode.BAD_CONFIGURATION);
+
+        assertThat(directory.resolve("new.yaml")).hasContent("kept");
+        assertThat(directory.resolve("new.passwd")).doesNotExist();
+    }
+
+    @Test
+    void standardOutputCarriesOnlyTheConfiguration() throws IOException {
+        assertThat(run("config", "migrate", SAMPLES.resolve("moquette.conf").toString()))
+                .isEqualTo(ExitCode.OK);
+        Files.writeString(directory.resolve("new.yaml"), text(out));
+
+        assertThat(run("config", "check", "--config", "new.yaml")).as(text(err)).isEqualTo(ExitCode.OK);
+        try (var files = Files.list(directory)) {
+            assertThat(files).containsExactly(directory.resolve("new.yaml"));
+        }
+    }
+
+    private int run(String... args) {
+        Recorder recorder = new Recorder(started);
+        Surroundings surroundings = new Surroundings(
+                InputStream.nullInputStream(),
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8),
+                Map.of(),
+                directory,
+                recorder,
+                recorder,
+                System::nanoTime,
+                Set.of("smqtt-persistence", "smqtt-cluster"));
+        return SmqttMain.run(surroundings, args);
+    }
+
+    private static String text(ByteArrayOutputStream stream) {
+        return stream.toString(StandardCharsets.UTF_8);
+    }
+
+    /** Remembers what was started, and stops it at once. */
+    private static final class Recorder implements BrokerStarter, BrokerStarter.Running, Signals {
+
+        private final List<BrokerConfig> started;
+        private Runnable stop = () -> {};
+
+        Recorder(List<BrokerConfig> started) {
+            this.started = started;
+        }
+
+        @Override
+        public Running start(BrokerConfig config) {
+            started.add(config);
+            return this;
+        }
+
+        @Override
+        public Map<String, InetSocketAddress> listeners() {
+            stop.run();
+            return Map.of();
+        }
+
+        @Override
+        public ReloadResult reload() {
+            return ReloadResult.NOTHING;
+        }
+
+        @Override
+        public void close(Duration deadline) {}
+
+        @Override
+        public void onStop(Runnable action) {
+            stop = action;
+        }
+
+        @Override
+        public void onReload(Runnable action) {}
+
+        @Override
+        public void halt() {}
+    }
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap.migrate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.config.ConfigurationException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MigrationTest {
+
+    private static final Path SAMPLES = Path.of("src/test/resources/migrate");
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void keysOfTheFormerSmqttBecomeOurs() {
+        Map<String, String> settings =
+                Migration.read(SAMPLES.resolve("smqtt.yaml"), "old.yaml", null).settings("new");
+
+        assertThat(settings)
+                .containsEntry("logging.level", "debug")
+                .containsEntry("listeners.tcp.port", "1884")
+                .containsEntry("listeners.tcp.backlog", "2000")
+                .containsEntry("listeners.ws.port", "8999")
+                .containsEntry("listeners.ws.path", "/mqtt")
+                .containsEntry("limits.max-packet-bytes", "4194304")
+                .containsEntry("limits.max-outbound-bytes", "80000000")
+                .containsEntry("access.allow-anonymous", "false")
+                .containsEntry("access.password-file", "new.passwd")
+                .containsEntry("management.port", "60000")
+                .containsEntry("cluster.enabled", "true")
+                .containsEntry("cluster.bind", "127.0.0.1:7771")
+                .containsEntry("cluster.seeds", "127.0.0.1:7771,127.0.0.1:7772")
+                .containsEntry("cluster.node-id", "node-1")
+                .containsEntry("session.max-expiry", "4294967295s")
+                .doesNotContainKey("listeners.tcp.tls.key");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"smqtt.yaml", "smqttx.yaml", "smqtt.properties", "moquette.conf"})
+    void noKeyIsLost(String sample) {
+        Path path = SAMPLES.resolve(sample);
+        OldFile file = OldFile.read(path, sample);
+        List<OldSetting> all = sample.endsWith(".yaml")
+                ? OldYaml.read(file)
+                : sample.endsWith(".conf") ? ConfLines.read(file) : OldProperties.read(file);
+        Migration migration = Migration.read(path, sample, null);
+        List<String> origins = migration.settings("new").keySet().stream()
+                .map(migration::origin)
+                .toList();
+
+        assertThat(all).hasSizeGreaterThan(10).allSatisfy(setting -> {
+            boolean named = migration.notes().stream().anyMatch(note -> note.startsWith(setting + ": "));
+            boolean taken = origins.contains(setting.where() + " " + setting.key());
+            boolean off = setting.value().equals("false")
+                    || setting.key().matches(".*(password|aclPolicy|filePath|localAddress|cluster\\.port)");
+            assertThat(named || taken || off || setting.value().equals("true"))
+                    .as("%s", setting)
+                    .isTrue();
+        });
+    }
+
+    @Test
+    void notesNameLineKeyAndWhatToDoAndNoSecret() {
+        Migration migration = Migration.read(SAMPLES.resolve("smqtt.yaml"), "old.yaml", null);
+
+        assertThat(migration.notes())
+                .contains(
+                        "old.yaml:9: smqtt.tcp.wiretap: not taken over; nothing logs bytes; logging.level: trace logs packets of note")
+                .anyMatch(note -> note.startsWith("old.yaml:7: smqtt.tcp.username: differs; access.password-file"))
+                .anyMatch(note -> note.contains("smqtt.rules[0].chain[1].ruleType: not taken over"))
+                .anyMatch(note -> note.contains("smqtt.tcp.ssl.crt: not taken over; TLS is off"))
+                .noneMatch(note -> note.contains("s3cret") || note.contains("topsecret"));
+        assertThat(migration.settings("new").values()).noneMatch(text -> text.contains("s3cret"));
+    }
+
+    @Test
+    void rulesForAllAndForNetworksAreTakenOverAndOthersAreNamed() throws IOException {
+        Migration migration = Migration.read(SAMPLES.resolve("smqttx.yaml"), "x.yaml", null);
+
+        migration.writeAccessFiles(directory, "new", false);
+
+        assertThat(Files.readAllLines(directory.resolve("new.acl")))
+                .containsSubsequence(
+                        "address any",
+                        "pattern read public/news",
+                        "address 127.0.0.0/8",
+                        "pattern readwrite local/#",
+                        "address any",
+                        "pattern deny write public/secret")
+                .noneMatch(line -> line.contains("topic"));
+        assertThat(migration.notes())
+                .anyMatch(note -> note.startsWith("rules.csv:4: not taken over"))
+                .anyMatch(note -> note.startsWith("rules.csv:5: NOT ENFORCED"));
+        assertThat(migration.settings("new"))
+                .containsEntry("cluster.bind", "10.0.0.2:5701")
+                .containsEntry("listeners.ws.enabled", "false")
+                .containsEntry("management.port", "60000")
+                .doesNotContainKey("listeners.ws.port");
+    }
+
+    @Test
+    void usersAreWrittenHashedForTheOwnerAlone() throws IOException {
+        Migration migration = Migration.read(SAMPLES.resolve("smqtt.properties"), "p", OldBroker.smqtt);
+
+        assertThat(migration.writeAccessFiles(directory, "new", false))
+                .containsExactly(directory.resolve("new.passwd"));
+
+        assertThat(Files.readString(directory.resolve("new.passwd")))
+                .startsWith("smqtt:$7$")
+                .doesNotContain(":smqtt");
+        assertThat(Files.getPosixFilePermissions(directory.resolve("new.passwd")))
+                .hasSize(2);
+        assertThatThrownBy(() -> migration.writeAccessFiles(directory, "new", false))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("exists already");
+        assertThat(migration.settings("new"))
+                .containsEntry("listeners.ws.port", "8998")
+                .containsEntry("management.port", "60001");
+        assertThat(migration.notes()).anyMatch(note -> note.startsWith("p:22: server.port: not taken over"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "smqtt:\\n  tcp:\\n    ssl:\\n      enable: true | smqtt.tcp.ssl.enable is on without crt and key",
+                "smqtt:\\n  tcp:\\n    username: anna | f.yaml:3: smqtt.tcp.username needs user name and password",
+                "smqtt:\\n  ws:\\n    enable: maybe | f.yaml:3: smqtt.ws.enable must be true or false",
+                "smqtt:\\n  tcp: 1\\n  tcp: 2 | f.yaml:3: smqtt.tcp is given twice, first in line 2",
+                "listeners: 1 | has no key below smqtt",
+                "smqtt: [ | f.yaml:1: is not valid YAML",
+                "smqtt:\\n  a: *b | f.yaml:2: smqtt.a uses an anchor or alias",
+            })
+    void whatCannotBeTakenOverIsRefusedWithItsLine(String yaml, String problem) throws IOException {
+        Path file = Files.writeString(directory.resolve("f.yaml"), yaml.replace("\\n", "\n"));
+
+        assertThatThrownBy(() -> Migration.read(file, "f.yaml", null))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(problem);
+    }
+
+    @Test
+    void sizeDepthAndNumberOfKeysAreLimited() throws IOException {
+        Path large = Files.writeString(directory.resolve("large.yaml"), "#".repeat(OldFile.MAX_BYTES + 1));
+        Path deep = Files.writeString(directory.resolve("deep.yaml"), "smqtt: " + "[".repeat(10_000));
+        Path wide = Files.writeString(directory.resolve("wide.properties"), lines("smqtt.x%d=1"));
+        Path conf = Files.writeString(directory.resolve("wide.conf"), lines("port %d"));
+
+        assertThatThrownBy(() -> Migration.read(large, "f", null)).hasMessageContaining("larger than 1 MiB");
+        assertThatThrownBy(() -> Migration.read(deep, "f", null))
+                .hasMessageContaining("f:1: ")
+                .hasMessageContaining("deeper");
+        assertThatThrownBy(() -> Migration.read(wide, "f", null)).hasMessageContaining("f:10001: has more than");
+        assertThatThrownBy(() -> Migration.read(conf, "f", null)).hasMessageContaining("f:10001: has more than");
+    }
+
+    private static String lines(String format) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i <= OldFile.MAX_SETTINGS; i++) {
+            text.append(String.format(format, i)).append('\n');
+        }
+        return text.toString();
+    }
+
+    @Test
+    void otherCharacterSetsAreNamed() throws IOException {
+        Path file = Files.write(directory.resolve("f.yaml"), "smqtt: \u00e9".getBytes(StandardCharsets.ISO_8859_1));
+
+        assertThatThrownBy(() -> Migration.read(file, "f.yaml", null)).hasMessageContaining("is not in UTF-8");
+    }
+
+    @Test
+    void controlCharactersOfKeysDoNotReachTheTerminal() throws IOException {
+        Path file = Files.writeString(directory.resolve("f.yaml"), "smqtt:\n  \"a\\u001b[31m\\nb\": 1\n");
+
+        assertThat(Migration.read(file, "f.yaml", null).notes())
+                .allMatch(note -> note.chars().allMatch(c -> c >= ' '))
+                .anyMatch(note -> note.contains("smqtt.a\\u001b[31m\\u000ab"));
+    }
+
+    @Test
+    void mosquittoWithoutListenerServesThisMachineOnly() throws IOException {
+        assertThat(mosquitto("persistence true"))
+                .containsEntry("listeners.tcp.host", "127.0.0.1")
+                .containsEntry("listeners.tcp.port", "1883")
+                .containsEntry("listeners.ws.enabled", "false")
+                .containsEntry("access.allow-anonymous", "true")
+                .containsEntry("storage.kind", "rocksdb")
+                .containsEntry("session.max-expiry", "4294967295s");
+    }
+
+    @Test
+    void listenersOfMosquittoKeepTheirKeys() throws IOException {
+        Map<String, String> settings = mosquitto(
+                "listener 1884 10.0.0.1",
+                "max_connections 50",
+                "listener 8883",
+                "certfile c.pem",
+                "keyfile k.pem",
+                "cafile ca.pem",
+                "require_certificate true",
+                "use_identity_as_username true",
+                "listener 9001",
+                "protocol websockets",
+                "listener 8884",
+                "psk_hint x",
+                "password_file users",
+                "acl_file /etc/acl",
+                "max_inflight_messages 0",
+                "max_keepalive 300",
+                "persistent_client_expiration 2w");
+
+        assertThat(settings)
+                .containsEntry("listeners.tcp.host", "10.0.0.1")
+                .containsEntry("listeners.tcp.max-connections", "50")
+                .containsEntry("listeners.tcp-8883.type", "tcp")
+                .containsEntry(
+                        "listeners.tcp-8883.tls.certificate",
+                        directory.resolve("c.pem").toString())
+                .containsEntry("listeners.tcp-8883.tls.client-auth", "required")
+                .containsEntry("listeners.tcp-8883.tls.user-name", "cn")
+                .containsEntry("listeners.ws.port", "9001")
+                .containsEntry("listeners.tcp-8884.enabled", "false")
+                .doesNotContainKey("listeners.tcp-8884.port")
+                .containsEntry("access.allow-anonymous", "false")
+                .containsEntry(
+                        "access.password-file", directory.resolve("users").toString())
+                .containsEntry("access.acl-file", "/etc/acl")
+                .containsEntry("limits.max-in-flight", "65535")
+                .containsEntry("mqtt.max-keep-alive", "300s")
+                .containsEntry("session.default-expiry", "336h");
+    }
+
+    @Test
+    void differentAccessRulesOfListenersAreNeverMixed() throws IOException {
+        assertThat(mosquitto(
+                        "per_listener_settings true",
+                        "listener 1883 127.0.0.1",
+                        "allow_anonymous true",
+                        "listener 1884",
+                        "password_file users"))
+                .containsEntry("access.allow-anonymous", "false")
+                .containsEntry(
+                        "access.password-file", directory.resolve("users").toString());
+        assertThatThrownBy(() -> mosquitto(
+                        "per_listener_settings true", "listener 1883", "acl_file a", "listener 1884", "acl_file b"))
+                .hasMessageContaining("m.conf:5: acl_file differs from the one in m.conf:3");
+    }
+
+    @Test
+    void whoPluginsLetInStaysOut() throws IOException {
+        assertThat(mosquitto("listener 1883", "allow_anonymous true", "plugin /usr/lib/dynsec.so"))
+                .containsEntry("access.allow-anonymous", "false");
+    }
+
+    @Test
+    void foldersAreIncludedInTheOrderOfTheirNames() throws IOException {
+        Path folder = Files.createDirectory(directory.resolve("conf.d"));
+        Files.writeString(folder.resolve("b.conf"), "max_keepalive 20\n");
+        Files.writeString(folder.resolve("a.conf"), "max_keepalive 10\nlistener 1999\n");
+        Files.writeString(folder.resolve("c.txt"), "nonsense\n");
+
+        assertThat(mosquitto("include_dir conf.d"))
+                .containsEntry("mqtt.max-keep-alive", "20s")
+                .containsEntry("listeners.tcp.port", "1999");
+        assertThatThrownBy(() -> mosquitto("include_dir missing"))
+                .hasMessageContaining("m.conf:1: include_dir names a folder that cannot be read");
+    }
+
+    @Test
+    void unknownKeysOfMosquittoAreRefusedAsMosquittoDoes() {
+        assertThatThrownBy(() -> mosquitto("listner 1883"))
+                .hasMessageContaining("m.conf:1: listner is no key of mosquitto's");
+    }
+
+    @Test
+    void everyKeyOfMosquittoHasARule() {
+        assertThat(Stream.of(MOSQUITTO_KEYS.split("\\s+")).filter(key -> MosquittoMapper.RULES.find(key) == null))
+                .isEmpty();
+    }
+
+    /** The keys of mosquitto.conf(5) of 2.0, and those that 2.1 added. */
+    private static final String MOSQUITTO_KEYS = """
+            acl_file address addresses allow_anonymous allow_duplicate_messages allow_zero_length_clientid auth_opt_x auth_plugin
+            auth_plugin_deny_special_chars auto_id_prefix autosave_interval autosave_on_changes bind_address bind_interface
+            bridge_alpn bridge_attempt_unsubscribe bridge_bind_address bridge_cafile bridge_capath bridge_certfile bridge_identity
+            bridge_insecure bridge_keyfile bridge_max_packet_size bridge_outgoing_retain bridge_protocol_version bridge_psk
+            bridge_require_ocsp bridge_tls_version cafile capath certfile check_retain_source ciphers ciphers_tls1.3 cleansession
+            clientid_prefixes connection connection_messages crlfile dhparamfile http_dir idle_timeout include_dir
+            keepalive_interval keyfile listener local_cleansession local_clientid local_password local_username log_dest
+            log_facility log_timestamp log_timestamp_format log_type max_connections max_inflight_bytes max_inflight_messages
+            max_keepalive max_packet_size max_qos max_queued_bytes max_queued_messages max_topic_alias memory_limit
+            message_size_limit mount_point notification_topic notifications notifications_local_only password_file
+            per_listener_settings persistence persistence_file persistence_location persistent_client_expiration pid_file plugin
+            plugin_opt_x port protocol psk_file psk_hint queue_qos0_messages remote_clientid remote_password remote_username
+            require_certificate restart_timeout retain_available round_robin set_tcp_nodelay socket_domain start_type sys_interval
+            threshold tls_engine tls_engine_kpass_sha1 tls_keyform tls_version topic try_private upgrade_outgoing_qos
+            use_identity_as_username use_subject_as_username use_username_as_clientid user websockets_headers_size
+            websockets_log_level websockets_origin enable_proxy_protocol accept_protocol_versions global_max_connections
+            global_max_clients global_plugin max_topic_alias_broker retain_expiry_interval""";
+
+    @Test
+    void moquetteWithTlsListensWithoutItUntilThereArePemFiles() {
+        Migration migration = Migration.read(SAMPLES.resolve("moquette.conf"), "moquette.conf", null);
+
+        assertThat(migration.broker()).isEqualTo(OldBroker.moquette);
+        assertThat(migration.settings("new"))
+                .containsEntry("listeners.tcp.port", "1887")
+                .containsEntry("listeners.tcp.host", "127.0.0.1")
+                .containsEntry("listeners.ws.port", "8081")
+                .containsEntry("listeners.tls.enabled", "false")
+                .containsEntry("access.allow-anonymous", "true")
+                .containsEntry("session.max-expiry", "1209600s")
+                .containsEntry("storage.kind", "rocksdb")
+                .doesNotContainKey("access.password-file");
+        assertThat(migration.notes()).noneMatch(note -> note.contains("passw0rdsrv"));
+    }
+
+    private Map<String, String> mosquitto(String... lines) throws IOException {
+        Path file = Files.writeString(directory.resolve("m.conf"), String.join("\n", lines) + "\n");
+        return Migration.read(file, "m.conf", null).settings("new");
+    }
+}

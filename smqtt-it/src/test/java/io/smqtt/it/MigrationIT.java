@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The same mosquitto.conf, read by mosquitto and by this broker, lets the same clients in and the same messages through. */
+class MigrationIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Path DEBIAN = Path.of("/etc/mosquitto/mosquitto.conf");
+    private static final Path EXAMPLE = Path.of("/usr/share/doc/mosquitto/examples/mosquitto.conf");
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void bothBrokersLetInAndRefuseTheSame() throws IOException {
+        password("anna", "-c", "-b");
+        password("admin", "-b");
+        Files.writeString(directory.resolve("acl"), """
+                topic read open/#
+                user anna
+                topic readwrite own/anna/#
+                topic deny own/anna/locked
+                topic write drop/box
+                topic read open/#
+                user admin
+                topic readwrite #
+                pattern write seen/%c
+                """);
+        int port = freePort();
+        Path conf = Files.writeString(directory.resolve("mosquitto.conf"), """
+                per_listener_settings false
+                listener %d 127.0.0.1
+                password_file %s
+                acl_file %s
+                allow_anonymous false
+                max_keepalive 120
+                log_type none
+                """.formatted(
+                        port, directory.resolve("users"), directory.resolve("acl")));
+
+        List<String> theirs;
+        try (CapturedProcess mosquitto =
+                CapturedProcess.start("mosquitto", new ProcessBuilder(program("mosquitto"), "-c", conf.toString()))) {
+            awaitListening(port, mosquitto);
+            theirs = behaviour(port);
+        }
+        List<String> ours;
+        List<String> command = List.of("--set", "listeners.tcp.port=0", "--set", "management.port=0");
+        try (BrokerProcess broker = BrokerProcess.migrated(directory, conf, command)) {
+            ours = behaviour(broker.port("tcp"));
+        }
+
+        assertThat(theirs)
+                .contains("anna: in", "anna wrong: out", "nobody: out", "admin got own/anna/x", "anna got open/a")
+                .doesNotContain("admin got own/bob/x", "admin got own/anna/locked", "anna got secret/a");
+        assertThat(ours).isEqualTo(theirs);
+    }
+
+    @Test
+    void filesOfThePackageBecomeConfigurationsThatPassTheCheck() throws IOException {
+        for (Path original : List.of(DEBIAN, EXAMPLE)) {
+            assertThat(original).as("the package mosquitto").isReadable();
+            String name = original.equals(DEBIAN) ? "debian.yaml" : "example.yaml";
+            try (CapturedProcess migrate =
+                    BrokerProcess.run(directory, "config", "migrate", original.toString(), "-o", name)) {
+                assertThat(migrate.awaitExit(PATIENCE)).as(migrate.report()).isZero();
+            }
+            try (CapturedProcess check = BrokerProcess.run(directory, "config", "check", "--config", name)) {
+                assertThat(check.awaitExit(PATIENCE)).as(check.report()).isZero();
+            }
+        }
+
+        assertThat(directory.resolve("debian.yaml")).content().contains("kind: rocksdb", "host: 127.0.0.1");
+    }
+
+    /** What clients see, one line for each action, in the same order for every broker. */
+    private List<String> behaviour(int port) {
+        List<String> seen = new ArrayList<>();
+        seen.add("anna: " + connects(port, "-u", "anna", "-P", "pw-anna"));
+        seen.add("anna wrong: " + connects(port, "-u", "anna", "-P", "wrong"));
+        seen.add("unknown: " + connects(port, "-u", "eve", "-P", "pw-anna"));
+        seen.add("nobody: " + connects(port));
+        try (CapturedProcess admin = subscribe(port, "admin", "own/#", "drop/#", "seen/#", "end")) {
+            for (String topic :
+                    List.of("own/anna/x", "own/anna/locked", "own/bob/x", "drop/box", "seen/c1", "seen/c2", "open/a")) {
+                publish(port, "anna", topic);
+            }
+            seen.addAll(until(port, admin, "admin", "end"));
+        }
+        try (CapturedProcess anna = subscribe(port, "anna", "open/#", "secret/#", "own/anna/#", "drop/box")) {
+            for (String topic : List.of("open/a", "secret/a", "own/anna/locked", "own/anna/y", "drop/box")) {
+                publish(port, "admin", topic);
+            }
+            seen.addAll(until(port, anna, "anna", "open/end"));
+        }
+        return seen;
+    }
+
+    private static String connects(int port, String... options) {
+        List<String> command = client("mosquitto_pub", port, "-i", "probe", "-t", "open/probe", "-m", "x");
+        command.addAll(List.of(options));
+        try (CapturedProcess process = CapturedProcess.start("mosquitto_pub", new ProcessBuilder(command))) {
+            return process.awaitExit(PATIENCE) == 0 ? "in" : "out";
+        }
+    }
+
+    private static void publish(int port, String user, String topic) {
+        List<String> command = client(
+                "mosquitto_pub", port, "-i", "c1", "-u", user, "-P", "pw-" + user, "-q", "1", "-t", topic, "-m", "x");
+        try (CapturedProcess process = CapturedProcess.start("mosquitto_pub", new ProcessBuilder(command))) {
+            assertThat(process.awaitExit(PATIENCE)).as(process.report()).isZero(); // MQTT 3.1.1 tells of no denial
+        }
+    }
+
+    private static CapturedProcess subscribe(int port, String user, String... filters) {
+        List<String> command = client(
+                "mosquitto_sub",
+                port,
+                "-d",
+                "-q",
+                "1",
+                "-F",
+                "got %t",
+                "-i",
+                "s-" + user,
+                "-u",
+                user,
+                "-P",
+                "pw-" + user);
+        command.addAll(0, List.of("stdbuf", "-oL"));
+        for (String filter : filters) {
+            command.addAll(List.of("-t", filter));
+        }
+        CapturedProcess process = CapturedProcess.start("mosquitto_sub", new ProcessBuilder(command));
+        process.awaitLine("SUBACK", line -> line.startsWith("Subscribed"), PATIENCE);
+        return process;
+    }
+
+    /** Sends a last message, which follows all others in the order of one subscriber, and returns what came. */
+    private static List<String> until(int port, CapturedProcess subscriber, String user, String last) {
+        publish(port, "admin", last);
+        subscriber.awaitLine("the last message", ("got " + last)::equals, PATIENCE);
+        return subscriber.output().stream()
+                .filter(line -> line.startsWith("got "))
+                .map(line -> user + " " + line)
+                .toList();
+    }
+
+    private static List<String> client(String program, int port, String... options) {
+        List<String> command = new ArrayList<>(
+                List.of(program(program), "-h", "127.0.0.1", "-p", String.valueOf(port), "-V", "mqttv311"));
+        command.addAll(List.of(options));
+        return command;
+    }
+
+    private void password(String user, String... options) {
+        List<String> command = new ArrayList<>(List.of(program("mosquitto_passwd")));
+        command.addAll(List.of(options));
+        command.addAll(List.of(directory.resolve("users").toString(), user, "pw-" + user));
+        try (CapturedProcess process = CapturedProcess.start("mosquitto_passwd", new ProcessBuilder(command))) {
+            assertThat(process.awaitExit(PATIENCE)).as(process.report()).isZero();
+        }
+    }
+
+    /** A port that was free a moment ago: mosquitto cannot choose one. */
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static void awaitListening(int port, CapturedProcess broker) {
+        Awaitility.await().atMost(PATIENCE).ignoreExceptions().until(() -> {
+            assertThat(broker.process().isAlive()).as(broker.report()).isTrue();
+            new Socket("127.0.0.1", port).close();
+            return true;
+        });
+    }
+
+    private static String program(String name) {
+        return Stream.concat(Stream.of(System.getenv("PATH").split(":")), Stream.of("/usr/sbin"))
+                .map(folder -> new File(folder, name))
+                .filter(File::canExecute)
+                .findFirst()
+                .map(File::getPath)
+                .orElseThrow(() -> new AssertionError(
+                        name + " is missing; `.ci/run` installs the packages mosquitto and mosquitto-clients"));
+    }
+}
