@@ -363,7 +363,7 @@ final class SmqttMapper {
     private String bind(String seeds) {
         OldSetting local = kept("cluster.localAddress");
         OldSetting port = kept("cluster.port");
-        String[] all = seeds.isEmpty() ? new String[0] : seeds.split(",");
+        String[] all = seeds.isEmpty() ? new String[0] : seeds.split(",", -1);
         String found = null;
         for (String seed : all) {
             boolean own = local != null
