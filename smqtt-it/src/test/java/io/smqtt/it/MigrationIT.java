@@ -50,7 +50,8 @@ class MigrationIT {
                 acl_file %s
                 allow_anonymous false
                 max_keepalive 120
-                log_type none
+                log_type error
+                user root
                 """.formatted(
                         port, directory.resolve("users"), directory.resolve("acl")));
 
@@ -186,10 +187,13 @@ class MigrationIT {
     }
 
     private static void awaitListening(int port, CapturedProcess broker) {
-        Awaitility.await().atMost(PATIENCE).ignoreExceptions().until(() -> {
+        Awaitility.await().atMost(PATIENCE).until(() -> {
             assertThat(broker.process().isAlive()).as(broker.report()).isTrue();
-            new Socket("127.0.0.1", port).close();
-            return true;
+            try (Socket socket = new Socket("127.0.0.1", port)) {
+                return socket.isConnected();
+            } catch (IOException e) {
+                return false;
+            }
         });
     }
 
