@@ -316,6 +316,9 @@ public final class RawClient implements AutoCloseable {
         int length = readLength(bytes, end);
         for (int i = 0; i < length; ) {
             byte[] part = read(Math.min(length - i, 65_536), end);
+            if (part.length == 0) {
+                throw new AssertionError("the connection ended inside a packet");
+            }
             bytes.writeBytes(part);
             i += part.length;
         }

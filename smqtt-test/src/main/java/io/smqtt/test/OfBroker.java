@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.test;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** Tells which broker a parameter is of, and makes an {@code int} the port of a broker. */
+@Documented
+@Target(ElementType.PARAMETER)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface OfBroker {
+
+    /**
+     * The name of the broker.
+     *
+     * @return as {@link MqttBroker#value()} has it; empty for the only one
+     */
+    String value() default "";
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.test.wire;
+
+/** Who sent a packet. */
+public enum Side {
+    /** The client. */
+    CLIENT('>'),
+
+    /** The broker. */
+    BROKER('<');
+
+    private final char sign;
+
+    Side(char sign) {
+        this.sign = sign;
+    }
+
+    char sign() {
+        return sign;
+    }
+}
