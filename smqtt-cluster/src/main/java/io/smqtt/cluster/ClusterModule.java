@@ -78,6 +78,22 @@ public final class ClusterModule implements BrokerModule {
         return new ClusterModule(config, nodeId, new JGroupsTransport(config, nodeId), ClusterSettings.defaults());
     }
 
+    /**
+     * Creates the module with another transport than the one of the configuration.
+     *
+     * @param config the cluster's part of the configuration, which names the node
+     * @param transport carries frames to other nodes, for this module only
+     * @return a module for one broker
+     * @throws ConfigurationException if the configuration does not name the node
+     */
+    public static ClusterModule of(ClusterConfig config, ClusterTransport transport) {
+        String nodeId = config.nodeId();
+        if (nodeId == null) {
+            throw new ConfigurationException("cluster.node-id: is needed with a transport of one's own");
+        }
+        return new ClusterModule(config, nodeId, transport, ClusterSettings.defaults());
+    }
+
     private static void requireUsable(ClusterConfig config) {
         List<String> problems = new ArrayList<>();
         boolean byName = config.discovery() != ClusterConfig.Discovery.STATIC;

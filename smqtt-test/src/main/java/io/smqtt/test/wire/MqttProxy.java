@@ -52,11 +52,15 @@ public final class MqttProxy implements AutoCloseable {
         this.target = target.getAddress().isAnyLocalAddress()
                 ? new InetSocketAddress(InetAddress.getLoopbackAddress(), target.getPort())
                 : target;
-        server = new ServerSocket(0, 50, InetAddress.getByName(LOOPBACK));
+        server = new ServerSocket(0, 50, loopback());
         heal();
         acceptor = new Thread(this::accept, "mqtt-proxy-" + server.getLocalPort());
         acceptor.setDaemon(true);
         acceptor.start();
+    }
+
+    private static InetAddress loopback() throws IOException {
+        return InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
     }
 
     /**
@@ -79,7 +83,7 @@ public final class MqttProxy implements AutoCloseable {
      * @return an address of this machine only
      */
     public InetSocketAddress address() {
-        return new InetSocketAddress(LOOPBACK, port());
+        return (InetSocketAddress) server.getLocalSocketAddress();
     }
 
     /**

@@ -98,7 +98,7 @@ public record SessionRecording(List<Entry> entries) {
     }
 
     private static Entry parse(String line, int number) {
-        String[] words = line.split("\\s+");
+        String[] words = line.split("\\s+", -1);
         try {
             if (words.length == 3 && words[1].length() == 1) {
                 for (Side side : Side.values()) {

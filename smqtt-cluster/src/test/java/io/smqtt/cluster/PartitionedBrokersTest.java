@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.TestBroker;
+import io.smqtt.test.cluster.MemoryNetwork;
+import io.smqtt.test.packet.PublishBytes;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Brokers of one JVM as a cluster over a network that a test divides, as an application's tests would have it. */
+@Timeout(120)
+class PartitionedBrokersTest {
+
+    private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final MemoryNetwork network = new MemoryNetwork();
+    private TestBroker a;
+    private TestBroker b;
+
+    @BeforeEach
+    void start() {
+        a = node("a");
+        b = node("b");
+    }
+
+    private TestBroker node(String name) {
+        ClusterConfig config = ClusterConfig.builder().nodeId(name).build();
+        return TestBroker.builder()
+                .parts(parts -> parts.module(ClusterModule.of(config, network.transport(name))))
+                .start();
+    }
+
+    @AfterEach
+    void stop() {
+        a.close();
+        b.close();
+        network.close();
+    }
+
+    /** Sends a message and tells whether anybody wanted it. */
+    private static boolean isWanted(RawClient publisher, String topic) {
+        publisher.send(PublishBytes.to(topic).payload("x").qos(1, publisher.nextPacketId()));
+        return publisher.expect(MqttMessageType.PUBACK).reasonCode() == 0;
+    }
+
+    @Test
+    void messagesCrossAgainWhenThePartitionIsOver() {
+        RawClient subscriber = b.client(V5, "subscriber");
+        RawClient publisher = a.client(V5, "publisher").deadline(PATIENCE);
+        subscriber.deadline(PATIENCE).subscribe("t/#", 0);
+        await().atMost(PATIENCE).until(() -> isWanted(publisher, "t/before"));
+        subscriber.expectPublish("t/before", "x");
+
+        network.partition("a");
+        publisher.publish("t/during", "x", 0); // nobody is there, and QoS 0 is not kept
+        network.heal();
+        RawClient other = b.client(V5, "other").deadline(PATIENCE);
+        other.subscribe("u", 0);
+        await().atMost(PATIENCE).until(() -> isWanted(publisher, "u"));
+        publisher.publish("t/after", "x", 1);
+
+        subscriber.expectPublish("t/after", "x");
+    }
+
+    @Test
+    void aTransportOfOnesOwnNeedsANodeId() {
+        assertThatThrownBy(() -> ClusterModule.of(ClusterConfig.defaults(), network.transport("c")))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("cluster.node-id");
+        assertThat(a.port()).isNotEqualTo(b.port());
+    }
+}
