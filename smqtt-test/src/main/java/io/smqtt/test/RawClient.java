@@ -183,6 +183,27 @@ public final class RawClient implements AutoCloseable {
     }
 
     /**
+     * Acknowledges a QoS 1 message.
+     *
+     * @param publish the PUBLISH
+     * @return this
+     */
+    public RawClient pubAck(ReceivedPacket publish) {
+        return acknowledge(0x40, publish.packetId());
+    }
+
+    /**
+     * Acknowledges a QoS 2 message, expects the PUBREL before anything else and completes the handshake.
+     *
+     * @param publish the PUBLISH
+     * @return this
+     */
+    public RawClient pubRecAndComp(ReceivedPacket publish) {
+        acknowledge(0x50, publish.packetId());
+        return acknowledge(0x70, expect(MqttMessageType.PUBREL).packetId());
+    }
+
+    /**
      * Connects with a clean start and expects to be accepted.
      *
      * @param clientId the client identifier

@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,7 @@ final class ProxyLink {
     private final Socket client;
     private final Socket broker = new Socket();
     private final @Nullable RecordingLog log;
-    private final List<Thread> threads = new ArrayList<>();
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
     private volatile boolean v5;
     private volatile boolean over;
 
@@ -39,7 +40,7 @@ final class ProxyLink {
         client.setTcpNoDelay(true);
         threads.add(new Thread(new Direction(Side.CLIENT, client, broker), "mqtt-proxy-from-client"));
         threads.add(new Thread(new Direction(Side.BROKER, broker, client), "mqtt-proxy-from-broker"));
-        for (Thread thread : threads) {
+        for (Thread thread : threads) { // both are in the list before one can look at it
             thread.setDaemon(true);
             thread.start();
         }

@@ -96,6 +96,21 @@ class BrokerAssertTest {
     }
 
     @Test
+    void acknowledgedMessagesDoNotWait(TestBroker broker) {
+        RawClient client = broker.client(V5, "c");
+        client.subscribe("t", 2);
+        RawClient publisher = broker.client(V5, "p");
+        publisher.publish("t", "one", 1);
+        publisher.publish("t", "two", 2);
+        assertThat(broker).hasWaiting("c", 2);
+
+        client.pubAck(client.expectPublish("t", "one"));
+        assertThat(broker).hasWaiting("c", 1);
+        client.pubRecAndComp(client.expectPublish("t", "two"));
+        assertThat(broker).hasWaiting("c", 0);
+    }
+
+    @Test
     void sessionsAreLookedAt(TestBroker broker) {
         assertThatThrownBy(() -> assertThat(broker).within(SHORT).hasConnected("c"))
                 .hasMessageContaining("has no sessions");
