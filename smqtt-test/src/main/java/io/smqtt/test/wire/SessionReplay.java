@@ -3,20 +3,25 @@ package io.smqtt.test.wire;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays the client of a recording against a broker and compares what the broker sends with what it sent then. A packet of the client
- * is sent when all that the broker had sent before has come, and not earlier than in the recording. Immutable.
+ * Plays one side of a recording and compares what the other side sends with what was sent then: the client against a broker, or the
+ * broker for a client under test. A packet is sent when all that the other side had sent before has come, and not earlier than in the
+ * recording. Immutable.
  *
  * <pre>{@code
  * SessionReplay.of(SessionRecording.read(file)).withoutTiming().against(broker.address()).assertSame();
@@ -71,7 +76,7 @@ public final class SessionReplay {
     }
 
     /**
-     * Changes how long the broker has for each packet.
+     * Changes how long the other side has for each packet, and for its connection.
      *
      * @param value in real time
      * @return a replay with this deadline
@@ -81,7 +86,7 @@ public final class SessionReplay {
     }
 
     /**
-     * Changes what of the broker's packets is compared.
+     * Changes what of the other side's packets is compared.
      *
      * @param value what must be the same, such as {@code packet -> packet.type() + packet.topic()}
      * @return a replay that compares this
@@ -93,7 +98,7 @@ public final class SessionReplay {
     /**
      * What came of a replay.
      *
-     * @param differences what the broker did otherwise, in words; it ends with the first packet that does not come
+     * @param differences what the other side did otherwise, in words; ends with the first packet that does not come
      * @param actual what passed this time
      */
     public record Result(List<String> differences, SessionRecording actual) {
@@ -104,7 +109,7 @@ public final class SessionReplay {
         }
 
         /**
-         * The broker did as it had done.
+         * The other side did as it had done.
          *
          * @return this
          * @throws AssertionError if it did not, with all differences and what passed
@@ -128,7 +133,7 @@ public final class SessionReplay {
     public Result against(InetSocketAddress broker) {
         try (Socket socket = new Socket(broker.getAddress(), broker.getPort())) {
             socket.setTcpNoDelay(true);
-            return play(socket);
+            return play(socket, Side.CLIENT);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
@@ -137,18 +142,96 @@ public final class SessionReplay {
         }
     }
 
-    private Result play(Socket socket) throws IOException, InterruptedException {
+    /**
+     * Plays the broker for the next client that connects, on a free port of the loopback address.
+     *
+     * @return where to connect to, and later what came of it
+     * @throws UncheckedIOException if there is no port
+     */
+    public Served serve() {
+        try {
+            return new Served(this);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A replay that waits for its client, on a thread of its own. Thread-safe. */
+    public static final class Served implements AutoCloseable {
+
+        private final ServerSocket server;
+        private final CompletableFuture<Result> result = new CompletableFuture<>();
+
+        private Served(SessionReplay replay) throws IOException {
+            server = new ServerSocket(0, 1, InetAddress.getByAddress(new byte[] {127, 0, 0, 1}));
+            server.setSoTimeout(replay.timeoutMillis());
+            Thread thread = new Thread(() -> run(replay), "mqtt-replay-" + server.getLocalPort());
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        private void run(SessionReplay replay) {
+            try (Socket client = server.accept()) {
+                client.setTcpNoDelay(true);
+                result.complete(replay.play(client, Side.BROKER));
+            } catch (IOException | InterruptedException | RuntimeException e) {
+                result.completeExceptionally(e);
+            }
+        }
+
+        /**
+         * Where the client connects to.
+         *
+         * @return an address of this machine only
+         */
+        public InetSocketAddress address() {
+            return (InetSocketAddress) server.getLocalSocketAddress();
+        }
+
+        /**
+         * Waits for the end of the replay.
+         *
+         * @return what came of it
+         * @throws IllegalStateException if no client came, or the replay was closed
+         */
+        public Result await() {
+            try {
+                return result.get();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted", e);
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("no client was served: " + e.getCause(), e.getCause());
+            }
+        }
+
+        /** Closes the port; a client that is served goes on. */
+        @Override
+        public void close() {
+            try {
+                server.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private int timeoutMillis() {
+        return (int) Math.max(1, Math.min(Integer.MAX_VALUE, deadline.toMillis()));
+    }
+
+    private Result play(Socket socket, Side ours) throws IOException, InterruptedException {
         RecordingLog log = new RecordingLog();
         List<String> differences = new ArrayList<>();
         PacketInput input = new PacketInput(socket.getInputStream(), UNHURRIED);
-        socket.setSoTimeout((int) Math.max(1, deadline.toMillis()));
+        socket.setSoTimeout(timeoutMillis());
         long start = System.nanoTime();
         boolean v5 = false;
         boolean goesOn = true;
         for (int i = 0; i < recording.entries().size() && goesOn; i++) {
             SessionRecording.Entry entry = recording.entries().get(i);
             v5 |= WirePacket.isConnectOfV5(entry.bytes());
-            if (entry.sender() == Side.CLIENT) {
+            if (entry.sender() == ours) {
                 if (timed) {
                     TimeUnit.NANOSECONDS.sleep(entry.at().toNanos() - (System.nanoTime() - start));
                 }
@@ -163,7 +246,7 @@ public final class SessionReplay {
     private static boolean send(
             Socket socket, SessionRecording.Entry entry, RecordingLog log, List<String> differences, int at)
             throws IOException {
-        log.packet(Side.CLIENT, entry.bytes());
+        log.packet(entry.sender(), entry.bytes());
         if (entry.isEnd()) {
             socket.close();
             return false;
@@ -172,7 +255,7 @@ public final class SessionReplay {
             socket.getOutputStream().write(entry.bytes());
             return true;
         } catch (IOException e) {
-            differences.add("entry " + (at + 1) + ": the broker has ended the connection");
+            differences.add("entry " + (at + 1) + ": the other side has ended the connection");
             return false;
         }
     }
@@ -193,7 +276,7 @@ public final class SessionReplay {
             differences.add("entry " + (at + 1) + ": nothing came within " + deadline + " instead of " + wanted);
             return false;
         }
-        log.packet(Side.BROKER, bytes == null ? new byte[0] : bytes);
+        log.packet(entry.sender(), bytes == null ? new byte[0] : bytes);
         if (bytes == null) {
             if (!entry.isEnd()) {
                 differences.add("entry " + (at + 1) + ": the connection ended instead of " + wanted);

@@ -21,8 +21,14 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.eclipse.paho.client.mqttv3.IMqttDeliveryToken;
+import org.eclipse.paho.client.mqttv3.MqttCallbackExtended;
+import org.eclipse.paho.client.mqttv3.MqttConnectOptions;
+import org.eclipse.paho.client.mqttv3.MqttMessage;
+import org.eclipse.paho.client.mqttv3.persist.MemoryPersistence;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -47,13 +53,13 @@ class BrokerClockTest {
                 .toList();
         clients.forEach(client ->
                 client.connect(ConnectBytes.of("c" + clients.indexOf(client)).keepAlive(60)));
-        clock.advance(Duration.ofSeconds(80));
+        clock.advance(Duration.ofSeconds(50));
         clients.forEach(RawClient::ping);
 
         clock.advance(Duration.ofSeconds(100));
 
         clients.forEach(client -> client.expectDisconnect(ReasonCode.KEEP_ALIVE_TIMEOUT));
-        assertThat(clock.advanced()).isEqualTo(Duration.ofSeconds(180));
+        assertThat(clock.advanced()).isEqualTo(Duration.ofSeconds(150));
     }
 
     @Test
@@ -150,6 +156,40 @@ class BrokerClockTest {
         client.disconnect();
         clock.advance(HOUR.multipliedBy(2));
         assertThat(broker).hasNoSession("real");
+    }
+
+    @Test
+    void anOlderClientIsSentAwayAndComesAgain(TestBroker broker, BrokerClock clock) throws Exception {
+        CountDownLatch again = new CountDownLatch(2);
+        MqttConnectOptions options = new MqttConnectOptions();
+        options.setKeepAliveInterval(60);
+        options.setCleanSession(false);
+        options.setAutomaticReconnect(true);
+        try (org.eclipse.paho.client.mqttv3.MqttClient client = new org.eclipse.paho.client.mqttv3.MqttClient(
+                broker.uri("tcp").toString(), "old", new MemoryPersistence())) {
+            client.setCallback(new MqttCallbackExtended() {
+                @Override
+                public void connectComplete(boolean reconnect, String serverUri) {
+                    again.countDown();
+                }
+
+                @Override
+                public void connectionLost(Throwable cause) {}
+
+                @Override
+                public void messageArrived(String topic, MqttMessage message) {}
+
+                @Override
+                public void deliveryComplete(IMqttDeliveryToken token) {}
+            });
+            client.connect(options);
+            clock.advance(HOUR);
+
+            assertThat(again.await(60, TimeUnit.SECONDS)).isTrue();
+            client.publish("t", "x".getBytes(), 1, false);
+            assertThat(broker).received("t").from("old").times(1);
+            client.disconnect();
+        }
     }
 
     @Test

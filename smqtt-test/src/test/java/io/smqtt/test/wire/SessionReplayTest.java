@@ -13,6 +13,7 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.TestBroker;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -31,16 +32,20 @@ class SessionReplayTest {
 
     private SessionRecording record(TestBroker broker, ProtocolVersion version) {
         MqttProxy proxy = broker.proxy().record();
-        try (RawClient client = RawClient.to(proxy.address(), version)) {
+        talk(proxy.address(), version, "hello");
+        await().until(() -> proxy.recordings().get(0).entries().stream().anyMatch(SessionRecording.Entry::isEnd));
+        return proxy.recordings().get(0);
+    }
+
+    private static void talk(InetSocketAddress address, ProtocolVersion version, String text) {
+        try (RawClient client = RawClient.to(address, version)) {
             client.connect("recorded");
             client.subscribe("t/#", 1);
-            client.send(PublishBytes.to("t/1").payload("hello").qos(0));
+            client.send(PublishBytes.to("t/1").payload(text).qos(0));
             client.expectPublish("t/1", "hello");
             client.publish("u", "other", 2);
             client.disconnect();
         }
-        await().until(() -> proxy.recordings().get(0).entries().stream().anyMatch(SessionRecording.Entry::isEnd));
-        return proxy.recordings().get(0);
     }
 
     @ParameterizedTest
@@ -60,6 +65,34 @@ class SessionReplayTest {
                             .toList())
                     .contains(MqttMessageType.PUBLISH);
             assertThat(other).received("u").withQos(2).withPayload("other").times(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClientIsPlayedItsBroker(ProtocolVersion version, TestBroker broker) {
+        SessionReplay replay = SessionReplay.of(record(broker, version));
+        try (SessionReplay.Served same = replay.serve();
+                SessionReplay.Served other = replay.serve()) {
+            talk(same.address(), version, "hello");
+            talk(other.address(), version, "other");
+
+            same.await().assertSame();
+            assertThat(other.await().differences())
+                    .singleElement()
+                    .asString()
+                    .contains("came instead of PUBLISH QoS 0 't/1'");
+        }
+    }
+
+    @Test
+    void aClientThatDoesNotComeIsNotWaitedForForever() {
+        SessionReplay replay =
+                SessionReplay.of(SessionRecording.parse("smqtt session 1\n")).deadline(Duration.ofMillis(50));
+        try (SessionReplay.Served lonely = replay.serve()) {
+            assertThatThrownBy(lonely::await)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("no client was served");
         }
     }
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@MqttBroker
+@MqttBroker(standingClock = true)
 @Timeout(120)
 class DeviceGatewayTest {
 
