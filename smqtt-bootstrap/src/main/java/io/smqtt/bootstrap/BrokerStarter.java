@@ -25,15 +25,15 @@ interface BrokerStarter {
         Broker broker;
         try {
             BrokerBuilder builder = Broker.builder().config(config).store(store);
+            if (metrics != null) { // first, so that it tells of the others while they start
+                builder.observer(metrics.observer()).module(metrics);
+            }
             if (config.cluster().enabled()) {
                 ClusterModule cluster = ClusterModule.of(config.cluster());
                 builder.module(cluster);
                 if (metrics != null) {
                     metrics.cluster(cluster::status);
                 }
-            }
-            if (metrics != null) {
-                builder.observer(metrics.observer()).module(metrics);
             }
             broker = builder.start().block();
         } catch (RuntimeException e) {

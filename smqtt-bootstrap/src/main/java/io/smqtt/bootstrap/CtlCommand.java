@@ -3,12 +3,7 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.config.ManagementConfig;
 import java.io.IOException;
-import java.net.HttpURLConnection;
-import java.net.InetAddress;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -43,9 +38,11 @@ final class CtlCommand implements Runnable {
             })
     static final class Cluster implements Callable<Integer> {
 
-        private static final int PATIENCE_MILLIS = 10_000;
-
         private final Surroundings surroundings;
+
+        @Spec
+        @Nullable
+        CommandSpec spec;
 
         @Mixin
         ConfigOptions options = new ConfigOptions();
@@ -71,50 +68,18 @@ final class CtlCommand implements Runnable {
         @Override
         public Integer call() {
             ManagementConfig management = options.load(surroundings).broker().management();
-            String base = url == null ? "http://" + host(management.host()) + ":" + management.port() : url;
-            Path token = tokenFile == null
-                    ? management.tokenFile()
-                    : surroundings.directory().resolve(tokenFile);
+            ManagementClient client;
             try {
-                return ask(URI.create(base.replaceAll("/+$", "") + "/cluster"), token);
-            } catch (IOException | IllegalArgumentException e) {
-                surroundings.err().println("smqtt: no answer from " + base + ": " + e.getMessage());
-                return ExitCode.UNEXPECTED;
+                client = ManagementClient.of(management, url, tokenFile, surroundings.directory());
+            } catch (IllegalArgumentException e) {
+                throw new ParameterException(Objects.requireNonNull(spec).commandLine(), e.getMessage());
             }
-        }
-
-        /** Where a server that is bound to all addresses can be reached from here. */
-        private static String host(String bound) {
             try {
-                InetAddress address = InetAddress.getByName(bound);
-                String reached = address.isAnyLocalAddress()
-                        ? InetAddress.getLoopbackAddress().getHostAddress()
-                        : bound;
-                return reached.contains(":") && !reached.startsWith("[") ? "[" + reached + "]" : reached;
+                surroundings.out().print(client.get("/cluster", json ? "application/json" : "text/plain"));
+                surroundings.out().flush();
+                return ExitCode.OK;
             } catch (IOException e) {
-                return bound;
-            }
-        }
-
-        private int ask(URI uri, @Nullable Path token) throws IOException {
-            HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
-            connection.setConnectTimeout(PATIENCE_MILLIS);
-            connection.setReadTimeout(PATIENCE_MILLIS);
-            connection.setRequestProperty("Accept", json ? "application/json" : "text/plain");
-            if (token != null) {
-                String secret = Files.readString(token, StandardCharsets.UTF_8).strip();
-                connection.setRequestProperty("Authorization", "Bearer " + secret);
-            }
-            int status = connection.getResponseCode();
-            boolean good = status == HttpURLConnection.HTTP_OK;
-            try (var stream = good ? connection.getInputStream() : connection.getErrorStream()) {
-                String body = stream == null ? "" : new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-                if (good) {
-                    surroundings.out().print(body);
-                    surroundings.out().flush();
-                    return ExitCode.OK;
-                }
-                surroundings.err().println("smqtt: " + uri + " answered " + status + ": " + body.strip());
+                surroundings.err().println("smqtt: no answer from " + client.base() + ": " + e.getMessage());
                 return ExitCode.UNEXPECTED;
             }
         }

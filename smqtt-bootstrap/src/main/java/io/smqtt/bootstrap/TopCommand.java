@@ -3,13 +3,7 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.config.ManagementConfig;
 import java.io.IOException;
-import java.net.HttpURLConnection;
-import java.net.InetAddress;
-import java.net.URI;
-import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +24,6 @@ import picocli.CommandLine.Spec;
         })
 final class TopCommand implements Callable<Integer> {
 
-    private static final int PATIENCE_MILLIS = 10_000;
     private static final double LEAST_SECONDS = 0.1;
 
     /** Goes to the first line and column, and clears the screen from there on. */
@@ -73,42 +66,31 @@ final class TopCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--interval must be 0.1 or more");
         }
         ManagementConfig management = options.load(surroundings).broker().management();
-        String base = url == null ? "http://" + host(management.host()) + ":" + management.port() : url;
-        Path token = tokenFile == null
-                ? management.tokenFile()
-                : surroundings.directory().resolve(tokenFile);
+        ManagementClient client;
+        try {
+            client = ManagementClient.of(management, url, tokenFile, surroundings.directory());
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(Objects.requireNonNull(spec).commandLine(), e.getMessage());
+        }
         surroundings.signals().onStop(stop::countDown);
         try {
-            show(base, URI.create(base.replaceAll("/+$", "") + "/metrics"), token);
+            show(client);
             return ExitCode.OK;
-        } catch (IOException | IllegalArgumentException e) {
-            surroundings.err().println("smqtt: no metrics from " + base + ": " + e.getMessage());
+        } catch (IOException e) {
+            surroundings.err().println("smqtt: no metrics from " + client.base() + ": " + e.getMessage());
             return ExitCode.UNEXPECTED;
         }
     }
 
-    /** Where a server that is bound to all addresses can be reached from here. */
-    private static String host(String bound) {
-        String reached = bound;
-        try {
-            InetAddress address = InetAddress.getByName(bound);
-            reached = address.isAnyLocalAddress()
-                    ? InetAddress.getLoopbackAddress().getHostAddress()
-                    : bound;
-        } catch (UnknownHostException e) {
-            return bound; // which the connection will tell
-        }
-        return reached.contains(":") && !reached.startsWith("[") ? "[" + reached + "]" : reached;
-    }
-
-    private void show(String base, URI uri, @Nullable Path token) throws IOException, InterruptedException {
+    private void show(ManagementClient client) throws IOException, InterruptedException {
         boolean terminal = System.console() != null;
         long intervalNanos = (long) (intervalSeconds * 1e9);
-        Scrape before = ask(uri, token);
+        Scrape before = ask(client);
         int shown = 0;
         while (!stop.await(intervalNanos, TimeUnit.NANOSECONDS)) {
-            Scrape now = ask(uri, token);
-            surroundings.out().print((terminal ? HOME : "") + TopScreen.of(base, before, now) + (terminal ? "" : "\n"));
+            Scrape now = ask(client);
+            String screen = TopScreen.of(client.base(), before, now);
+            surroundings.out().print((terminal ? HOME : "") + screen + (terminal ? "" : "\n"));
             surroundings.out().flush();
             before = now;
             if (++shown == count) {
@@ -117,26 +99,12 @@ final class TopCommand implements Callable<Integer> {
         }
     }
 
-    private Scrape ask(URI uri, @Nullable Path token) throws IOException {
-        HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
-        connection.setConnectTimeout(PATIENCE_MILLIS);
-        connection.setReadTimeout(PATIENCE_MILLIS);
-        if (token != null) {
-            String secret = Files.readString(token, StandardCharsets.UTF_8).strip();
-            connection.setRequestProperty("Authorization", "Bearer " + secret);
+    private Scrape ask(ManagementClient client) throws IOException {
+        Scrape scrape = Scrape.parse(
+                client.get("/metrics", "text/plain"), surroundings.nanoTime().getAsLong());
+        if (!scrape.has("smqtt_sessions_active")) {
+            throw new IOException("whatever answers there is no smqtt");
         }
-        int status = connection.getResponseCode();
-        boolean good = status == HttpURLConnection.HTTP_OK;
-        try (var stream = good ? connection.getInputStream() : connection.getErrorStream()) {
-            String body = stream == null ? "" : new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-            if (!good) {
-                throw new IOException("it answered " + status + ": " + body.strip());
-            }
-            Scrape scrape = Scrape.parse(body, surroundings.nanoTime().getAsLong());
-            if (!scrape.has("smqtt_sessions_active")) {
-                throw new IOException("whatever answers there is no smqtt");
-            }
-            return scrape;
-        }
+        return scrape;
     }
 }

@@ -62,6 +62,20 @@ class CommandLineTest {
     }
 
     @Test
+    void commandsThatAskABrokerRefuseWhatIsNoUrlOfHttp() {
+        for (List<String> command : List.of(List.of("top"), List.of("ctl", "cluster"))) {
+            err.reset();
+            List<String> arguments = new ArrayList<>(command);
+            arguments.add("--url=file:/etc/passwd");
+
+            assertThat(run(arguments.toArray(String[]::new))).isEqualTo(ExitCode.USAGE);
+            assertThat(err.toString(StandardCharsets.UTF_8))
+                    .contains("--url must be like http://127.0.0.1:18083", "file:/etc/passwd")
+                    .doesNotContain("Exception");
+        }
+    }
+
+    @Test
     void flagsOfTheQuickStartWork() throws IOException {
         Files.writeString(directory.resolve("f.yaml"), "limits:\n  max-in-flight: 9\n");
 

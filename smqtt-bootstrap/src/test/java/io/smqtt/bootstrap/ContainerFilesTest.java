@@ -131,7 +131,23 @@ class ContainerFilesTest {
 
     @Test
     void theManifestsHoldTogether() throws IOException {
-        checkManifests(Files.readString(DEPLOY.resolve("kubernetes/smqtt.yaml")), "smqtt");
+        String manifests = Files.readString(DEPLOY.resolve("kubernetes/smqtt.yaml"));
+        checkManifests(manifests + "\n---\n" + Files.readString(DEPLOY.resolve("kubernetes/podmonitor.yaml")), "smqtt");
+    }
+
+    /** Without the operator: the same pods and port by relabelling, and a token, which every broker in Kubernetes wants. */
+    @Test
+    void prometheusInKubernetesFindsThePodsAndHasAToken() throws IOException {
+        Map<String, Object> config =
+                map(yaml(DEPLOY.resolve("prometheus/kubernetes.yml")).get(0));
+        Map<String, Object> job = map(list(config.get("scrape_configs")).get(0));
+
+        assertThat(text(job, "job_name")).isEqualTo("smqtt"); // what dashboards and rules ask for
+        assertThat(text(job, "authorization", "credentials_file")).endsWith("/management-token");
+        assertThat(text(map(list(job.get("relabel_configs")).get(0)), "regex")).isEqualTo("smqtt;management");
+        for (Object rules : list(config.get("rule_files"))) {
+            assertThat(DEPLOY.resolve("prometheus").resolve(rules.toString())).exists();
+        }
     }
 
     /** Rendered by Helm where there is one. */
@@ -159,6 +175,8 @@ class ContainerFilesTest {
                         "smqtt",
                         "--kube-version",
                         "1.30.0",
+                        "--set",
+                        "podMonitor.enabled=true",
                         chart.toString()),
                 "smqtt");
     }
@@ -219,7 +237,8 @@ class ContainerFilesTest {
                         "Service",
                         "StatefulSet",
                         "PodDisruptionBudget",
-                        "NetworkPolicy");
+                        "NetworkPolicy",
+                        "PodMonitor");
         Map<String, Object> set = byKind.get("StatefulSet");
         Map<String, Object> pod = map(at(set, "spec", "template", "spec"));
         Map<String, Object> labels = map(at(set, "spec", "template", "metadata", "labels"));
@@ -229,12 +248,14 @@ class ContainerFilesTest {
                 at(byKind.get("Service"), "spec", "selector"),
                 at(byKind.get("Service-nodes"), "spec", "selector"),
                 at(byKind.get("PodDisruptionBudget"), "spec", "selector", "matchLabels"),
+                at(byKind.get("PodMonitor"), "spec", "selector", "matchLabels"),
                 at(byKind.get("NetworkPolicy"), "spec", "podSelector", "matchLabels"))) {
             assertThat(labels).containsAllEntriesOf(map(selector));
         }
         assertThat(text(set, "spec", "serviceName")).isEqualTo(name + "-nodes");
         assertThat(at(byKind.get("Service-nodes"), "spec", "publishNotReadyAddresses"))
                 .isEqualTo(true);
+        assertThat(text).doesNotContain("prometheus.io/"); // who follows them has no token
         checkPod(pod, set, byKind);
     }
 
@@ -268,6 +289,7 @@ class ContainerFilesTest {
             assertThat(ports).containsKey(text(container, probe, "httpGet", "port"));
             assertThat(text(container, probe, "httpGet", "path")).matches("/health/(live|ready)");
         }
+        checkScraping(byKind.get("PodMonitor"), pod, config, ports);
         Set<Integer> open = new TreeSet<>();
         for (Object rule : list(at(byKind.get("NetworkPolicy"), "spec", "ingress"))) {
             list(map(rule).get("ports"))
@@ -288,6 +310,24 @@ class ContainerFilesTest {
                 .get(1)
                 .toString());
         assertThat(config.program().shutdownTimeout().toSeconds() + wait).isLessThan(grace);
+    }
+
+    /** The monitor asks the management port with the token that the broker reads from the same secret. */
+    private static void checkScraping(
+            Map<String, Object> monitor, Map<String, Object> pod, EffectiveConfig config, Map<String, Integer> ports) {
+        Map<String, Object> endpoint =
+                map(list(at(monitor, "spec", "podMetricsEndpoints")).get(0));
+        assertThat(ports.get(text(endpoint, "port")))
+                .isEqualTo(config.broker().management().port());
+        assertThat(text(endpoint, "path")).isEqualTo("/metrics");
+        assertThat(text(endpoint, "authorization", "type")).isEqualTo("Bearer");
+        String key = text(endpoint, "authorization", "credentials", "key");
+        assertThat(config.broker().management().tokenFile()).hasToString("/run/secrets/smqtt/" + key);
+        assertThat(list(pod.get("volumes")))
+                .filteredOn(volume -> map(volume).containsKey("secret"))
+                .singleElement()
+                .satisfies(volume -> assertThat(text(map(volume), "secret", "secretName"))
+                        .isEqualTo(text(endpoint, "authorization", "credentials", "name")));
     }
 
     /** What {@code smqtt start} would run with; a secret's file is replaced by one that is there. */

@@ -48,6 +48,7 @@ public final class ClusterModule implements BrokerModule {
     private static final Duration FIRST_ROUTES = Duration.ofSeconds(5);
     private static final Duration DRAIN = Duration.ofSeconds(2);
     private static final long POLL_MILLIS = 20;
+    private static final String SYSTEM_TOPICS = "$SYS/";
 
     private final ClusterConfig config;
     private final String nodeId;
@@ -250,6 +251,11 @@ public final class ClusterModule implements BrokerModule {
         });
     }
 
+    /** Whether a topic or filter is below $SYS: those are each node's own, and differ. */
+    private static boolean isOfThisNode(String topic) {
+        return topic.startsWith(SYSTEM_TOPICS);
+    }
+
     /**
      * Tells the cluster what this node retains.
      *
@@ -259,7 +265,9 @@ public final class ClusterModule implements BrokerModule {
 
         @Override
         public void accept(ApplicationMessage message) {
-            node.localRetained(message, Thread.currentThread() == starter);
+            if (!isOfThisNode(message.topic().value())) {
+                node.localRetained(message, Thread.currentThread() == starter);
+            }
         }
     }
 
@@ -268,14 +276,15 @@ public final class ClusterModule implements BrokerModule {
 
         @Override
         public void added(Subscription subscription) {
-            if (subscription.subscriber().isLocal()) {
+            if (subscription.subscriber().isLocal()
+                    && !isOfThisNode(subscription.filter().value())) {
                 node.localChange(subscription.clientFilter(), 1);
             }
         }
 
         @Override
         public void removed(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
-            if (subscriber.isLocal()) {
+            if (subscriber.isLocal() && !isOfThisNode(filter.value())) {
                 String text = shareName == null ? filter.value() : new SharedFilter(shareName, filter).toString();
                 node.localChange(text, -1);
             }

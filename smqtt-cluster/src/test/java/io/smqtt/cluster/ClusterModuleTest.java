@@ -8,18 +8,22 @@ import static org.awaitility.Awaitility.await;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.PropertyId;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
 
 /** Brokers of one JVM as a cluster, with real clients. */
 class ClusterModuleTest {
@@ -139,6 +143,37 @@ class ClusterModuleTest {
         other.publish(PublishBytes.to("kept/here").payload("").qos(1).retained());
         await().until(() ->
                 A.broker().subscribe("kept/#").take(Duration.ofMillis(100)).blockFirst() == null);
+    }
+
+    @Test
+    void eachNodeHasStatusTopicsOfItsOwn() {
+        RawClient subscriber = clientOf(B, "subscriber");
+        List<String> seen = new CopyOnWriteArrayList<>();
+        Disposable live = B.broker()
+                .subscribe("$SYS/#")
+                .subscribe(message -> seen.add(message.topic().value()));
+        subscriber.subscribe("after", 0);
+        ready(clientOf(A, "publisher"), "after");
+        subscriber.expectPublish("after", "ready");
+
+        A.broker().publish(kept("$SYS/broker/uptime")).block(Duration.ofSeconds(30));
+        A.broker().publish(kept("after")).block(Duration.ofSeconds(30));
+
+        subscriber.expectPublish("after", "kept");
+        await().until(() ->
+                B.broker().subscribe("after").take(Duration.ofMillis(100)).blockFirst() != null);
+        assertThat(B.broker().subscribe("$SYS/#").take(Duration.ofMillis(100)).blockFirst())
+                .isNull();
+        assertThat(seen).isEmpty();
+        live.dispose();
+    }
+
+    private static ApplicationMessage kept(String topic) {
+        return ApplicationMessage.builder(topic)
+                .payload("kept")
+                .qos(QoS.AT_LEAST_ONCE)
+                .retain(true)
+                .build();
     }
 
     @Test

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param host the address to bind to; any other than loopback needs a token
  * @param port the port; 0 for any free one
- * @param tokenFile the file that holds the bearer token; without one metrics are free on loopback, and the rest needs the
- *     token that the broker makes in its data directory
+ * @param tokenFile the file that holds the bearer token; without one metrics and the nodes of the cluster are free on
+ *     loopback, and the rest needs the token that the broker makes in its data directory
  * @param enabled whether there are metrics, a management port and status topics
  * @param sysInterval how often the topics below $SYS/broker are written; 0 for never
  */
@@ -20,12 +20,17 @@ public record ManagementConfig(
                 "the address to bind to; any other than a loopback address needs `token-file`, and a proxy with TLS in front")
         String host,
 
-        @ConfigDoc(value = "the port; 0 for any free one", min = "0", max = "65535")
+        @ConfigDoc(
+                value =
+                        "the port; 0 for any free one. It takes 64 connections at a time, and closes those that send no "
+                                + "whole request within 10 s",
+                min = "0",
+                max = "65535")
         int port,
 
         @ConfigDoc(
                 "the file that holds the bearer token, of 16 characters or more; without one anybody on this machine sees the "
-                        + "metrics, and the rest needs the token in the file `management.token` of the data directory")
+                        + "metrics and the nodes of the cluster, and the rest needs the token in the file `management.token` of the data directory")
         @Nullable
         Path tokenFile,
 

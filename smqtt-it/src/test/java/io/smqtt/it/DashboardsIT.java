@@ -99,6 +99,11 @@ class DashboardsIT {
         requireSuccess("check", "rules", RULES.get(0).toString(), RULES.get(1).toString());
         requireSuccess(
                 "check", "config", DEPLOY.resolve("prometheus/prometheus.yml").toString());
+        requireSuccess( // without the files that it names: the token is in the pod only
+                "check",
+                "config",
+                "--syntax-only",
+                DEPLOY.resolve("prometheus/kubernetes.yml").toString());
         requireSuccess(
                 "test",
                 "rules",

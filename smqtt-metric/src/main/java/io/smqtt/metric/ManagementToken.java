@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who may ask what. With a token file everything but health needs its token. Without one, which is possible on loopback
- * only, anybody on this machine sees the metrics, and the rest needs the token that the broker makes itself in its data
- * directory, which only its own user can read. Any thread.
+ * only, anybody on this machine sees the metrics and the nodes of the cluster, and the rest needs the token that the broker
+ * makes itself in its data directory, which only its own user can read. Any thread.
  */
 final class ManagementToken {
 
@@ -167,7 +167,7 @@ final class ManagementToken {
     }
 
     /**
-     * Whether somebody without a token may see the metrics: on loopback, without a token file. Not if the host was asked for
+     * Whether somebody without a token may see the metrics and the nodes of the cluster: on loopback, without a token file. Not if the host was asked for
      * by a name that anybody can give this address, or a web page could make a browser on this machine read them.
      *
      * @param host the header of the request, or null

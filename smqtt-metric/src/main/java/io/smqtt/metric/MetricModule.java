@@ -109,11 +109,13 @@ public final class MetricModule implements BrokerModule {
         return server.address();
     }
 
+    /** Binds the management port, which from then on tells that the broker is not ready yet. */
     @Override
     public Mono<Void> start(Core core) {
         return Mono.<Void>fromRunnable(() -> begin(core))
                 .subscribeOn(Schedulers.boundedElastic())
-                .then(server.bind());
+                .then(server.bind())
+                .publishOn(Schedulers.boundedElastic()); // other modules must not start on the thread that answers
     }
 
     private void begin(Core core) {
@@ -134,7 +136,7 @@ public final class MetricModule implements BrokerModule {
         }
         health.watch(List.copyOf(probes));
         if (!config.sysInterval().isZero()) {
-            StatusTopics status = new StatusTopics(core, meters, totals, version());
+            StatusTopics status = new StatusTopics(core, meters, totals::get, version());
             topics = status;
             status.start(config.sysInterval());
         }

@@ -14,29 +14,48 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * The topics below $SYS/broker, with the names and texts of mosquitto. A topic is written when its value has changed. The
- * messages are retained in memory alone, whatever the store: after a restart they would be wrong. On one event loop.
+ * messages are retained in memory alone, whatever the store: after a restart they would be wrong. The values are made on a
+ * thread that may take its time, one set after the other; an event loop only writes what has changed.
  */
 final class StatusTopics {
 
+    private static final Logger LOG = LoggerFactory.getLogger(StatusTopics.class);
     private static final String ROOT = "$SYS/broker/";
 
     private final BrokerModule.Core core;
     private final RoutingLoop loop;
     private final BrokerMeters meters;
-    private final SessionTotals totals;
+    private final Supplier<SessionTotals.Totals> totals;
     private final String version;
     private final long startNanos;
+
+    // of the thread that makes the values
     private final Map<String, LoadAverage> loads = new LinkedHashMap<>();
     private final Map<String, String> shown = new HashMap<>();
-    private final Matches matches = new Matches();
     private long lastNanos;
     private long maximumOnline;
-    private volatile boolean stopped;
 
-    StatusTopics(BrokerModule.Core core, BrokerMeters meters, SessionTotals totals, String version) {
+    /** Of the event loop. */
+    private final Matches matches = new Matches();
+
+    private volatile @Nullable Disposable task;
+
+    /**
+     * Prepares the topics.
+     *
+     * @param totals asked by the thread that makes the values; may take long
+     * @param version of the program
+     */
+    StatusTopics(BrokerModule.Core core, BrokerMeters meters, Supplier<SessionTotals.Totals> totals, String version) {
         this.core = core;
         this.meters = meters;
         this.totals = totals;
@@ -52,28 +71,33 @@ final class StatusTopics {
 
     /** Begins to write, now and then at an interval. */
     void start(Duration interval) {
-        loop.executor().execute(() -> tick(interval));
+        long nanos = interval.toNanos();
+        task = Schedulers.boundedElastic().schedulePeriodically(this::update, 0, nanos, TimeUnit.NANOSECONDS);
     }
 
+    /** Writes no more; what is on its way to the event loop may still come. */
     void stop() {
-        stopped = true;
-    }
-
-    private void tick(Duration interval) {
-        if (stopped || loop.executor().isShuttingDown()) {
-            return;
+        Disposable running = task;
+        if (running != null) {
+            running.dispose();
         }
-        update();
-        loop.executor().schedule(() -> tick(interval), interval.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Writes what has changed. On the event loop. */
+    /** Makes the values, and lets the event loop write what has changed. A failure is told, and ends nothing. */
     void update() {
-        values().forEach((name, text) -> {
-            if (!text.equals(shown.put(name, text))) {
-                write(ROOT + name, text);
+        try {
+            Map<String, String> changed = new LinkedHashMap<>();
+            values().forEach((name, text) -> {
+                if (!text.equals(shown.put(name, text))) {
+                    changed.put(ROOT + name, text);
+                }
+            });
+            if (!loop.executor().isShuttingDown()) {
+                loop.executor().execute(() -> changed.forEach(this::write));
             }
-        });
+        } catch (RuntimeException e) {
+            LOG.warn("the topics below $SYS could not be written this time", e);
+        }
     }
 
     private void write(String topic, String text) {

@@ -16,7 +16,11 @@ class ClusterStatusTest {
 
     /** Two nodes together, and one that is gone. */
     static ClusterStatus three() {
-        return status(State.JOINED, 0);
+        return three(State.JOINED);
+    }
+
+    static ClusterStatus three(State state) {
+        return status(state, 0);
     }
 
     private static ClusterStatus status(State state, int minMembers) {

@@ -5,22 +5,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.Broker;
+import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.StoreFigures;
 import io.smqtt.transport.BindFailedException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 class ManagementPortTest {
 
@@ -38,6 +48,46 @@ class ManagementPortTest {
             assertThat(ready.body()).isEqualTo("{\"status\":\"up\",\"listeners\":\"bound\",\"store\":\"none\"}\n");
             assertThat(broker.get("/health/live").statusCode()).isEqualTo(200);
         }
+    }
+
+    @Test
+    void whileOtherModulesStartTheBrokerLivesAndIsNotReady() throws Exception {
+        BrokerConfig config = config(ManagementConfig.builder().port(0).sysInterval(Duration.ZERO));
+        MetricModule metrics =
+                MetricModule.create(config).cluster(() -> ClusterStatusTest.three(ClusterStatus.State.JOINING));
+        CompletableFuture<String> starter = new CompletableFuture<>();
+        Sinks.Empty<Void> joined = Sinks.empty();
+        BrokerModule slow = new BrokerModule() {
+
+            @Override
+            public Mono<Void> start(Core core) {
+                starter.complete(Thread.currentThread().getName());
+                return joined.asMono();
+            }
+
+            @Override
+            public Mono<Void> stop() {
+                return Mono.empty();
+            }
+        };
+        CompletableFuture<Broker> start = Broker.builder()
+                .config(config)
+                .observer(metrics.observer())
+                .module(metrics)
+                .module(slow)
+                .start()
+                .toFuture();
+        assertThat(starter.get(30, TimeUnit.SECONDS)).doesNotContain("smqtt-management");
+
+        URI uri = URI.create(
+                "http://127.0.0.1:" + Objects.requireNonNull(metrics.address()).getPort() + "/health/ready");
+        HttpResponse<String> ready = HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+        joined.tryEmitEmpty();
+        start.get(30, TimeUnit.SECONDS).close(Duration.ofSeconds(1)).block(Duration.ofSeconds(30));
+
+        assertThat(ready.statusCode()).isEqualTo(503);
+        assertThat(ready.body()).contains("\"listeners\":\"starting\"", "\"cluster\":\"joining\"");
     }
 
     @Test

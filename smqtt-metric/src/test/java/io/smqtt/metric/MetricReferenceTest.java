@@ -45,10 +45,13 @@ class MetricReferenceTest {
 
             Health is open to everybody who reaches the port, and tells one word to who may not see more. With `management.token-file`, which
             any other address than loopback needs, all else wants its token: `Authorization: Bearer ...`. Without that key, on loopback, anybody
-            on this machine sees `/metrics` (asked for by address or as `localhost`: a web page cannot make a browser read them), and all
-            that controls the broker wants the token that the broker makes at its first start, in the file `management.token` of the data directory,
-            for its own user alone. With `storage.kind: memory` there is no data directory, and so no control without `token-file`. SIGHUP
-            reads the token again.
+            on this machine sees `/metrics` and `/cluster` (asked for by address or as `localhost`: a web page cannot make a browser read them), and
+            all that controls the broker wants the token that the broker makes at its first start, in the file `management.token` of the data
+            directory, for its own user alone. With `storage.kind: memory` there is no data directory, and so no control without `token-file`.
+            SIGHUP reads the token again.
+
+            The port takes 64 connections at a time; what comes above is closed at once. A connection has ten seconds for its first request, and
+            later ones ten seconds from their first byte to their last; one that is silent for 75 seconds is closed.
 
             ## Looking at them
 

@@ -2,6 +2,7 @@
 package io.smqtt.metric;
 
 import io.smqtt.Broker;
+import io.smqtt.BrokerModule;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
 import io.smqtt.config.BrokerConfig;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** A broker with its management port, and a client of both. */
 final class ObservedBroker implements AutoCloseable {
@@ -31,6 +33,7 @@ final class ObservedBroker implements AutoCloseable {
 
     final MetricModule module;
     final Broker broker;
+    private final CoreGrabber grabber = new CoreGrabber();
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<RawClient> clients = new ArrayList<>();
 
@@ -67,8 +70,31 @@ final class ObservedBroker implements AutoCloseable {
                 .config(built)
                 .observer(module.observer())
                 .module(module)
+                .module(grabber)
                 .start()
                 .block(PATIENCE));
+    }
+
+    /** What the broker's modules work with. */
+    BrokerModule.Core core() {
+        return Objects.requireNonNull(grabber.core);
+    }
+
+    /** A module that starts after the one under test. */
+    private static final class CoreGrabber implements BrokerModule {
+
+        private volatile @Nullable Core core;
+
+        @Override
+        public Mono<Void> start(Core given) {
+            core = given;
+            return Mono.empty();
+        }
+
+        @Override
+        public Mono<Void> stop() {
+            return Mono.empty();
+        }
     }
 
     RawClient open(ProtocolVersion version) {

@@ -4,13 +4,22 @@ package io.smqtt.metric;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.smqtt.BrokerModule;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RoutingLoop;
 import io.smqtt.test.RawClient;
+import io.smqtt.topic.TopicName;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -79,6 +88,44 @@ class StatusTopicsTest {
                             .isPositive());
             assertThat(broker.scraped("smqtt_messages_received_total")).isZero();
         }
+    }
+
+    @Test
+    void theSumsAreMadeOffTheEventLoopsAndAFailureEndsNothing() {
+        List<Thread> askers = new CopyOnWriteArrayList<>();
+        try (ObservedBroker broker = new ObservedBroker()) {
+            BrokerModule.Core core = broker.core();
+            StatusTopics topics = new StatusTopics(
+                    core,
+                    new BrokerMeters(new SimpleMeterRegistry(), Set.of("tcp"), false),
+                    () -> {
+                        askers.add(Thread.currentThread());
+                        if (askers.size() < 3) {
+                            throw new IllegalStateException("on purpose");
+                        }
+                        return new SessionTotals.Totals(4711, 0, 0);
+                    },
+                    "test");
+            topics.start(SOON);
+            try {
+                await().atMost(PATIENCE)
+                        .untilAsserted(() -> assertThat(retained(broker, "$SYS/broker/messages/inflight"))
+                                .isEqualTo("4711"));
+            } finally {
+                topics.stop();
+            }
+
+            for (RoutingLoop loop : core.router().loops()) {
+                assertThat(askers).noneMatch(thread -> loop.executor().inEventLoop(thread));
+            }
+            int asked = askers.size();
+            await().during(SOON.multipliedBy(4)).atMost(PATIENCE).until(() -> askers.size() <= asked + 1);
+        }
+    }
+
+    private static @Nullable String retained(ObservedBroker broker, String topic) {
+        ApplicationMessage message = broker.core().router().retained().get(TopicName.of(topic));
+        return message == null ? null : message.payload().asString();
     }
 
     private static ObservedBroker withRules(Path rules) {

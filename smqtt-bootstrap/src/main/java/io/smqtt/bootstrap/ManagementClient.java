@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.ManagementConfig;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Asks the management port of a running broker. Blocks; for one thread. */
+final class ManagementClient {
+
+    private static final int PATIENCE_MILLIS = 10_000;
+
+    private final URI base;
+    private final @Nullable Path tokenFile;
+
+    private ManagementClient(URI base, @Nullable Path tokenFile) {
+        this.base = base;
+        this.tokenFile = tokenFile;
+    }
+
+    /**
+     * A client of the broker that a configuration describes, or of another one.
+     *
+     * @param management the configuration
+     * @param url where the management port is instead, or null
+     * @param tokenFile the file that holds the token instead, or null
+     * @param directory what the file is relative to
+     * @return not connected yet
+     * @throws IllegalArgumentException if the URL is none of HTTP; its message is for people
+     */
+    static ManagementClient of(
+            ManagementConfig management, @Nullable String url, @Nullable String tokenFile, Path directory) {
+        String base = url == null ? "http://" + reachable(management.host()) + ":" + management.port() : url;
+        return new ManagementClient(
+                parse(base.replaceAll("/+$", "")),
+                tokenFile == null ? management.tokenFile() : directory.resolve(tokenFile));
+    }
+
+    private static URI parse(String url) {
+        try {
+            URI uri = new URI(url);
+            String scheme = uri.getScheme() == null ? "" : uri.getScheme().toLowerCase(Locale.ROOT);
+            boolean plain = uri.getRawQuery() == null && uri.getRawFragment() == null && uri.getRawUserInfo() == null;
+            if (uri.getHost() != null && plain && (scheme.equals("http") || scheme.equals("https"))) {
+                return uri;
+            }
+        } catch (URISyntaxException e) {
+            // told below
+        }
+        throw new IllegalArgumentException(
+                "--url must be like http://127.0.0.1:18083 or https://broker.example.com, but is " + url);
+    }
+
+    /** Where a server that is bound to all addresses can be reached from here. */
+    private static String reachable(String bound) {
+        String reached = bound;
+        try {
+            InetAddress address = InetAddress.getByName(bound);
+            reached = address.isAnyLocalAddress()
+                    ? InetAddress.getLoopbackAddress().getHostAddress()
+                    : bound;
+        } catch (UnknownHostException e) {
+            return bound; // which the connection will tell
+        }
+        return reached.contains(":") && !reached.startsWith("[") ? "[" + reached + "]" : reached;
+    }
+
+    /** Where the broker is asked, for people. */
+    String base() {
+        return base.toString();
+    }
+
+    /**
+     * Asks.
+     *
+     * @param path begins with a slash
+     * @param accept the type of the answer that is wanted
+     * @return the text of the answer
+     * @throws IOException if there is no answer, or it is none of success; its message is for people
+     */
+    String get(String path, String accept) throws IOException {
+        String token = token();
+        URL url = URI.create(base + path).toURL();
+        if (!(url.openConnection() instanceof HttpURLConnection connection)) {
+            throw new IOException("it is not asked by HTTP");
+        }
+        connection.setConnectTimeout(PATIENCE_MILLIS);
+        connection.setReadTimeout(PATIENCE_MILLIS);
+        connection.setInstanceFollowRedirects(false); // nobody else is to get the token
+        connection.setRequestProperty("Accept", accept);
+        if (token != null) {
+            connection.setRequestProperty("Authorization", "Bearer " + token);
+        }
+        int status = connection.getResponseCode();
+        boolean good = status == HttpURLConnection.HTTP_OK;
+        try (var stream = good ? connection.getInputStream() : connection.getErrorStream()) {
+            String body = stream == null ? "" : new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+            if (!good) {
+                String text = body.strip();
+                throw new IOException("it answered " + status + (text.isEmpty() ? "" : ": " + text));
+            }
+            return body;
+        }
+    }
+
+    private @Nullable String token() throws IOException {
+        Path file = tokenFile;
+        if (file == null) {
+            return null;
+        }
+        String token;
+        try {
+            token = Files.readString(file, StandardCharsets.UTF_8).strip();
+        } catch (IOException e) {
+            throw new IOException("the token file " + file + " cannot be read", e);
+        }
+        if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+            throw new IOException("the token file " + file + " does not hold one line of visible ASCII characters");
+        }
+        return token;
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.net.httpserver.HttpServer;
+import io.smqtt.config.ManagementConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ManagementClientTest {
+
+    @TempDir
+    Path directory;
+
+    private final AtomicReference<String> authorization = new AtomicReference<>();
+    private HttpServer server;
+
+    @BeforeEach
+    void serve() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            authorization.set(exchange.getRequestHeaders().getFirst("Authorization"));
+            String path = exchange.getRequestURI().getPath();
+            byte[] body = ("at " + path + "\n").getBytes(StandardCharsets.UTF_8);
+            if (path.equals("/away")) {
+                exchange.getResponseHeaders().set("Location", "/cluster");
+            }
+            exchange.sendResponseHeaders(path.equals("/away") ? 302 : path.equals("/secret") ? 401 : 200, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+    }
+
+    @AfterEach
+    void end() {
+        server.stop(0);
+    }
+
+    private String url() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    private ManagementClient client(String tokenFile) {
+        return ManagementClient.of(ManagementConfig.defaults(), url() + "/", tokenFile, directory);
+    }
+
+    @Test
+    void asksWithTheTokenOfTheFile() throws IOException {
+        Files.writeString(directory.resolve("token"), "a-token\n");
+
+        assertThat(client("token").get("/cluster", "text/plain")).isEqualTo("at /cluster\n");
+        assertThat(authorization).hasValue("Bearer a-token");
+        assertThat(client("token").base()).isEqualTo(url());
+    }
+
+    @Test
+    void theConfigurationTellsWhomToAsk() throws IOException {
+        ManagementConfig config = ManagementConfig.builder()
+                .host("0.0.0.0")
+                .port(server.getAddress().getPort())
+                .tokenFile(Files.writeString(directory.resolve("configured"), "other"))
+                .build();
+
+        ManagementClient client = ManagementClient.of(config, null, null, directory);
+
+        assertThat(client.get("/metrics", "text/plain")).isEqualTo("at /metrics\n");
+        assertThat(authorization).hasValue("Bearer other");
+    }
+
+    @Test
+    void anythingButSuccessIsToldWithItsText() {
+        assertThatThrownBy(() -> client(null).get("/secret", "text/plain"))
+                .isInstanceOf(IOException.class)
+                .hasMessage("it answered 401: at /secret");
+        assertThatThrownBy(() -> client(null).get("/away", "text/plain"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("302");
+    }
+
+    @Test
+    void aTokenThatCannotBeUsedIsTold() throws IOException {
+        Files.writeString(directory.resolve("lines"), "one\ntwo\n");
+
+        assertThatThrownBy(() -> client("missing").get("/cluster", "text/plain"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(directory.resolve("missing") + " cannot be read");
+        assertThatThrownBy(() -> client("lines").get("/cluster", "text/plain"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("lines does not hold one line");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "file:/etc/passwd",
+                "file:",
+                "jar:http://x!/",
+                "127.0.0.1:18083",
+                "http://",
+                "http://a b",
+                "ftp://host",
+                "http://user:secret@host",
+                "http://host/?q=1",
+                ""
+            })
+    void whatIsNoUrlOfHttpIsRefused(String url) {
+        assertThatThrownBy(() -> ManagementClient.of(ManagementConfig.defaults(), url, null, directory))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("--url must be like http://127.0.0.1:18083");
+    }
+}
