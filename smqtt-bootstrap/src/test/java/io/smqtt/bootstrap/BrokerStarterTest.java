@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.StorageConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+class BrokerStarterTest {
+
+    /** Or nobody could ask for health while the node looks for others. */
+    @Test
+    void theManagementPortIsBoundBeforeTheClusterIsJoined() throws IOException {
+        List<String> messages = new CopyOnWriteArrayList<>();
+        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                messages.add(event.getFormattedMessage());
+            }
+        };
+        Logger root = (Logger) LoggerFactory.getLogger("io.smqtt");
+        appender.start();
+        root.addAppender(appender);
+        try {
+            BrokerStarter.CORE.start(nodeOfACluster()).close(Duration.ofSeconds(1));
+        } finally {
+            root.detachAppender(appender);
+        }
+
+        assertThat(messages.stream()
+                        .filter(message -> message.startsWith("management port bound")
+                                || message.matches("node \\S+ with .*")
+                                || message.startsWith("listener tcp bound"))
+                        .map(message -> message.split(" ")[0]))
+                .containsExactly("management", "node", "listener");
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static BrokerConfig nodeOfACluster() throws IOException {
+        return BrokerConfig.builder()
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .storage(StorageConfig.builder().kind(StorageConfig.Kind.MEMORY).build())
+                .management(ManagementConfig.builder().port(0).build())
+                .cluster(ClusterConfig.builder()
+                        .enabled(true)
+                        .nodeId("alone")
+                        .bind("127.0.0.1:" + freePort())
+                        .build())
+                .build();
+    }
+}
