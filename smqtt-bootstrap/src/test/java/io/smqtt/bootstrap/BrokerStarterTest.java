@@ -3,6 +3,7 @@ package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
@@ -36,9 +37,12 @@ class BrokerStarterTest {
         Logger root = (Logger) LoggerFactory.getLogger("io.smqtt");
         appender.start();
         root.addAppender(appender);
+        Level before = root.getLevel();
+        root.setLevel(Level.INFO); // whatever a test of the program has set
         try {
             BrokerStarter.CORE.start(nodeOfACluster()).close(Duration.ofSeconds(1));
         } finally {
+            root.setLevel(before);
             root.detachAppender(appender);
         }
 
