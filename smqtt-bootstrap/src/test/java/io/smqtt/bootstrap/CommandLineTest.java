@@ -61,6 +61,43 @@ class CommandLineTest {
         assertThat(broker.closedWithin).isEqualTo(Duration.ofSeconds(3));
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    management.otlpp.url=http://localhost          | management.otlpp.url     | management.otlp
+                    management.graphite.url=http://localhost       | management.graphite.url  | unknown key
+                    management.otlp.url=localhost:4318             | management.otlp.url      | http:// or https://
+                    management.otlp.url=http://u:p@localhost/      | management.otlp.url      | without a user
+                    management.otlp.interval=5s                    | management.otlp.url      | must be set
+                    management.influx.url=ftp://localhost          | management.influx.url    | http:// or https://
+                    """)
+    void registriesThatCannotBeUsedAreRefused(String setting, String key, String problem) {
+        int code = run("start", "--set", setting);
+
+        assertThat(code).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains(key, problem);
+    }
+
+    @Test
+    void secretsOfRegistriesComeFromFilesAndAreNotShown() throws IOException {
+        Files.writeString(directory.resolve("token"), "very-secret\n");
+        environment.put("SMQTT_MANAGEMENT__INFLUX__TOKEN_FILE", "token");
+        environment.put("SMQTT_MANAGEMENT__OTLP__HEADERS", "api-key: also-secret");
+
+        int code = run(
+                "config",
+                "print",
+                "--set=management.influx.url=http://localhost:8086",
+                "--set=management.influx.org=home",
+                "--set=management.influx.bucket=mqtt",
+                "--set=management.otlp.url=http://localhost:4318/v1/metrics");
+
+        assertThat(code).isEqualTo(ExitCode.OK);
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .contains("http://localhost:8086", "bucket: mqtt")
+                .doesNotContain("very-secret")
+                .doesNotContain("also-secret");
+    }
+
     @Test
     void commandsThatAskABrokerRefuseWhatIsNoUrlOfHttp() {
         for (List<String> command : List.of(List.of("top"), List.of("ctl", "cluster"))) {

@@ -2,6 +2,8 @@
 package io.smqtt.config;
 
 import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -47,6 +49,29 @@ final class Check {
                 && value.length() <= 255
                 && value.chars().allMatch(c -> c > ' ' && c < 0x7f && c != '/' && c != ',');
         that(plain, key, "must be a host name or an address");
+    }
+
+    /** Accepts an absolute URL of HTTP. A user and password in it are refused, because URLs are shown. */
+    static void httpUrl(String key, String value) {
+        boolean http = false;
+        try {
+            URI uri = new URI(value);
+            String scheme = uri.getScheme();
+            boolean known = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
+            http = known && uri.getHost() != null && uri.getRawUserInfo() == null && uri.getRawFragment() == null;
+        } catch (URISyntaxException e) {
+            // told below
+        }
+        that(http, key, "must be a URL that begins with http:// or https:// and a host, without a user");
+    }
+
+    /** Accepts {@code name: value}; does not show what it refuses, which may be a secret. */
+    static void header(String key, String value) {
+        int colon = value.indexOf(':');
+        boolean plain = colon > 0
+                && value.substring(0, colon).chars().allMatch(c -> c > ' ' && c < 0x7f)
+                && value.chars().allMatch(c -> c >= ' ' && c < 0x7f);
+        that(plain, key, "must hold headers such as `name: value`, of visible ASCII characters");
     }
 
     static void hostAndPort(String key, String value, int minPort) {

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  *     loopback, and the rest needs the token that the broker makes in its data directory
  * @param enabled whether there are metrics, a management port and status topics
  * @param sysInterval how often the topics below $SYS/broker are written; 0 for never
+ * @param otlp where metrics are sent as OpenTelemetry wants them, or null
+ * @param influx where metrics are sent as InfluxDB wants them, or null
  */
 public record ManagementConfig(
         @ConfigDoc(
@@ -38,7 +40,11 @@ public record ManagementConfig(
         boolean enabled,
 
         @ConfigDoc(value = "how often the topics below `$SYS/broker` are written; 0s for never", min = "0s", max = "1d")
-        Duration sysInterval) {
+        Duration sysInterval,
+
+        @Nullable OtlpConfig otlp,
+
+        @Nullable InfluxConfig influx) {
 
     /**
      * Checks the values.
@@ -58,7 +64,7 @@ public record ManagementConfig(
      * @return a configuration that is safe to run
      */
     public static ManagementConfig defaults() {
-        return new ManagementConfig("127.0.0.1", 18_083, null, true, Duration.ofSeconds(10));
+        return new ManagementConfig("127.0.0.1", 18_083, null, true, Duration.ofSeconds(10), null, null);
     }
 
     /**
@@ -87,6 +93,8 @@ public record ManagementConfig(
         private @Nullable Path tokenFile;
         private boolean enabled;
         private Duration sysInterval;
+        private @Nullable OtlpConfig otlp;
+        private @Nullable InfluxConfig influx;
 
         private Builder(ManagementConfig from) {
             host = from.host;
@@ -94,6 +102,8 @@ public record ManagementConfig(
             tokenFile = from.tokenFile;
             enabled = from.enabled;
             sysInterval = from.sysInterval;
+            otlp = from.otlp;
+            influx = from.influx;
         }
 
         /** {@return this, with {@link ManagementConfig#host()} set to the argument} */
@@ -126,6 +136,18 @@ public record ManagementConfig(
             return this;
         }
 
+        /** {@return this, with {@link ManagementConfig#otlp()} set to the argument} */
+        public Builder otlp(@Nullable OtlpConfig value) {
+            otlp = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ManagementConfig#influx()} set to the argument} */
+        public Builder influx(@Nullable InfluxConfig value) {
+            influx = value;
+            return this;
+        }
+
         /**
          * Makes the configuration.
          *
@@ -133,7 +155,7 @@ public record ManagementConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public ManagementConfig build() {
-            return new ManagementConfig(host, port, tokenFile, enabled, sysInterval);
+            return new ManagementConfig(host, port, tokenFile, enabled, sysInterval, otlp, influx);
         }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
+import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.smqtt.BrokerModule;
@@ -37,7 +39,9 @@ import reactor.core.scheduler.Schedulers;
 public final class MetricModule implements BrokerModule {
 
     private final ManagementConfig config;
-    private final PrometheusMeterRegistry registry;
+    private final BrokerConfig broker;
+    private final MeterRegistry registry;
+    private final PushRegistries pushed = new PushRegistries();
     private final ManagementToken token;
     private final BrokerMeters meters;
     private final Health health;
@@ -47,14 +51,18 @@ public final class MetricModule implements BrokerModule {
     private volatile @Nullable StatusTopics topics;
 
     private MetricModule(BrokerConfig broker, ManagementToken token) {
+        this.broker = broker;
         config = broker.management();
         this.token = token;
-        registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        registry = PushRegistries.wanted(config)
+                ? new CompositeMeterRegistry(Clock.SYSTEM, List.of(prometheus))
+                : prometheus;
         meters = new BrokerMeters(
                 registry, broker.listeners().keySet(), broker.storage().kind() != StorageConfig.Kind.MEMORY);
         health = new Health(meters.store());
         server = new ManagementServer(
-                config, token, registry, health, broker.nativeTransport(), ManagementServer.FIRST_REQUEST);
+                config, token, prometheus, health, broker.nativeTransport(), ManagementServer.FIRST_REQUEST);
     }
 
     /**
@@ -94,7 +102,7 @@ public final class MetricModule implements BrokerModule {
     /**
      * All meters, for other ways to show them, and for an application to add its own.
      *
-     * @return the registry behind {@code /metrics}
+     * @return the registry behind {@code /metrics}, and behind what is sent away
      */
     public MeterRegistry registry() {
         return registry;
@@ -119,6 +127,9 @@ public final class MetricModule implements BrokerModule {
     }
 
     private void begin(Core core) {
+        if (registry instanceof CompositeMeterRegistry all) {
+            pushed.start(broker).forEach(all::add);
+        }
         token.prepare(); // here the data directory is there, and nobody else's
         Router router = core.router();
         SessionTotals totals = new SessionTotals(router, core.sessions(), core.ticker());
@@ -219,6 +230,7 @@ public final class MetricModule implements BrokerModule {
                     probes.forEach(LoopProbe::stop);
                     process.close();
                 })
+                .then(pushed.close())
                 .then(server.close());
     }
 }

@@ -53,6 +53,26 @@ class MetricReferenceTest {
             The port takes 64 connections at a time; what comes above is closed at once. A connection has ten seconds for its first request, and
             later ones ten seconds from their first byte to their last; one that is silent for 75 seconds is closed.
 
+            ## Sending them
+
+            Beside `/metrics` the broker sends the same meters away where the configuration says so, and once more when it stops:
+
+            ```yaml
+            management:
+              otlp:
+                url: http://127.0.0.1:4318/v1/metrics
+              influx:
+                url: http://127.0.0.1:8086
+                database: mqtt
+            ```
+
+            `management.otlp` is OTLP by HTTP and protobuf, for an OpenTelemetry collector or whatever understands it; `headers` carry its key. The
+            resource has `service.name` (`smqtt`, or what `OTEL_SERVICE_NAME` says), `service.instance.id` (the node's name in a cluster, else the host's) and
+            what `OTEL_RESOURCE_ATTRIBUTES` adds. `management.influx` is InfluxDB's line protocol, version 2 with `org`, `bucket` and `token`, else version 1 with
+            `database`; the tag `instance` tells brokers apart. Secrets belong into files: `SMQTT_MANAGEMENT__INFLUX__TOKEN_FILE`,
+            `SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE`, `SMQTT_MANAGEMENT__OTLP__HEADERS_FILE`. Each has a thread of its own, gives up after one second
+            without a connection and three without an answer, and then logs a warning; the broker goes on, and a stop takes four seconds longer at most.
+
             ## Looking at them
 
             `bin/smqtt top` shows clients, rates, drops by reason, times, event loops, store and cluster in a terminal, every two seconds. It asks
