@@ -334,6 +334,19 @@ public final class ApplicationMessage {
     }
 
     /**
+     * The same message with other properties, as the broker has accepted it.
+     *
+     * @param other what travels along instead
+     * @return a new message
+     */
+    public ApplicationMessage withProperties(PublishProperties other) {
+        ApplicationMessage changed = new ApplicationMessage(
+                topic, payload, qos, retain, other, expiryIntervalSeconds, acceptedAtNanos, publisherId, timed);
+        changed.mark = mark;
+        return changed;
+    }
+
+    /**
      * Tells whether the way of this message through the broker is timed.
      *
      * @return true for a sample of all messages

@@ -127,6 +127,32 @@ public final class PublishProperties {
         return properties;
     }
 
+    /**
+     * The same properties with one user property in the place of all that have its name, where the first of them stands, or
+     * behind all others. The rest stays byte for byte, and in order.
+     *
+     * @param name at most 65,535 bytes of UTF-8
+     * @param value at most 65,535 bytes of UTF-8
+     * @return new properties
+     * @throws IllegalArgumentException if name or value are longer
+     */
+    public PublishProperties withUserProperty(String name, String value) {
+        Builder changed = new Builder();
+        boolean placed = false;
+        for (int at = 0; at < encoded.length; at = next(at)) {
+            if (encoded[at] != PropertyId.USER_PROPERTY || !text(at + 1).equals(name)) {
+                changed.encoded.write(encoded, at, next(at) - at);
+            } else if (!placed) {
+                changed.userProperty(name, value);
+                placed = true;
+            }
+        }
+        if (!placed) {
+            changed.userProperty(name, value);
+        }
+        return changed.build();
+    }
+
     private int find(int id) {
         for (int at = 0; at < encoded.length; at = next(at)) {
             if (encoded[at] == id) {
