@@ -39,9 +39,8 @@ import reactor.core.scheduler.Schedulers;
 public final class MetricModule implements BrokerModule {
 
     private final ManagementConfig config;
-    private final BrokerConfig broker;
     private final MeterRegistry registry;
-    private final PushRegistries pushed = new PushRegistries();
+    private final PushRegistries pushed;
     private final ManagementToken token;
     private final BrokerMeters meters;
     private final Health health;
@@ -51,13 +50,13 @@ public final class MetricModule implements BrokerModule {
     private volatile @Nullable StatusTopics topics;
 
     private MetricModule(BrokerConfig broker, ManagementToken token) {
-        this.broker = broker;
         config = broker.management();
         this.token = token;
         PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-        registry = PushRegistries.wanted(config)
-                ? new CompositeMeterRegistry(Clock.SYSTEM, List.of(prometheus))
-                : prometheus;
+        pushed = new PushRegistries(broker);
+        List<MeterRegistry> all = new ArrayList<>(pushed.all());
+        all.add(prometheus);
+        registry = all.size() == 1 ? prometheus : new CompositeMeterRegistry(Clock.SYSTEM, all);
         meters = new BrokerMeters(
                 registry, broker.listeners().keySet(), broker.storage().kind() != StorageConfig.Kind.MEMORY);
         health = new Health(meters.store());
@@ -127,9 +126,7 @@ public final class MetricModule implements BrokerModule {
     }
 
     private void begin(Core core) {
-        if (registry instanceof CompositeMeterRegistry all) {
-            pushed.start(broker).forEach(all::add);
-        }
+        pushed.start();
         token.prepare(); // here the data directory is there, and nobody else's
         Router router = core.router();
         SessionTotals totals = new SessionTotals(router, core.sessions(), core.ticker());

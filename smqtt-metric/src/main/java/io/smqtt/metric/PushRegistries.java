@@ -2,7 +2,7 @@
 package io.smqtt.metric;
 
 import io.micrometer.core.instrument.Clock;
-import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.push.PushMeterRegistry;
 import io.micrometer.core.ipc.http.HttpSender;
 import io.micrometer.core.ipc.http.HttpUrlConnectionSender;
 import io.micrometer.influx.InfluxApiVersion;
@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,48 +42,43 @@ final class PushRegistries {
     private static final Duration ANSWER = Duration.ofSeconds(3);
     private static final Duration CLOSE = CONNECT.plus(ANSWER);
 
-    private final List<MeterRegistry> registries = new ArrayList<>();
+    private final List<PushMeterRegistry> registries = new ArrayList<>();
+    private final AtomicBoolean sending = new AtomicBoolean();
 
-    /** Whether a configuration asks for any. */
-    static boolean wanted(ManagementConfig config) {
-        return config.otlp() != null || config.influx() != null;
-    }
-
-    /**
-     * Begins to send what is registered. May block.
-     *
-     * @return each to be added to the registry of the meters
-     */
-    List<MeterRegistry> start(BrokerConfig broker) {
-        String instance = instance(broker);
+    /** Makes those that a configuration asks for; nothing is sent yet. May look up the name of this host. */
+    PushRegistries(BrokerConfig broker) {
+        ManagementConfig config = broker.management();
+        String instance = config.otlp() == null && config.influx() == null ? "" : instance(broker);
         HttpSender http = new HttpUrlConnectionSender(CONNECT, ANSWER);
         OtlpConfig otlp = broker.management().otlp();
         if (otlp != null) {
-            registries.add(OtlpMeterRegistry.builder(new Otlp(otlp, instance))
+            registries.add(OtlpMeterRegistry.builder(new Otlp(otlp, instance, sending))
                     .clock(Clock.SYSTEM)
-                    .threadFactory(thread("smqtt-otlp"))
                     .metricsSender(new OtlpHttpMetricsSender(http))
                     .build());
-            LOG.info(
-                    "metrics are sent to {} every {} s",
-                    otlp.url(),
-                    otlp.interval().toSeconds());
         }
         InfluxConfig influx = broker.management().influx();
         if (influx != null) {
-            MeterRegistry registry = InfluxMeterRegistry.builder(new Influx(influx))
+            PushMeterRegistry registry = InfluxMeterRegistry.builder(new Influx(influx, sending))
                     .clock(Clock.SYSTEM)
-                    .threadFactory(thread("smqtt-influx"))
                     .httpClient(http)
                     .build();
             registry.config().commonTags("instance", instance);
             registries.add(registry);
-            LOG.info(
-                    "metrics are sent to {} every {} s",
-                    influx.url(),
-                    influx.interval().toSeconds());
         }
+    }
+
+    /** {@return those that meters are to be registered with too; none if the configuration asks for none} */
+    List<PushMeterRegistry> all() {
         return List.copyOf(registries);
+    }
+
+    /** Begins to send, each on a thread of its own. */
+    void start() {
+        sending.set(true);
+        for (PushMeterRegistry registry : registries) {
+            registry.start(thread(registry instanceof OtlpMeterRegistry ? "smqtt-otlp" : "smqtt-influx"));
+        }
     }
 
     private static ThreadFactory thread(String name) {
@@ -120,7 +116,8 @@ final class PushRegistries {
     }
 
     /** The configuration as Micrometer asks for it. */
-    private record Otlp(OtlpConfig config, String instance) implements io.micrometer.registry.otlp.OtlpConfig {
+    private record Otlp(OtlpConfig config, String instance, AtomicBoolean sending)
+            implements io.micrometer.registry.otlp.OtlpConfig {
 
         @Override
         public @Nullable String get(String key) {
@@ -130,6 +127,12 @@ final class PushRegistries {
         @Override
         public String url() {
             return config.url();
+        }
+
+        /** Or it would send before the broker runs. */
+        @Override
+        public boolean enabled() {
+            return sending.get();
         }
 
         @Override
@@ -159,7 +162,7 @@ final class PushRegistries {
     }
 
     /** The configuration as Micrometer asks for it. */
-    private record Influx(InfluxConfig config) implements io.micrometer.influx.InfluxConfig {
+    private record Influx(InfluxConfig config, AtomicBoolean sending) implements io.micrometer.influx.InfluxConfig {
 
         @Override
         public @Nullable String get(String key) {
@@ -169,6 +172,12 @@ final class PushRegistries {
         @Override
         public String uri() {
             return config.url().replaceAll("/+$", ""); // paths are put behind it
+        }
+
+        /** Or it would send before the broker runs. */
+        @Override
+        public boolean enabled() {
+            return sending.get();
         }
 
         @Override

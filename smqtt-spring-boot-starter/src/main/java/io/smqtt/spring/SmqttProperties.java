@@ -17,8 +17,22 @@ import org.springframework.core.env.ConfigurableEnvironment;
  */
 final class SmqttProperties {
 
-    /** Keys of the port that the program has, and that the actuator stands for here. */
-    static final List<String> PORT = List.of("management.host", "management.port", "management.token-file");
+    /** Keys of what the program has, and what the actuator and the application's registry stand for here. */
+    static final List<String> PORT = List.of(
+            "management.host",
+            "management.port",
+            "management.token-file",
+            "management.otlp.url",
+            "management.otlp.headers",
+            "management.otlp.interval",
+            "management.influx.url",
+            "management.influx.database",
+            "management.influx.user",
+            "management.influx.password",
+            "management.influx.org",
+            "management.influx.bucket",
+            "management.influx.token",
+            "management.influx.interval");
 
     private final BrokerConfig broker;
     private final SpringSettings spring;
