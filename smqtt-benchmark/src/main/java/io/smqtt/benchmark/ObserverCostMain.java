@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.benchmark;
 
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.transport.SenderContext;
 import io.smqtt.Broker;
+import io.smqtt.BrokerBuilder;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
 import io.smqtt.config.BrokerConfig;
@@ -9,8 +14,10 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.message.QoS;
+import io.smqtt.metric.MessageTracing;
 import io.smqtt.metric.MetricModule;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.PublishInterceptor;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -22,12 +29,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import reactor.core.publisher.Mono;
 
 /**
  * Runs a broker with one event loop whose meters count in every other second only, and prints what a delivered message costs
  * with and without them. In one virtual machine, because two of them differ by more than the meters cost. The load comes
  * from elsewhere, to the port that is printed first. Arguments: pairs of seconds to measure (default 20), seconds before
- * (default 10), counted from the first message.
+ * (default 10), counted from the first message, and, to switch tracing instead of the meters, the share of messages that are
+ * traced.
  */
 public final class ObserverCostMain {
 
@@ -45,17 +54,44 @@ public final class ObserverCostMain {
         int before = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 10;
         BrokerConfig config = config();
         MetricModule metrics = MetricModule.create(config);
-        Switched observer = new Switched(metrics.observer());
-        Broker broker = Objects.requireNonNull(Broker.builder()
-                .config(config)
-                .observer(observer)
-                .module(metrics)
-                .start()
-                .block());
+        MessageTracing tracing = arguments.length > 2 ? tracing(Double.parseDouble(arguments[2])) : null;
+        Switched observer = new Switched(tracing == null ? metrics.observer() : tracing.observer());
+        BrokerBuilder builder =
+                Broker.builder().config(config).observer(observer).module(metrics);
+        if (tracing != null) {
+            builder.interceptor((client, message) -> observer.on
+                    ? tracing.intercept(client, message)
+                    : Mono.just(new PublishInterceptor.Interception.Forward(message)));
+        }
+        Broker broker = Objects.requireNonNull(builder.start().block());
         InetSocketAddress address = Objects.requireNonNull(broker.listeners().get("tcp"));
         System.out.println("port " + address.getPort());
         measure(observer, pairs, before);
         broker.close(Duration.ZERO).block();
+    }
+
+    private static MessageTracing tracing(double share) {
+        ObservationRegistry registry = ObservationRegistry.create();
+        registry.observationConfig().observationHandler(new Injecting());
+        return MessageTracing.of(registry, share);
+    }
+
+    /** What a tracer puts into messages, without the cost of a tracer. */
+    private static final class Injecting implements ObservationHandler<SenderContext<Object>> {
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return context instanceof SenderContext<?>;
+        }
+
+        @Override
+        public void onStart(SenderContext<Object> context) {
+            context.getSetter()
+                    .set(
+                            context.getCarrier(),
+                            "traceparent",
+                            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+        }
     }
 
     private static BrokerConfig config() {
@@ -168,6 +204,13 @@ public final class ObserverCostMain {
         public void messageRouted(long nanos) {
             if (on) {
                 meters.messageRouted(nanos);
+            }
+        }
+
+        @Override
+        public void queueTimed(long nanos) {
+            if (on) {
+                meters.queueTimed(nanos);
             }
         }
 

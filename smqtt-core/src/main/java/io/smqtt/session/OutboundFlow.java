@@ -344,6 +344,7 @@ final class OutboundFlow {
 
     private void placeWaiting(DurableQueue durable, DurableQueue.Ready next) {
         ApplicationMessage message = next.message();
+        leftQueue(message);
         if (check != null && !check.mayReceive(message.topic())) {
             observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
             durable.remove(next.number());
@@ -540,6 +541,7 @@ final class OutboundFlow {
         ApplicationMessage message = queue.message();
         Subscription subscription = queue.subscription();
         queue.remove();
+        leftQueue(message);
         QoS qos = message.qos().atMost(subscription.maximumQos());
         if (check != null && !check.mayReceive(message.topic())) {
             observer.messageDropped(DropReason.NOT_AUTHORIZED, 1);
@@ -547,6 +549,12 @@ final class OutboundFlow {
             sendAtMostOnce(current, message, subscription, RouteTicket.NONE);
         } else {
             sendNew(current, message, subscription, qos, RouteTicket.NONE);
+        }
+    }
+
+    private void leftQueue(ApplicationMessage message) {
+        if (message.isTimed()) {
+            observer.queueTimed(resources.ticker().nanoTime() - message.acceptedAtNanos());
         }
     }
 

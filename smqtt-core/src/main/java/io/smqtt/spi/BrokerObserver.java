@@ -48,8 +48,8 @@ public interface BrokerObserver {
      * Tells whether this observer is to be told of messages one by one; one of several that is not costs them nothing. Asked
      * once.
      *
-     * @return false if all methods whose names begin with {@code message}, and {@link #retainedMatched} and
-     *     {@link #deliveryTimed}, do nothing
+     * @return false if all methods whose names begin with {@code message}, and {@link #retainedMatched},
+     *     {@link #queueTimed} and {@link #deliveryTimed}, do nothing
      */
     default boolean watchesMessages() {
         return true;
@@ -190,6 +190,14 @@ public interface BrokerObserver {
      * @param nanos how long finding and handing it to them took: those of the same event loop have written it
      */
     default void messageRouted(long nanos) {}
+
+    /**
+     * A message that had to wait in the queue of a session has left it, to be written. Told for every subscriber of one in
+     * 1,024 messages; not of those that the store has read back.
+     *
+     * @param nanos how long that was after the broker accepted it
+     */
+    default void queueTimed(long nanos) {}
 
     /**
      * A message was written to a connection. Told for every subscriber of one in 1,024 messages; not of those that the

@@ -134,6 +134,13 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void queueTimed(long nanos) {
+        for (BrokerObserver member : watchers) {
+            member.queueTimed(nanos);
+        }
+    }
+
+    @Override
     public void deliveryTimed(long nanos) {
         for (BrokerObserver member : watchers) {
             member.deliveryTimed(nanos);

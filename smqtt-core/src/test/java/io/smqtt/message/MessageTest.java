@@ -88,6 +88,56 @@ class MessageTest {
     }
 
     @Test
+    void aUserPropertyTakesThePlaceOfAllOfItsName() {
+        PublishProperties properties = PublishProperties.builder()
+                .userProperty("a", "1")
+                .contentType("text")
+                .userProperty("b", "2")
+                .userProperty("a", "3")
+                .correlationData(new byte[] {7})
+                .build();
+
+        PublishProperties replaced = properties.withUserProperty("a", "new");
+        assertThat(replaced)
+                .isEqualTo(PublishProperties.builder()
+                        .userProperty("a", "new")
+                        .contentType("text")
+                        .userProperty("b", "2")
+                        .correlationData(new byte[] {7})
+                        .build());
+        assertThat(replaced.withUserProperty("c", "last").userProperties())
+                .containsExactly(
+                        new UserProperty("a", "new"), new UserProperty("b", "2"), new UserProperty("c", "last"));
+        byte[] declaredBinary = {PropertyId.PAYLOAD_FORMAT_INDICATOR, 0};
+        ByteBuf encoded = Unpooled.buffer();
+        PublishProperties.ofEncoded(declaredBinary).withUserProperty("k", "v").writeTo(encoded);
+        assertThat(encoded.readSlice(2)).isEqualTo(Unpooled.wrappedBuffer(declaredBinary));
+        assertThat(encoded.readableBytes()).isEqualTo(1 + 2 + 1 + 2 + 1);
+    }
+
+    @Test
+    void otherPropertiesLeaveTheRestOfAMessage() {
+        ApplicationMessage message = ApplicationMessage.builder("a/b")
+                .payload("text")
+                .qos(QoS.AT_LEAST_ONCE)
+                .retain(true)
+                .expiryInterval(Duration.ofSeconds(9))
+                .build()
+                .accepted(5, "p")
+                .timed(6);
+        message.mark(7);
+        PublishProperties other = PublishProperties.EMPTY.withUserProperty("k", "v");
+
+        ApplicationMessage changed = message.withProperties(other);
+
+        assertThat(changed.properties()).isEqualTo(other);
+        assertThat(changed)
+                .usingRecursiveComparison()
+                .ignoringFields("properties")
+                .isEqualTo(message);
+    }
+
+    @Test
     void propertiesComeBackInOrder() { // [MQTT-3.3.2-18]
         byte[] correlation = {0, 1, (byte) 0xFF};
         PublishProperties properties = PublishProperties.builder()

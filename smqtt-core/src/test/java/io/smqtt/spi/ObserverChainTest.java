@@ -99,6 +99,7 @@ class ObserverChainTest {
         BrokerObserver chain = BrokerObserver.of(List.of(recording("first", false), recording("second")));
 
         chain.messageDelivered(QoS.AT_MOST_ONCE, 1);
+        chain.queueTimed(1);
         chain.deliveryTimed(1);
         chain.retainedMatched(1);
         assertThat(calls).hasSize(3).allMatch(call -> call.startsWith("second "));

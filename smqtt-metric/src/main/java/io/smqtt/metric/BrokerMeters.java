@@ -152,6 +152,11 @@ final class BrokerMeters implements BrokerObserver {
     }
 
     @Override
+    public void queueTimed(long nanos) {
+        messages.queueTimed(nanos);
+    }
+
+    @Override
     public void deliveryTimed(long nanos) {
         messages.deliveryTimed(nanos);
     }

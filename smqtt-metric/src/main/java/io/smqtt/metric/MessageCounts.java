@@ -69,11 +69,17 @@ final class MessageCounts {
 
     private final LoopCounters counters = new LoopCounters(SIZE);
     private final Timer route;
+    private final Timer queue;
     private final Timer delivery;
 
     MessageCounts(MeterRegistry registry) {
         route = timer("smqtt.route.time", ROUTE_MICROS)
                 .description("finding the subscribers of a message and handing it to them; one in 1,024 messages")
+                .register(registry);
+        queue = timer("smqtt.queue.time", DELIVERY_MICROS)
+                .description(
+                        "from accepting a message that had to wait in the queue of a session to taking it out there; one in "
+                                + "1,024 messages")
                 .register(registry);
         delivery = timer("smqtt.delivery.time", DELIVERY_MICROS)
                 .description(
@@ -92,6 +98,10 @@ final class MessageCounts {
 
     void routed(long nanos) {
         route.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void queueTimed(long nanos) {
+        queue.record(nanos, TimeUnit.NANOSECONDS);
     }
 
     void deliveryTimed(long nanos) {
