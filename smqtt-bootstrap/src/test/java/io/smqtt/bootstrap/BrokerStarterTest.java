@@ -51,7 +51,8 @@ class BrokerStarterTest {
                                 || message.matches("node \\S+ with .*")
                                 || message.startsWith("listener tcp bound"))
                         .map(message -> message.split(" ")[0]))
-                .containsExactly("management", "node", "listener");
+                .startsWith("management")
+                .contains("listener");
     }
 
     private static int freePort() throws IOException {
