@@ -6,12 +6,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.smqtt.config.ConfigKey;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
+import io.smqtt.spi.DropReason;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -144,6 +151,106 @@ class DocumentsTest {
         }
         assertThat(missing).isEmpty();
         assertThat(found).isGreaterThan(10);
+    }
+
+    /** With {@code --help} behind it, which runs nothing, but says what it does not know. */
+    @Test
+    void everyCommandOfTheProgramIsUnderstood() throws IOException {
+        Pattern command = Pattern.compile("(?<![\\w/.-])(?:\\.\\./)*bin/smqtt ([a-z][^`|>&;\n#]*)");
+        List<String> wrong = new ArrayList<>();
+        int found = 0;
+        for (Path document : documents()) {
+            Matcher matcher = command.matcher(
+                    Files.readString(document).replaceAll(" *\\\\\n *", " ").replaceAll("  the start script", ""));
+            while (matcher.find()) {
+                found++;
+                String words = matcher.group(1).strip();
+                String problem = problemWith(words);
+                if (!problem.isEmpty()) {
+                    wrong.add(document + ": bin/smqtt " + words + ": " + problem);
+                }
+            }
+        }
+        assertThat(wrong).isEmpty();
+        assertThat(found).isGreaterThan(30);
+    }
+
+    private String problemWith(String words) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Surroundings surroundings = new Surroundings(
+                InputStream.nullInputStream(),
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8),
+                Map.of(),
+                directory,
+                config -> {
+                    throw new IllegalStateException("nothing is to be started");
+                },
+                Signals.ofProcess(),
+                System::nanoTime,
+                Set.of());
+        int code = SmqttMain.run(surroundings, (words + " --help").split(" +"));
+        return code == ExitCode.OK ? "" : err.toString(StandardCharsets.UTF_8);
+    }
+
+    /** Blocks that begin with the name of a program. */
+    @Test
+    void everyCommandIsInTheSyntaxOfTheShell() throws Exception {
+        Pattern block = Pattern.compile(
+                "(?ms)^```(?:sh|bash|shell)?\n((?!listener )(?:[a-z]+|\\.ci/[a-z]+|[a-z-]+/bin/[a-z]+) .*?)^```$");
+        List<String> wrong = new ArrayList<>();
+        int found = 0;
+        for (Path document : documents()) {
+            Matcher matcher = block.matcher(Files.readString(document));
+            while (matcher.find()) {
+                found++;
+                Process shell = new ProcessBuilder("bash", "-n")
+                        .redirectErrorStream(true)
+                        .start();
+                try (OutputStream script = shell.getOutputStream()) {
+                    script.write(matcher.group(1).getBytes(StandardCharsets.UTF_8));
+                }
+                String said = new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                if (shell.waitFor() != 0) {
+                    wrong.add(document + ": " + said + matcher.group(1));
+                }
+            }
+        }
+        assertThat(wrong).isEmpty();
+        assertThat(found).isGreaterThan(10);
+    }
+
+    /** Such as {@code smqtt.messages.dropped} with its {@code reason="queue_count"}. */
+    @Test
+    void everyMeterThatIsNamedExists() throws IOException {
+        String meters = Files.readString(ROOT.resolve("docs/metrics.md"));
+        Set<String> reasons = Stream.of(DropReason.values())
+                .map(reason -> reason.name().toLowerCase(Locale.ROOT))
+                .collect(Collectors.toSet());
+        List<String> unknown = new ArrayList<>();
+        int found = 0;
+        for (String document :
+                List.of("docs/deployment.md", "docs/tuning.md", "docs/troubleshooting.md", "deploy/README.md")) {
+            String text = Files.readString(ROOT.resolve(document));
+            Matcher meter = Pattern.compile("`(smqtt(?:\\.(?!(?:cdx|json|yaml|jar|service)\\b)[a-z]+)+)`")
+                    .matcher(text);
+            while (meter.find()) {
+                found++;
+                if (!meters.contains("| `" + meter.group(1) + "` |")) {
+                    unknown.add(document + ": " + meter.group(1));
+                }
+            }
+            Matcher reason = Pattern.compile("(?:reason=|`)\"([a-z_]+)\"").matcher(text);
+            while (reason.find()) {
+                found++;
+                if (!reasons.contains(reason.group(1))) {
+                    unknown.add(document + ": " + reason.group(1));
+                }
+            }
+        }
+        assertThat(unknown).isEmpty();
+        assertThat(found).isGreaterThan(8);
     }
 
     /** {@code mkdocs build --strict} would warn of the same. */

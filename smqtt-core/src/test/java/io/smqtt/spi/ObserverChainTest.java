@@ -102,9 +102,9 @@ class ObserverChainTest {
         chain.queueTimed(1);
         chain.deliveryTimed(1);
         chain.retainedMatched(1);
-        assertThat(calls).hasSize(3).allMatch(call -> call.startsWith("second "));
+        assertThat(calls).hasSize(4).allMatch(call -> call.startsWith("second "));
         chain.willPublished("c");
-        assertThat(calls).hasSize(5).contains("first willPublished[c]");
+        assertThat(calls).hasSize(6).contains("first willPublished[c]");
         assertThat(chain.watchesMessages()).isTrue();
         assertThat(BrokerObserver.of(List.of(recording("a", false), recording("b", false)))
                         .watchesMessages())

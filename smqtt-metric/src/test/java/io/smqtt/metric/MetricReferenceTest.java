@@ -73,6 +73,18 @@ class MetricReferenceTest {
             `SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE`, `SMQTT_MANAGEMENT__OTLP__HEADERS_FILE`. Each has a thread of its own, gives up after one second
             without a connection and three without an answer, and then logs a warning; the broker goes on, and a stop takes four seconds longer at most.
 
+            ## Traces
+
+            An application that embeds the broker can make it a part of its traces: `MessageTracing.of(observationRegistry, share)` is given to the
+            builder as the last `interceptor`, and its `observer()` as an observer ([embedding](embedding.md)). A published message then is an
+            observation, from its receipt until it is routed, with the parent that its publisher names in the user properties of MQTT 5.0
+            (`traceparent` and `tracestate` of W3C, or what the tracer of the registry uses instead), and a child of it for the way on, whose context
+            subscribers get in the place of the publisher's; all other user properties stay as they are and where they are. Messages with a
+            `traceparent` are always observed, and their own flag says whether the tracer keeps them; of the others the share is. Subscribers of MQTT 3.1.1
+            have no user properties and get none. The added bytes count against a subscriber's maximum packet size. Wills, status topics and what the
+            application publishes itself are not observed. Without an interceptor there is nothing on the way of a message; the program `bin/smqtt` has no
+            tracer in it, and so no traces.
+
             ## Looking at them
 
             `bin/smqtt top` shows clients, rates, drops by reason, times, event loops, store and cluster in a terminal, every two seconds. It asks
