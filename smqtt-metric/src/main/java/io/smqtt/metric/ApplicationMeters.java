@@ -98,7 +98,7 @@ public final class ApplicationMeters implements BrokerModule {
             probe.start();
         }
         if (!sysInterval.isZero()) {
-            StatusTopics status = new StatusTopics(core, meters, totals, MetricModule.version());
+            StatusTopics status = new StatusTopics(core, meters, totals::get, MetricModule.version());
             topics = status;
             status.start(sysInterval);
         }
