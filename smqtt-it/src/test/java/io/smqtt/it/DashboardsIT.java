@@ -95,15 +95,18 @@ class DashboardsIT {
     }
 
     @Test
-    void promtoolAcceptsTheConfigurationAndItsTestsOfTheRulesPass() {
+    void promtoolAcceptsTheConfigurationAndItsTestsOfTheRulesPass() throws IOException {
         requireSuccess("check", "rules", RULES.get(0).toString(), RULES.get(1).toString());
         requireSuccess(
                 "check", "config", DEPLOY.resolve("prometheus/prometheus.yml").toString());
-        requireSuccess( // without the files that it names: the token is in the pod only
-                "check",
-                "config",
-                "--syntax-only",
-                DEPLOY.resolve("prometheus/kubernetes.yml").toString());
+        // Debian's Prometheus does not know Kubernetes, and the token is in the pod only.
+        String elsewhere = Files.readString(DEPLOY.resolve("prometheus/kubernetes.yml"))
+                .replaceFirst(
+                        "kubernetes_sd_configs:\n.*role: pod\n.*namespaces:.*\n",
+                        "static_configs: [{targets: ['pod:1']}]\n");
+        assertThat(elsewhere).contains("static_configs");
+        Path copy = Files.writeString(directory.resolve("kubernetes.yml"), elsewhere);
+        requireSuccess("check", "config", "--syntax-only", copy.toString());
         requireSuccess(
                 "test",
                 "rules",
