@@ -38,6 +38,7 @@ final class Assembly {
             Broker broker,
             Inspector inspector,
             StoreWatch store,
+            boolean stored,
             @Nullable ClusterPart cluster) {}
 
     /**
@@ -73,7 +74,7 @@ final class Assembly {
             if (broker == null) {
                 throw new IllegalStateException("the broker did not start");
             }
-            return new Run(broker, inspector, watch, cluster);
+            return new Run(broker, inspector, watch, store != null, cluster);
         } catch (RuntimeException e) {
             if (store != null) {
                 store.close();

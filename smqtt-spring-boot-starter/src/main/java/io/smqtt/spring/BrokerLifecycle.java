@@ -17,6 +17,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.PropertySource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -32,6 +33,8 @@ public final class BrokerLifecycle implements SmartLifecycle {
 
     private static final Logger LOG = LoggerFactory.getLogger(BrokerLifecycle.class);
     private static final String PORTS = "smqtt.ports";
+    private static final Duration POLL = Duration.ofMillis(2);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Assembly assembly;
     private final ListenerMethods listeners;
@@ -96,7 +99,12 @@ public final class BrokerLifecycle implements SmartLifecycle {
             Gate gate = new Gate();
             Assembly.Run started = assembly.start(gate);
             run = started;
-            listeners.begin(started.broker());
+            try {
+                subscribe(started);
+            } catch (RuntimeException e) {
+                end().block();
+                throw e;
+            }
             gate.open();
             Map<String, Object> ports = new LinkedHashMap<>();
             started.broker().listeners().forEach((name, address) -> {
@@ -107,6 +115,16 @@ public final class BrokerLifecycle implements SmartLifecycle {
             environment.getPropertySources().addFirst(source);
             events.publishEvent(new BrokerStartedEvent(started.broker()));
         }
+    }
+
+    /** Subscriptions come about on event loops. */
+    private void subscribe(Assembly.Run started) {
+        int before = started.inspector().subscriptionCount();
+        int wanted = before + listeners.begin(started.broker(), started.stored());
+        Flux.interval(Duration.ZERO, POLL)
+                .takeUntil(tick -> started.inspector().subscriptionCount() >= wanted)
+                .then()
+                .block(PATIENCE);
     }
 
     private static String text(InetSocketAddress address) {

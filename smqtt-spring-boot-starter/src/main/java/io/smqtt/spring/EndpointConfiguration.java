@@ -8,11 +8,12 @@ import org.springframework.context.annotation.Configuration;
 
 /** The endpoint of the actuator, where that is there and shows it. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-@ConditionalOnAvailableEndpoint(endpoint = SmqttEndpoint.class)
+@ConditionalOnClass(
+        name = "org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint")
 final class EndpointConfiguration {
 
     @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = SmqttEndpoint.class)
     SmqttEndpoint smqttEndpoint(BrokerLifecycle lifecycle, ListenerMethods listeners) {
         return new SmqttEndpoint(lifecycle, listeners);
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spring;
 
+import io.smqtt.ConsumerOptions;
+import io.smqtt.ReceivedMessage;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
 import io.smqtt.message.QoS;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -28,12 +29,15 @@ final class ListenerMethod {
 
     private static final Logger LOG = LoggerFactory.getLogger(MqttListener.class);
 
+    private static final int WINDOW = 256;
+
     private final Object bean;
     private final Method method;
     private final String name;
     private final TopicPattern pattern;
-    private final QoS qos;
     private final int concurrency;
+    private final String durable;
+    private final ConsumerOptions options;
     private final LongAdder handled = new LongAdder();
     private final LongAdder failed = new LongAdder();
 
@@ -48,8 +52,12 @@ final class ListenerMethod {
         if (annotation.concurrency() < 1) {
             throw problem("concurrency must be 1 or more");
         }
-        qos = QoS.of(annotation.qos());
         concurrency = annotation.concurrency();
+        durable = annotation.durable();
+        ConsumerOptions taken = ConsumerOptions.DEFAULTS
+                .qos(QoS.of(annotation.qos()))
+                .window(Math.min(Math.max(WINDOW, concurrency), ConsumerOptions.MAXIMUM_WINDOW));
+        options = durable.isEmpty() ? taken : taken.durable(durable);
         method.setAccessible(true);
     }
 
@@ -66,6 +74,16 @@ final class ListenerMethod {
         return pattern;
     }
 
+    /** {@return how the broker gives it messages} */
+    ConsumerOptions options() {
+        return options;
+    }
+
+    /** {@return whether its messages are kept while it is away} */
+    boolean isDurable() {
+        return !durable.isEmpty();
+    }
+
     int concurrency() {
         return concurrency;
     }
@@ -80,7 +98,7 @@ final class ListenerMethod {
 
     /** How a parameter gets its value. */
     @FunctionalInterface
-    interface Argument extends Function<ApplicationMessage, @Nullable Object> {}
+    interface Argument extends Function<ReceivedMessage, @Nullable Object> {}
 
     /**
      * Prepares calls.
@@ -88,10 +106,10 @@ final class ListenerMethod {
      * @param converter for payloads that are objects, or null if there is none
      * @param conversions for variables
      * @param scheduler where the method is called
-     * @return a message to its end: never an error
+     * @return a message to its end: an error only if the listener is durable, so that the message has to come again
      * @throws IllegalStateException if the method has parameters that nothing is known for
      */
-    Function<ApplicationMessage, Mono<Void>> prepare(
+    Function<ReceivedMessage, Mono<Void>> prepare(
             @Nullable PayloadConverter converter, ConversionService conversions, Scheduler scheduler) {
         List<Argument> arguments = new ArrayList<>();
         boolean payloadTaken = false;
@@ -100,7 +118,9 @@ final class ListenerMethod {
             if (variable != null) {
                 arguments.add(variable(parameter, variable, conversions));
             } else if (parameter.getType() == ApplicationMessage.class) {
-                arguments.add(message -> message);
+                arguments.add(ReceivedMessage::message);
+            } else if (parameter.getType() == ReceivedMessage.class) {
+                arguments.add(received -> received);
             } else if (payloadTaken) {
                 throw problem("there is more than one parameter for the payload");
             } else {
@@ -109,30 +129,25 @@ final class ListenerMethod {
             }
         }
         ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.getReturnType());
-        return message -> Mono.defer(() -> call(lowered(message), arguments, adapter))
+        return received -> Mono.defer(() -> call(received, arguments, adapter))
                 .subscribeOn(scheduler)
-                .doOnSuccess(done -> handled.increment())
+                .doOnSuccess(done -> {
+                    handled.increment();
+                    received.acknowledge();
+                })
                 .onErrorResume(error -> {
                     failed.increment();
-                    LOG.error("{} failed with a message of topic {}", name, message.topic(), error);
+                    LOG.error(
+                            "{} failed with a message of topic {}",
+                            name,
+                            received.message().topic(),
+                            error);
+                    if (isDurable()) {
+                        return Mono.error(error); // it comes again
+                    }
+                    received.acknowledge();
                     return Mono.empty();
                 });
-    }
-
-    private ApplicationMessage lowered(ApplicationMessage message) {
-        if (message.qos().level() <= qos.level()) {
-            return message;
-        }
-        ApplicationMessage.Builder copy = ApplicationMessage.builder(
-                        message.topic().value())
-                .payload(message.payload())
-                .qos(qos)
-                .retain(message.retain())
-                .properties(message.properties());
-        if (message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
-            copy.expiryInterval(Duration.ofSeconds(message.expiryIntervalSeconds()));
-        }
-        return copy.build();
     }
 
     private Argument variable(Parameter parameter, TopicVariable annotation, ConversionService conversions) {
@@ -151,24 +166,25 @@ final class ListenerMethod {
         if (!conversions.canConvert(String.class, type)) {
             throw problem("{" + variable + "} cannot be made a " + type.getName());
         }
-        return message -> conversions.convert(pattern.value(found, message.topic()), type);
+        return received ->
+                conversions.convert(pattern.value(found, received.message().topic()), type);
     }
 
     private Argument payload(Parameter parameter, @Nullable PayloadConverter converter) {
         Class<?> type = parameter.getType();
         if (type == byte[].class) {
-            return message -> message.payload().toByteArray();
+            return received -> received.message().payload().toByteArray();
         } else if (type == String.class) {
-            return message -> message.payload().asString();
+            return received -> received.message().payload().asString();
         } else if (type == Payload.class) {
-            return ApplicationMessage::payload;
+            return received -> received.message().payload();
         } else if (converter == null) {
             throw problem("a payload as " + type.getName() + " needs Jackson or a PayloadConverter");
         }
-        return message -> converter.read(message.payload().toByteArray(), parameter.getParameterizedType());
+        return received -> converter.read(received.message().payload().toByteArray(), parameter.getParameterizedType());
     }
 
-    private Mono<Void> call(ApplicationMessage message, List<Argument> arguments, @Nullable ReactiveAdapter adapter) {
+    private Mono<Void> call(ReceivedMessage message, List<Argument> arguments, @Nullable ReactiveAdapter adapter) {
         @Nullable Object[] values = new Object[arguments.size()];
         for (int i = 0; i < values.length; i++) {
             values[i] = arguments.get(i).apply(message);

@@ -2,7 +2,9 @@
 package io.smqtt.spring;
 
 import io.smqtt.Broker;
-import io.smqtt.message.ApplicationMessage;
+import io.smqtt.ConsumerEndedException;
+import io.smqtt.ReceivedMessage;
+import io.smqtt.config.ConfigurationException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,16 +16,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.convert.ConversionService;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
 
 /** All methods with {@link MqttListener}, and their subscriptions while the broker runs. Any thread. */
 final class ListenerMethods {
 
     private static final Logger LOG = LoggerFactory.getLogger(ListenerMethods.class);
     private static final int IDLE_SECONDS = 30;
+    private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
+    private static final Duration LAST_RETRY = Duration.ofMinutes(1);
     private static final int WAITING_PER_THREAD = 10_000;
 
     private final Supplier<@Nullable PayloadConverter> converter;
@@ -58,7 +64,20 @@ final class ListenerMethods {
         }
     }
 
-    void begin(Broker started) {
+    /**
+     * Subscribes all.
+     *
+     * @param stored whether the broker has a store
+     * @return how many subscriptions the broker is to have more, some time soon
+     * @throws RuntimeException if a method cannot be called, or needs a store that is not there
+     */
+    int begin(Broker started, boolean stored) {
+        for (ListenerMethod method : methods) {
+            if (method.isDurable() && !stored) {
+                throw new ConfigurationException(
+                        "storage.kind", "must be rocksdb for the durable listener " + method.name());
+            }
+        }
         synchronized (active) {
             Scheduler calls =
                     Schedulers.newBoundedElastic(threads, WAITING_PER_THREAD, "smqtt-listener", IDLE_SECONDS, true);
@@ -66,14 +85,21 @@ final class ListenerMethods {
             scheduler = calls;
             methods.forEach(method -> subscribe(method, started, calls));
         }
+        return (int) methods.stream().filter(method -> !method.isDurable()).count();
     }
 
-    private void subscribe(ListenerMethod method, Broker from, Scheduler calls) {
-        Function<ApplicationMessage, Mono<Void>> call = method.prepare(converter.get(), conversions, calls);
+    private void subscribe(ListenerMethod method, Broker from, Scheduler scheduler) {
+        Function<ReceivedMessage, Mono<Void>> call = method.prepare(converter.get(), conversions, scheduler);
         Sinks.Empty<Void> end = Sinks.empty();
-        Disposable subscription = from.subscribe(method.pattern().filter().value())
-                .flatMap(call, method.concurrency(), 1)
-                .doFinally(signal -> end.tryEmitEmpty())
+        Flux<Void> calls =
+                from.receive(method.pattern().text(), method.options()).flatMap(call, method.concurrency(), 1);
+        if (method.isDurable()) { // one that another node has taken over stays there
+            calls = calls.retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_RETRY)
+                    .maxBackoff(LAST_RETRY)
+                    .transientErrors(true)
+                    .filter(error -> !(error instanceof ConsumerEndedException)));
+        }
+        Disposable subscription = calls.doFinally(signal -> end.tryEmitEmpty())
                 .subscribe(done -> {}, error -> LOG.error("{} gets no messages any more", method.name(), error));
         active.add(new Active(subscription, end.asMono()));
     }

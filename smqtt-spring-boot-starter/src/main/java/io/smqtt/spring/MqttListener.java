@@ -17,10 +17,15 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * The method may take the payload as {@code byte[]}, {@code String}, {@link io.smqtt.message.Payload} or an object that a
- * {@link PayloadConverter} makes of it (JSON, where Jackson is there), the whole {@link io.smqtt.message.ApplicationMessage},
+ * {@link PayloadConverter} makes of it (JSON, where Jackson is there), the whole {@link io.smqtt.message.ApplicationMessage} or
+ * {@link io.smqtt.ReceivedMessage},
  * and levels of the topic by {@link TopicVariable}. It may return a {@code Mono}, {@code Flux}, {@code CompletionStage} or
  * another type that Spring's reactive adapters know; the message is done with when that ends. It is called on threads that may
- * block, never on an event loop. What it throws is logged and counted, and the next message comes.
+ * block, never on an event loop.
+ *
+ * <p>A message is acknowledged when the method has ended. What it throws, or a reactive result fails with, is logged and
+ * counted, and the next message comes. A listener that is {@link #durable()} gets the message again instead, after a while
+ * that grows from a second to a minute, before any later one.
  */
 @Documented
 @Target(ElementType.METHOD)
@@ -30,12 +35,14 @@ public @interface MqttListener {
     /**
      * The topic filter. A level {@code {name}} is {@code +} with a name; a last level {@code {*name}} is {@code #} with a name.
      *
-     * @return a filter that is not shared; may have placeholders, <code>${…}</code>
+     * @return a filter, or <code>$share/group/filter</code> to share the messages with other replicas of the application
+     *     and with clients; may have placeholders, <code>${…}</code>
      */
     String filter();
 
     /**
-     * The highest quality of service with which messages are taken; that of the message is lowered to it.
+     * The highest quality of service with which messages come to the method, as in a subscription. With 0 a message is lost if
+     * the method is too slow.
      *
      * @return 0, 1 or 2
      */
@@ -47,4 +54,13 @@ public @interface MqttListener {
      * @return 1 or more
      */
     int concurrency() default 1;
+
+    /**
+     * The name under which messages are kept while the application is away. It takes a store
+     * ({@code smqtt.storage.kind=rocksdb}).
+     *
+     * @return 1 to 128 of the characters {@code A-Z a-z 0-9 . _ : -}; empty for a listener that hears only what is published
+     *     while it is there
+     */
+    String durable() default "";
 }

@@ -6,16 +6,21 @@ import io.smqtt.topic.TopicName;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** A topic filter whose levels may have names: {@code devices/{id}/state} is {@code devices/+/state}. Immutable. */
 final class TopicPattern {
 
+    private static final String SHARE = "$share/";
+
     private final TopicFilter filter;
+    private final @Nullable String group;
     private final Map<String, Integer> levels = new HashMap<>();
     private final int rest;
 
-    private TopicPattern(TopicFilter filter, Map<String, Integer> levels, int rest) {
+    private TopicPattern(TopicFilter filter, @Nullable String group, Map<String, Integer> levels, int rest) {
         this.filter = filter;
+        this.group = group;
         this.levels.putAll(levels);
         this.rest = rest;
     }
@@ -26,7 +31,17 @@ final class TopicPattern {
      * @throws IllegalArgumentException if it is none
      * @throws io.smqtt.topic.InvalidTopicException if what it stands for is no topic filter
      */
-    static TopicPattern of(String text) {
+    static TopicPattern of(String full) {
+        String group = null;
+        String text = full;
+        if (full.startsWith(SHARE)) {
+            int slash = full.indexOf('/', SHARE.length());
+            if (slash < 0) {
+                throw new IllegalArgumentException("a shared filter is $share/group/filter, not " + full);
+            }
+            group = full.substring(SHARE.length(), slash);
+            text = full.substring(slash + 1);
+        }
         String[] parts = text.split("/", -1);
         Map<String, Integer> levels = new HashMap<>();
         int rest = Integer.MAX_VALUE;
@@ -49,11 +64,16 @@ final class TopicPattern {
             rest = open ? i : rest;
             parts[i] = open ? "#" : "+";
         }
-        return new TopicPattern(TopicFilter.of(String.join("/", parts)), levels, rest);
+        return new TopicPattern(TopicFilter.of(String.join("/", parts)), group, levels, rest);
     }
 
     TopicFilter filter() {
         return filter;
+    }
+
+    /** {@return the filter with its group, if it is shared} */
+    String text() {
+        return group == null ? filter.value() : SHARE + group + "/" + filter.value();
     }
 
     Set<String> names() {

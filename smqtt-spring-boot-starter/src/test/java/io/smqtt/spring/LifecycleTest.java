@@ -21,6 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -148,6 +149,18 @@ class LifecycleTest {
                     .containsExactly(
                             "customized", "started with 1", "first", "second", "connected somebody", "intercepted a/b");
         });
+    }
+
+    @Test
+    void nothingThatIsOptionalIsNeeded() {
+        runner.withClassLoader(new FilteredClassLoader(
+                        "org.springframework.boot.actuate",
+                        "org.springframework.boot.health",
+                        "org.springframework.security",
+                        "io.micrometer",
+                        "tools.jackson",
+                        "com.fasterxml.jackson"))
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(MqttTemplate.class));
     }
 
     @Test

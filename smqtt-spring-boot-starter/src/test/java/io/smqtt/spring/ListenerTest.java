@@ -4,9 +4,10 @@ package io.smqtt.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.smqtt.message.ApplicationMessage;
+import io.smqtt.ReceivedMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.test.RawClient;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Flux;
@@ -27,6 +29,9 @@ class ListenerTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final ApplicationContextRunner runner = Contexts.runner();
+
+    @TempDir
+    Path directory;
 
     record State(String color, int level) {}
 
@@ -53,8 +58,9 @@ class ListenerTest {
         }
 
         @MqttListener(filter = "whole", qos = 0)
-        void whole(ApplicationMessage message) {
-            heard.add("whole " + message.qos() + " " + message.payload().asString());
+        void whole(ReceivedMessage message) {
+            heard.add(
+                    "whole " + message.qos() + " " + message.message().payload().asString());
         }
 
         @MqttListener(filter = "mono")
@@ -156,6 +162,45 @@ class ListenerTest {
                 client.expectPublish("a/b", "{\"color\":\"red\",\"level\":3}");
             }
         });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Durable {
+
+        final List<String> heard = new CopyOnWriteArrayList<>();
+
+        @MqttListener(filter = "$share/group/work/{id}", durable = "worker")
+        void work(@TopicVariable String id, String payload) {
+            heard.add(id + " " + payload);
+            if (heard.size() == 1) {
+                throw new IllegalArgumentException("as wanted by the test");
+            }
+        }
+    }
+
+    @Test
+    void aDurableListenerGetsAMessageAgainUntilItHasDealtWithIt() {
+        runner.withUserConfiguration(Durable.class)
+                .withPropertyValues("smqtt.storage.kind=rocksdb", "smqtt.storage.dir=" + directory)
+                .run(context -> {
+                    MqttTemplate template = context.getBean(MqttTemplate.class);
+                    List<String> heard = context.getBean(Durable.class).heard;
+                    await().atMost(PATIENCE)
+                            .until(() -> template.publish("work/1", "x")
+                                            .block(PATIENCE)
+                                            .matches()
+                                    == 1);
+
+                    await().atMost(PATIENCE)
+                            .untilAsserted(() -> assertThat(heard).startsWith("1 x", "1 x"));
+                });
+    }
+
+    @Test
+    void aDurableListenerNeedsAStore() {
+        runner.withUserConfiguration(Durable.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("storage.kind must be rocksdb for the durable listener"));
     }
 
     @Configuration(proxyBeanMethods = false)

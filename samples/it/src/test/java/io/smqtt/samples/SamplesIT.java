@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.samples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.hivemq.client.mqtt.MqttGlobalPublishFilter;
+import com.hivemq.client.mqtt.datatypes.MqttQos;
+import com.hivemq.client.mqtt.mqtt5.Mqtt5BlockingClient;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each sample is started from its jar, and talks to a real client. */
+@Timeout(300)
+class SamplesIT {
+
+    @TempDir
+    Path directory;
+
+    private static void send(Mqtt5BlockingClient client, String topic, String payload) {
+        client.publishWith()
+                .topic(topic)
+                .qos(MqttQos.AT_LEAST_ONCE)
+                .payload(payload.getBytes(StandardCharsets.UTF_8))
+                .send();
+    }
+
+    private static String next(Mqtt5BlockingClient.Mqtt5Publishes received) throws InterruptedException {
+        return received.receive(60, TimeUnit.SECONDS)
+                .map(message ->
+                        message.getTopic() + " " + new String(message.getPayloadAsBytes(), StandardCharsets.UTF_8))
+                .orElse("nothing");
+    }
+
+    @Test
+    void plainJavaAnswers() throws Exception {
+        try (Sample sample = Sample.java("plain-java", directory, Map.of(), "0")) {
+            Mqtt5BlockingClient client = Sample.client(sample.awaitMqttPort());
+            client.connect();
+            try (Mqtt5BlockingClient.Mqtt5Publishes answers = client.publishes(MqttGlobalPublishFilter.ALL)) {
+                client.subscribeWith().topicFilter("answer/#").send();
+                send(client, "ask/7", "hello");
+
+                assertThat(next(answers)).isEqualTo("answer/7 HELLO");
+            } finally {
+                client.disconnect();
+            }
+        }
+    }
+
+    @Test
+    void boot41ServesMqttAndWebFlux() throws Exception {
+        servesMqttAndHttp("boot-4.1");
+    }
+
+    @Test
+    void boot35ServesMqttAndTomcat() throws Exception {
+        servesMqttAndHttp("boot-3.5");
+    }
+
+    private void servesMqttAndHttp(String name) throws Exception {
+        try (Sample sample = Sample.java(
+                name,
+                directory,
+                Map.of(),
+                "--server.port=0",
+                "--server.address=127.0.0.1",
+                "--smqtt.listeners.tcp.host=127.0.0.1",
+                "--smqtt.listeners.tcp.port=0")) {
+            int http = sample.awaitHttpPort();
+            Mqtt5BlockingClient device = Sample.client(sample.awaitMqttPort());
+            device.connect();
+            try (Mqtt5BlockingClient.Mqtt5Publishes commands = device.publishes(MqttGlobalPublishFilter.ALL)) {
+                device.subscribeWith().topicFilter("devices/7/command").send();
+                send(device, "devices/7/state", "{\"color\":\"red\",\"level\":3}");
+
+                await().atMost(Sample.PATIENCE)
+                        .untilAsserted(() -> assertThat(Sample.get(http, "/devices"))
+                                .isEqualTo("{\"7\":{\"color\":\"red\",\"level\":3}}"));
+                assertThat(Sample.post(http, "/devices/7/command", "{\"color\":\"blue\",\"level\":1}"))
+                        .isEqualTo("1");
+                assertThat(next(commands)).isEqualTo("devices/7/command {\"color\":\"blue\",\"level\":1}");
+                assertThat(Sample.get(http, "/actuator/health"))
+                        .contains("\"smqtt\":{\"")
+                        .contains("\"listeners\":\"bound\"");
+                assertThat(Sample.get(http, "/actuator/smqtt/clients")).contains("\"connected\":true");
+                assertThat(Sample.get(http, "/actuator/metrics/smqtt.sessions.active"))
+                        .contains("smqtt.sessions.active");
+            } finally {
+                device.disconnect();
+            }
+            sample.stop();
+            assertThat(sample.awaitEnd()).isTrue();
+            assertThat(sample.output()).contains("stopped");
+        }
+    }
+
+    @Test
+    void anUnknownKeyAndAPortInUseAreExplained() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+                Sample unknown = Sample.java(
+                        "boot-4.1", directory, Map.of(), "--server.port=0", "--smqtt.listeners.tcp.prot=1");
+                Sample inUse = Sample.java(
+                        "boot-4.1",
+                        directory,
+                        Map.of("SMQTT_LISTENERS_TCP_PORT", "" + taken.getLocalPort()),
+                        "--server.port=0",
+                        "--smqtt.listeners.tcp.host=127.0.0.1")) {
+            assertThat(unknown.awaitEnd()).isTrue();
+            assertThat(unknown.output())
+                    .contains("APPLICATION FAILED TO START")
+                    .contains("unknown key listeners.tcp.prot, did you mean listeners.tcp.port?");
+            assertThat(inUse.awaitEnd()).isTrue();
+            assertThat(inUse.output()).contains("APPLICATION FAILED TO START").contains("set smqtt.listeners.tcp.port");
+        }
+    }
+
+    private static List<Integer> freePorts(int count) throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        List<Integer> ports = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+            sockets.add(socket);
+            ports.add(socket.getLocalPort());
+        }
+        for (ServerSocket socket : sockets) {
+            socket.close();
+        }
+        return ports;
+    }
+
+    @Test
+    void replicasAreOneBrokerBehindNginx() throws Exception {
+        List<Integer> ports = freePorts(7);
+        String seeds = "127.0.0.1:" + ports.get(3) + ",127.0.0.1:" + ports.get(4) + ",127.0.0.1:" + ports.get(5);
+        List<Sample> processes = new ArrayList<>();
+        try {
+            for (int i = 0; i < 3; i++) {
+                processes.add(Sample.java(
+                        "boot-4.1-replicas",
+                        directory,
+                        Map.of(
+                                "NODE", "node-" + i,
+                                "MQTT_PORT", "" + ports.get(i),
+                                "CLUSTER_PORT", "" + ports.get(3 + i),
+                                "CLUSTER_SEEDS", seeds,
+                                "CLUSTER_SECRET", "only for this test 0123456789"),
+                        "--server.port=0",
+                        "--server.address=127.0.0.1"));
+            }
+            processes.add(nginx(ports));
+            List<Integer> https = new ArrayList<>();
+            for (Sample replica : processes.subList(0, 3)) {
+                https.add(replica.awaitHttpPort());
+            }
+            for (int http : https) {
+                await().atMost(Sample.PATIENCE)
+                        .untilAsserted(() -> assertThat(Sample.get(http, "/actuator/smqtt/cluster"))
+                                .contains("\"reachableNodes\":3")
+                                .contains("\"ready\":true"));
+            }
+            clientsOfDifferentReplicasReachEachOther(ports.get(6), https);
+        } finally {
+            for (Sample process : processes) {
+                process.stop();
+            }
+            for (Sample process : processes) {
+                process.close();
+            }
+        }
+    }
+
+    private static void clientsOfDifferentReplicasReachEachOther(int front, List<Integer> https) throws Exception {
+        List<Mqtt5BlockingClient> clients = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            Mqtt5BlockingClient client = Sample.client(front);
+            await().atMost(Sample.PATIENCE).ignoreExceptions().untilAsserted(client::connect);
+            clients.add(client);
+        }
+        Mqtt5BlockingClient listening = clients.get(0);
+        try (Mqtt5BlockingClient.Mqtt5Publishes done = listening.publishes(MqttGlobalPublishFilter.ALL)) {
+            listening
+                    .subscribeWith()
+                    .topicFilter("done/#")
+                    .qos(MqttQos.AT_LEAST_ONCE)
+                    .send();
+            List<String> received = new ArrayList<>();
+            for (int i = 0; i < 9; i++) {
+                send(clients.get(i % 3), "work/" + i, "x");
+            }
+            for (int i = 0; i < 9; i++) {
+                received.add(next(done));
+            }
+
+            assertThat(received) // each was dealt with once, wherever it came from
+                    .containsExactlyInAnyOrder(
+                            "done/0 X",
+                            "done/1 X",
+                            "done/2 X",
+                            "done/3 X",
+                            "done/4 X",
+                            "done/5 X",
+                            "done/6 X",
+                            "done/7 X",
+                            "done/8 X");
+            for (int http : https) { // least_conn spreads them
+                assertThat(Sample.get(http, "/actuator/smqtt/clients")).contains("\"connected\":true");
+            }
+        } finally {
+            clients.forEach(Mqtt5BlockingClient::disconnect);
+        }
+    }
+
+    private Sample nginx(List<Integer> ports) throws IOException {
+        String config = Files.readString(Sample.directory("boot-4.1-replicas").resolve("nginx.conf"))
+                .replace("RUN_DIRECTORY", directory.toString())
+                .replace("FRONT_PORT", ports.get(6).toString());
+        for (int i = 0; i < 3; i++) {
+            config = config.replace("MQTT_PORT_" + (i + 1), ports.get(i).toString());
+        }
+        Path module = Path.of("/usr/lib/nginx/modules/ngx_stream_module.so");
+        if (Files.exists(module)) {
+            config = "load_module " + module + ";\n" + config;
+        }
+        Path file = Files.writeString(directory.resolve("nginx.conf"), config);
+        return Sample.start(List.of("nginx", "-c", file.toString(), "-p", directory.toString()), directory, Map.of());
+    }
+}
