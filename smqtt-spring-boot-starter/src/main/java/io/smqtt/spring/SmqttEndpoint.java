@@ -65,7 +65,11 @@ final class SmqttEndpoint {
      */
     @ReadOperation
     @Nullable
-    Map<String, Object> part(@Selector String part, @Nullable Integer limit, @Nullable String match) {
+    @SuppressWarnings("deprecation") // Spring Boot 3 knows optional parameters by Spring's own annotation
+    Map<String, Object> part(
+            @Selector String part,
+            @org.springframework.lang.Nullable @Nullable Integer limit,
+            @org.springframework.lang.Nullable @Nullable String match) {
         int most = Math.max(1, Math.min(limit == null ? DEFAULT_LIMIT : limit, MOST));
         String contained = match == null ? "" : match;
         return switch (part) {

@@ -45,6 +45,7 @@ final class Sample implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-jar",
                 directory(sample).resolve("target/app.jar").toAbsolutePath().toString()));
         command.addAll(List.of(arguments));

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.config.ConfigKey;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What {@code docs/spring.md} shows is what the samples have, which are compiled and run; its properties are those of the schema. */
+class SpringDocumentTest {
+
+    private static final Path ROOT = Path.of("..");
+    private static final Path DOCUMENT = ROOT.resolve("docs/spring.md");
+
+    private static String plain(String text) {
+        return text.replaceAll("\\s+", " ").strip();
+    }
+
+    private static String samples() throws IOException {
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.walk(ROOT.resolve("samples"))) {
+            for (Path file : files.filter(path -> !path.toString().contains("/target/"))
+                    .filter(path -> path.toString().endsWith(".java")
+                            || path.getFileName().toString().equals("pom.xml"))
+                    .toList()) {
+                all.append(plain(Files.readString(file))).append('\n');
+            }
+        }
+        return all.toString();
+    }
+
+    @Test
+    void everyExampleStandsInASample() throws IOException {
+        String samples = samples();
+        Matcher block = Pattern.compile("(?ms)^```(java|xml)\n(.*?)^```$").matcher(Files.readString(DOCUMENT));
+        int found = 0;
+        while (block.find()) {
+            String example = plain(block.group(2).replace("</dependency>", ""));
+            assertThat(samples).contains(example);
+            found++;
+        }
+        assertThat(found).isGreaterThan(4);
+    }
+
+    @Test
+    void thePropertiesAreThoseOfTheSchema() throws IOException {
+        String text = Files.readString(DOCUMENT);
+        List<ConfigKey> own = SmqttProperties.schema().describe().stream()
+                .filter(key -> key.name().equals("enabled") || key.name().startsWith("spring."))
+                .toList();
+
+        assertThat(own)
+                .hasSize(6)
+                .allSatisfy(key ->
+                        assertThat(text).contains("| `smqtt." + key.name() + "` | `" + key.defaultText() + "` |"));
+    }
+}
