@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-import io.smqtt.message.ReasonCode;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
@@ -33,16 +32,20 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     }
 
     @Override
+    public void bequeath(String clientId, SessionDeparture.Reply reply) {
+        Session session = registry.find(clientId);
+        registry.depart(
+                clientId, false, session == null ? null : session.client().userName(), reply);
+    }
+
+    @Override
     public SessionArrival arrive(SessionState state) {
         return registry.arrive(state);
     }
 
     @Override
-    public void end(String clientId) {
-        Session session = registry.find(clientId);
-        if (session != null) {
-            session.execute(() -> session.terminate(ReasonCode.SESSION_TAKEN_OVER));
-        }
+    public SessionArrival merge(SessionState state) {
+        return registry.merge(state);
     }
 
     @Override

@@ -163,6 +163,7 @@ final class ClientCodec {
         target.u8(state == null ? 0 : 1);
         if (state != null) {
             optional(target.text(state.clientId()), state.userName()).number(state.expirySeconds());
+            target.i64(state.claimClock()).i64(state.cleanClock());
             target.number(state.subscriptions().size());
             for (StoredSubscription subscription : state.subscriptions()) {
                 target.text(subscription.clientFilter())
@@ -220,6 +221,8 @@ final class ClientCodec {
         if (expirySeconds <= 0 || expirySeconds > 0xFFFF_FFFFL) {
             throw new MalformedFrameException("an expiry interval is out of range");
         }
+        long claimClock = source.i64();
+        long cleanClock = source.i64();
         int count = source.count(3);
         List<StoredSubscription> subscriptions = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -237,7 +240,7 @@ final class ClientCodec {
         for (int i = 0; i < waiting; i++) {
             awaitingRelease.add(packetId(source));
         }
-        return new SessionState(clientId, userName, expirySeconds, subscriptions, awaitingRelease);
+        return new SessionState(clientId, userName, expirySeconds, claimClock, cleanClock, subscriptions, awaitingRelease);
     }
 
     private static StoredMessage message(FrameReader source, long sequence, long nowNanos) {

@@ -2,10 +2,13 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ReasonCode;
+import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +28,12 @@ final class ClusterClients {
     private static final int SLICES = 32;
     private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    /** How many sessions are given to those that have claimed them later at a time. */
+    private static final int BEQUEATHED_AT_ONCE = 64;
+
+    /** The number of no claim: the session goes to one that is there already. */
+    private static final long NO_CLAIM = 0;
+
     /** Longer than a sender is patient. */
     private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -39,11 +48,21 @@ final class ClusterClients {
     private final LongSupplier routes;
     private final Map<String, SessionSender> sending = new HashMap<>();
     private final List<SessionReceiver> receiving = new ArrayList<>();
+    /** A node that has claimed a client later. */
+    private record Heir(NodeIdentity node, long clock) {}
+
     private List<String> newIds = new ArrayList<>();
     private List<Long> newClocks = new ArrayList<>();
     private long toldAtNanos;
     private int slice;
     private long attempts;
+    private final LongSupplier marks = RouterPart.marks();
+
+    /** Clients with a session here that another node has claimed later, and who has. */
+    private final Map<String, Heir> heirs = new LinkedHashMap<>();
+
+    /** Clients with a session here that did not come to its end, and whose it was. */
+    private final Map<String, NodeIdentity> unfinished = new HashMap<>();
 
     /**
      * Creates the parts; none says anything yet.
@@ -82,6 +101,7 @@ final class ClusterClients {
     }
 
     void settled(ClientIdentity client) {
+        unfinished.remove(client.clientId());
         claims.settled(client);
     }
 
@@ -134,31 +154,66 @@ final class ClusterClients {
         }
         if (claims.isNewer(clientId, release.clock()) || mine > release.clock()) {
             answer(from.nodeId(), claim, Frame.Outcome.NEWER, Math.max(mine, release.clock()));
-        } else if (claims.isOpening(clientId)) {
+        } else if (claims.isOpening(clientId) || isComing(clientId)) {
             return; // asked again when it is open
         } else if (mine == LocalClients.NONE) {
             answer(from.nodeId(), claim, Frame.Outcome.FREE, 0);
-        } else if (release.claimantClock() > mine) {
-            local.end(clientId);
-            answer(from.nodeId(), claim, Frame.Outcome.FREE, 0);
         } else {
-            send(from, release);
+            SessionSender sender = sender(claim);
+            sender.askers().add(from.nodeId());
+            local.depart(clientId, release.discard(), release.userName(), sender);
         }
     }
 
-    private void send(NodeIdentity coordinatedBy, Frame.Release release) {
-        ClaimKey claim = release.claim();
+    private SessionSender sender(ClaimKey claim) {
         SessionSender[] created = new SessionSender[1];
-        SessionSender sender = new SessionSender(claim, ++attempts, wire, retry, this::fence, outcome -> {
+        SessionSender sender = new SessionSender(claim, ++attempts, marks, wire, retry, this::fence, outcome -> {
             SessionSender own = created[0];
             if (sending.remove(claim.clientId(), own)) {
+                unfinished.remove(claim.clientId());
                 own.askers().forEach(asker -> answer(asker, claim, outcome, 0));
+                if (claim.number() == NO_CLAIM && outcome != Frame.Outcome.FREE) {
+                    wire.later(retry.toMillis(), () -> compare(claim));
+                }
             }
         });
         created[0] = sender;
-        sender.askers().add(coordinatedBy.nodeId());
         sending.put(claim.clientId(), sender);
-        local.depart(claim.clientId(), release.discard(), release.userName(), sender);
+        return sender;
+    }
+
+    /** A session could not be given to who has claimed it later: if that is still so, it is tried again. */
+    private void compare(ClaimKey claim) {
+        long clock = local.clockOf(claim.clientId());
+        if (clock != LocalClients.NONE && wire.reaches(claim.claimant(), claim.epoch())) {
+            wire.send(claim.claimant(), new Frame.Owned(List.of(claim.clientId()), List.of(clock)));
+        }
+    }
+
+    /** Whether a session of the client is on its way here. */
+    private boolean isComing(String clientId) {
+        return receiving.stream()
+                .anyMatch(receiver -> !receiver.isOver() && receiver.clientId().equals(clientId));
+    }
+
+    /** Sessions that were claimed later elsewhere go there, a few at a time. */
+    private void bequeath() {
+        Iterator<Map.Entry<String, Heir>> all = heirs.entrySet().iterator();
+        while (all.hasNext() && sending.size() < BEQUEATHED_AT_ONCE) {
+            Map.Entry<String, Heir> next = all.next();
+            String clientId = next.getKey();
+            NodeIdentity heir = next.getValue().node();
+            long clock = local.clockOf(clientId);
+            all.remove();
+            boolean mine = clock != LocalClients.NONE
+                    && clock <= next.getValue().clock()
+                    && !sending.containsKey(clientId)
+                    && !claims.concerns(clientId)
+                    && !isComing(clientId);
+            if (mine && wire.reaches(heir.nodeId(), heir.epoch())) {
+                local.bequeath(clientId, sender(new ClaimKey(heir.nodeId(), heir.epoch(), NO_CLAIM, clientId)));
+            }
+        }
     }
 
     private void answer(String to, ClaimKey claim, Frame.Outcome outcome, long clock) {
@@ -185,7 +240,7 @@ final class ClusterClients {
         wire.heardClock(decision.clock());
         for (SessionReceiver receiver : List.copyOf(receiving)) {
             if (receiver.number() == decision.number() && !receiver.isOver()) {
-                receiver.lose(() -> granted(from, decision));
+                lose(receiver, () -> granted(from, decision));
                 return;
             }
         }
@@ -197,30 +252,59 @@ final class ClusterClients {
             return;
         }
         for (SessionReceiver receiver : List.copyOf(receiving)) {
-            if (receiver.number() != part.number() || !receiver.from().equals(from)) {
+            if (!receiver.from().equals(from)) {
                 continue;
             }
             if (receiver.attempt() == part.attempt()) {
                 receiver.receive(part);
                 return;
             }
-            if (receiver.attempt() > part.attempt()) {
-                return; // of a move that was given up
-            }
-            receiver.lose(() -> {});
-            if (!receiver.isOver()) {
-                return; // said again
+            SessionState state = part.state();
+            if (state != null && state.clientId().equals(receiver.clientId()) && !receiver.isOver()) {
+                if (receiver.attempt() < part.attempt()) {
+                    lose(receiver); // it was given up; this one is said again
+                }
+                return;
             }
         }
-        if (part.index() != 0 || !claims.isOpen(part.number())) {
+        SessionState state = part.state();
+        if (state == null || !mayCome(part.number(), state.clientId())) {
             wire.send(
                     from.nodeId(),
                     new Frame.SessionAck(part.number(), part.attempt(), from.epoch(), part.index(), false));
             return;
         }
-        SessionReceiver receiver = new SessionReceiver(wire, local, from, part, this::announce);
+        if (isComing(state.clientId()) || sending.containsKey(state.clientId())) {
+            return; // said again
+        }
+        boolean replaces = from.equals(unfinished.remove(state.clientId()));
+        SessionReceiver receiver = new SessionReceiver(wire, local, from, part, replaces, this::announce);
         receiving.add(receiver);
         receiver.receive(part);
+    }
+
+    private boolean mayCome(long number, String clientId) {
+        if (number == NO_CLAIM) {
+            return local.clockOf(clientId) != LocalClients.NONE
+                    && !sending.containsKey(clientId)
+                    && !claims.concerns(clientId);
+        }
+        return claims.isOpen(number);
+    }
+
+    private void lose(SessionReceiver receiver) {
+        lose(receiver, () -> {});
+    }
+
+    /** No more of a session comes, and something is to be done then. */
+    private void lose(SessionReceiver receiver, Runnable then) {
+        boolean goesOn = !receiver.isOver();
+        receiver.lose(() -> {
+            if (goesOn && receiver.isUnfinished() && claims.concerns(receiver.clientId())) {
+                unfinished.put(receiver.clientId(), receiver.from());
+            }
+            then.run();
+        });
     }
 
     /** Runs a task when all know that a session is here, or nothing more of it comes. */
@@ -262,7 +346,7 @@ final class ClusterClients {
             }
             if (theirs > own
                     || (theirs == own && from.nodeId().compareTo(wire.self().nodeId()) > 0)) {
-                local.end(clientId);
+                heirs.put(clientId, new Heir(from, theirs));
             } else {
                 mine.add(clientId);
                 clocks.add(own);
@@ -296,9 +380,10 @@ final class ClusterClients {
         }
         for (SessionReceiver receiver : List.copyOf(receiving)) {
             if (receiver.from().nodeId().equals(nodeId)) {
-                receiver.lose(() -> {});
+                lose(receiver);
             }
         }
+        heirs.values().removeIf(heir -> heir.node().nodeId().equals(nodeId));
         sync.down(nodeId);
         coordinator.down(nodeId);
         claims.viewChanged();
@@ -311,10 +396,11 @@ final class ClusterClients {
         List.copyOf(sending.values()).forEach(sender -> sender.tick(nowNanos));
         for (SessionReceiver receiver : List.copyOf(receiving)) {
             if (!receiver.isOver() && !receiver.isLost() && nowNanos - receiver.usedAtNanos() > FORGET_NANOS) {
-                receiver.lose(() -> {}); // the sender has given up
+                lose(receiver); // the sender has given up
             }
         }
         receiving.removeIf(receiver -> receiver.isOver() && nowNanos - receiver.usedAtNanos() > FORGET_NANOS);
+        bequeath();
         if (!newIds.isEmpty()) {
             List<String> ids = newIds;
             List<Long> clocks = newClocks;

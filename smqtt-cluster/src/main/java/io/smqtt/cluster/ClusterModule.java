@@ -170,6 +170,7 @@ public final class ClusterModule implements BrokerModule {
                     core.observer(),
                     core.budget(),
                     new Introduction(version(), config.bind(), config.weight()));
+            core.sessions().rememberMarks();
             node = created;
             core.router().index().observe(new LocalRoutes(created));
             core.router().retained().observe(new LocalRetained(created, Thread.currentThread()));

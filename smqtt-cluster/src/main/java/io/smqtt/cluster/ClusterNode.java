@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -55,7 +56,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     private final OwnRoutes own;
     private final Map<String, Member> members = new HashMap<>();
-    private final Set<Peer> present = new HashSet<>();
+    private final Set<Peer> present = new LinkedHashSet<>(); // so that a simulation can be repeated
     private NodeIdentity self;
     private final RetainedReplica retained;
     private final ClusterClients clients;

@@ -22,6 +22,9 @@ final class Coordinator {
 
     private static final int REMEMBERED = 10_000;
 
+    /** A claim that was not said again for so many retries is none any more: that it has ended was lost. */
+    private static final int SILENT_RETRIES = 10;
+
     private final ClientWire wire;
     private final long retryNanos;
     private final Map<String, ArrayDeque<Turn>> queues = new HashMap<>();
@@ -48,13 +51,15 @@ final class Coordinator {
         private final Set<String> asked = new HashSet<>();
         private long clock;
         private long saidAtNanos;
+        private long heardAtNanos;
         private boolean begun;
         private boolean decided;
         private boolean granted;
 
-        Turn(ClaimKey key, Frame.Claim claim) {
+        Turn(ClaimKey key, Frame.Claim claim, long nowNanos) {
             this.key = key;
             this.claim = claim;
+            this.heardAtNanos = nowNanos;
         }
     }
 
@@ -80,10 +85,11 @@ final class Coordinator {
         ArrayDeque<Turn> queue = queues.computeIfAbsent(claim.clientId(), id -> new ArrayDeque<>(2));
         for (Turn turn : queue) {
             if (turn.key.equals(key)) {
+                turn.heardAtNanos = wire.nanoTime();
                 return; // said again
             }
         }
-        queue.add(new Turn(key, claim));
+        queue.add(new Turn(key, claim, wire.nanoTime()));
         next(claim.clientId());
     }
 
@@ -197,11 +203,18 @@ final class Coordinator {
     }
 
     void tick(long nowNanos) {
+        List<ClaimKey> silent = new ArrayList<>();
         for (ArrayDeque<Turn> queue : new ArrayList<>(queues.values())) {
+            for (Turn turn : queue) {
+                if (!turn.decided && nowNanos - turn.heardAtNanos >= SILENT_RETRIES * retryNanos) {
+                    silent.add(turn.key);
+                }
+            }
             Turn turn = queue.peek();
             if (turn != null && turn.begun && nowNanos - turn.saidAtNanos >= retryNanos) {
                 say(turn);
             }
         }
+        silent.forEach(this::end);
     }
 }

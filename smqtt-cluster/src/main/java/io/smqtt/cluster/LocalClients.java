@@ -26,11 +26,14 @@ interface LocalClients {
     /** See {@link io.smqtt.session.SessionRegistry#depart}. */
     void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply);
 
-    /** A session comes from another node. */
+    /** Another node has claimed the client later: the session leaves like one that is claimed by the client itself. */
+    void bequeath(String clientId, SessionDeparture.Reply reply);
+
+    /** A session comes from another node, in the place of one that there may be. */
     SessionArrival arrive(SessionState state);
 
-    /** Another node has claimed the client later: the session ends, and its connection with it. */
-    void end(String clientId);
+    /** A session comes from another node, and becomes one with that which there may be. */
+    SessionArrival merge(SessionState state);
 
     /** Visits all sessions, with the clocks of their claims. */
     void forEach(ObjLongConsumer<String> action);

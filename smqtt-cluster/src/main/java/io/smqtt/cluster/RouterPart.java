@@ -64,7 +64,7 @@ final class RouterPart implements LocalPart {
     }
 
     /** Numbers that no other node, run or event loop is likely to give: 64 random bits to begin with. */
-    private static LongSupplier marks() {
+    static LongSupplier marks() {
         long[] last = {new SplittableRandom().nextLong()};
         return () -> {
             last[0] = last[0] == -1 ? 1 : last[0] + 1;

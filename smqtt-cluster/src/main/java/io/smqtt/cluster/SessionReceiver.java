@@ -25,7 +25,11 @@ final class SessionReceiver {
     private boolean installed;
     private boolean over;
     private boolean lost;
+    private boolean ended;
+    private boolean alone;
     private boolean refusing;
+    private final boolean replaces;
+    private final String clientId;
     private @Nullable Runnable afterwards;
     private long usedAtNanos;
 
@@ -33,6 +37,7 @@ final class SessionReceiver {
      * Creates one for the first part.
      *
      * @param first the first part
+     * @param replaces whether a session that is here is a part of what comes, and worth nothing
      * @param announce runs a task when the routes of this node are known everywhere
      */
     SessionReceiver(
@@ -40,12 +45,15 @@ final class SessionReceiver {
             LocalClients local,
             NodeIdentity from,
             Frame.SessionPart first,
+            boolean replaces,
             BiConsumer<SessionReceiver, Runnable> announce) {
         this.wire = wire;
         this.local = local;
         this.from = from;
         this.number = first.number();
         this.attempt = first.attempt();
+        this.replaces = replaces;
+        this.clientId = Objects.requireNonNull(first.state()).clientId();
         this.announce = announce;
         this.usedAtNanos = wire.nanoTime();
     }
@@ -56,6 +64,15 @@ final class SessionReceiver {
 
     long number() {
         return number;
+    }
+
+    String clientId() {
+        return clientId;
+    }
+
+    /** Whether what is here is what was installed, and nothing else, and the rest of it did not come. */
+    boolean isUnfinished() {
+        return alone && installed && !ended;
     }
 
     /** Which move of that node it is. */
@@ -92,7 +109,8 @@ final class SessionReceiver {
         busy = true;
         SessionState state = part.state();
         if (state != null) {
-            arrival = local.arrive(state);
+            alone = replaces || local.clockOf(state.clientId()) == LocalClients.NONE;
+            arrival = replaces ? local.arrive(state) : local.merge(state);
             done(part, true);
             return;
         }
@@ -112,6 +130,7 @@ final class SessionReceiver {
             case LATE -> taker.late(part.messages(), kept -> wire.execute(() -> done(part, kept)));
             case END ->
                 taker.finish(() -> wire.execute(() -> {
+                    ended = true;
                     end();
                     done(part, true);
                 }));

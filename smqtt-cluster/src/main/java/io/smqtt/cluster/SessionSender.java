@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ final class SessionSender implements SessionDeparture.Reply {
 
     private final ClaimKey claim;
     private final long attempt;
+    private final LongSupplier marks;
     private final ClientWire wire;
     private final Consumer<Runnable> fence;
     private final Consumer<Frame.Outcome> end;
@@ -42,18 +44,21 @@ final class SessionSender implements SessionDeparture.Reply {
      * Creates one that has not begun.
      *
      * @param attempt tells this move apart from the others of this node
+     * @param marks numbers that tell messages apart, none of them given twice by any node
      * @param fence runs a task when everything that was routed up to now has arrived here
      * @param end is told once what became of it
      */
     SessionSender(
             ClaimKey claim,
             long attempt,
+            LongSupplier marks,
             ClientWire wire,
             Duration retry,
             Consumer<Runnable> fence,
             Consumer<Frame.Outcome> end) {
         this.claim = claim;
         this.attempt = attempt;
+        this.marks = marks;
         this.wire = wire;
         this.retryNanos = retry.toNanos();
         this.fence = fence;
@@ -107,6 +112,11 @@ final class SessionSender implements SessionDeparture.Reply {
     // --- parts
 
     private void say(Frame.PartKind kind, @Nullable SessionState state, List<StoredMessage> messages) {
+        for (StoredMessage message : messages) {
+            if (message.message().mark() == 0) {
+                message.message().mark(marks.getAsLong()); // it may be sent again
+            }
+        }
         int index = part == null ? 0 : part.index() + 1;
         Frame.SessionPart next =
                 new Frame.SessionPart(claim.number(), attempt, claim.epoch(), index, kind, state, messages);

@@ -81,6 +81,8 @@ final class GoldenFrames {
                                 "client",
                                 "user",
                                 3_600,
+                                1_003,
+                                1_001,
                                 List.of(
                                         new StoredSubscription("a/+", QoS.AT_LEAST_ONCE, true, true, 200),
                                         new StoredSubscription("$share/g/#", QoS.EXACTLY_ONCE, false, false, 0)),

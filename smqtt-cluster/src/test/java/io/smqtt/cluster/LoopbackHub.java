@@ -3,7 +3,9 @@ package io.smqtt.cluster;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.smqtt.spi.ClusterTransport;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -14,9 +16,40 @@ final class LoopbackHub {
 
     private final ExecutorService thread = Executors.newSingleThreadExecutor(new DefaultThreadFactory("hub", true));
     private final List<End> ends = new CopyOnWriteArrayList<>();
+    private final Set<Set<String>> cuts = new HashSet<>();
 
     ClusterTransport transport(String name) {
         return new End(name);
+    }
+
+    /** Two nodes do not reach each other any more, and know it. */
+    void cut(String one, String other) {
+        change(one, other, true);
+    }
+
+    /** Two nodes reach each other again. */
+    void heal(String one, String other) {
+        change(one, other, false);
+    }
+
+    private void change(String one, String other, boolean cut) {
+        thread.execute(() -> {
+            End first = end(one);
+            End second = end(other);
+            if (cut) {
+                cuts.add(Set.of(one, other));
+                first.handler.down(second);
+                second.handler.down(first);
+            } else {
+                cuts.remove(Set.of(one, other));
+                first.handler.up(second);
+                second.handler.up(first);
+            }
+        });
+    }
+
+    private End end(String name) {
+        return ends.stream().filter(end -> end.name.equals(name)).findFirst().orElseThrow();
     }
 
     private final class End implements ClusterTransport, ClusterTransport.Peer {
@@ -44,8 +77,9 @@ final class LoopbackHub {
         @Override
         public boolean send(Peer peer, byte[] frame, boolean bulk) {
             thread.execute(() -> {
-                if (ends.contains(this) && ends.contains(peer)) {
-                    ((End) peer).handler.received(this, frame);
+                End to = (End) peer;
+                if (ends.contains(this) && ends.contains(to) && !cuts.contains(Set.of(name, to.name))) {
+                    to.handler.received(this, frame);
                 }
             });
             return true;

@@ -156,8 +156,9 @@ class SessionMoveTest {
     }
 
     private void send(long attempt, int index, Frame.PartKind kind, String clientId, String... texts) {
-        SessionState state =
-                kind == Frame.PartKind.STATE ? new SessionState(clientId, null, 100, List.of(), List.of()) : null;
+        SessionState state = kind == Frame.PartKind.STATE
+                ? new SessionState(clientId, null, 100, 0, 0, List.of(), List.of())
+                : null;
         b.node()
                 .clients()
                 .accept(
@@ -172,7 +173,8 @@ class SessionMoveTest {
         List<Frame> said = new ArrayList<>();
         ClaimKey claim = new ClaimKey("b", 1, 7, "client");
         RecordingWire wire = new RecordingWire(simulation, said);
-        SessionSender sender = new SessionSender(claim, 2, wire, Duration.ofSeconds(1), Runnable::run, outcome -> {});
+        SessionSender sender =
+                new SessionSender(claim, 2, () -> 1, wire, Duration.ofSeconds(1), Runnable::run, outcome -> {});
         a.clients().open("client");
         a.clients().depart("client", false, null, sender);
         simulation.run(Duration.ofMillis(1));

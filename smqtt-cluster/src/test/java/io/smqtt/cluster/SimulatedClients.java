@@ -25,6 +25,7 @@ final class SimulatedClients implements LocalClients {
     private final Map<String, Held> sessions = new TreeMap<>();
     private boolean somethingComes;
     private int given;
+    private final List<StoredMessage> alsoElsewhere = new ArrayList<>();
     private int stayed;
 
     /** A session. */
@@ -32,9 +33,17 @@ final class SimulatedClients implements LocalClients {
         private List<StoredMessage> messages = new ArrayList<>();
         private long clock;
         private boolean connected;
+        private long cleanClock;
+        private boolean leaving;
+        private final List<StoredMessage> late = new ArrayList<>();
 
         List<StoredMessage> messages() {
             return messages;
+        }
+
+        /** What a broker does with a message that matches. */
+        void take(StoredMessage message) {
+            (leaving ? late : messages).add(message);
         }
 
         boolean isConnected() {
@@ -58,6 +67,11 @@ final class SimulatedClients implements LocalClients {
     /** How many messages that came meanwhile were given away. */
     int given() {
         return given;
+    }
+
+    /** What came when the new place of its session was known everywhere: it has come there, too. */
+    List<StoredMessage> alsoElsewhere() {
+        return alsoElsewhere;
     }
 
     /** How often a session that was to leave stayed. */
@@ -94,18 +108,37 @@ final class SimulatedClients implements LocalClients {
             loop.execute(reply::gone);
             return;
         }
-        held.connected = false;
+        held.leaving = true;
         loop.execute(() -> reply.departing(new Departure(clientId, held)));
     }
 
     @Override
-    public SessionArrival arrive(SessionState state) {
-        return new Arrival(state.clientId());
+    public void bequeath(String clientId, SessionDeparture.Reply reply) {
+        depart(clientId, false, null, reply);
     }
 
     @Override
-    public void end(String clientId) {
-        sessions.remove(clientId);
+    public SessionArrival arrive(SessionState state) {
+        Held held = new Held();
+        held.clock = state.claimClock();
+        held.cleanClock = state.cleanClock();
+        return new Arrival(state.clientId(), held, true);
+    }
+
+    @Override
+    public SessionArrival merge(SessionState state) {
+        Held here = sessions.get(state.clientId());
+        if (here == null || state.cleanClock() > here.clock) {
+            return arrive(state);
+        }
+        return new Arrival(state.clientId(), here.cleanClock > state.claimClock() ? new Held() : here, false);
+    }
+
+    /** The session that takes what matches; null if there is none. */
+    @Nullable
+    Held taking(String clientId) {
+        Held held = sessions.get(clientId);
+        return held == null || !held.connected ? null : held;
     }
 
     @Override
@@ -117,6 +150,7 @@ final class SimulatedClients implements LocalClients {
 
         private final String clientId;
         private final Held held;
+        private List<StoredMessage> inHand = List.of();
         private int at;
 
         Departure(String clientId, Held held) {
@@ -126,7 +160,7 @@ final class SimulatedClients implements LocalClients {
 
         @Override
         public SessionState state() {
-            return new SessionState(clientId, null, 1_000, List.of(), List.of());
+            return new SessionState(clientId, null, 1_000, held.clock, held.cleanClock, List.of(), List.of());
         }
 
         @Override
@@ -149,47 +183,78 @@ final class SimulatedClients implements LocalClients {
                             new int[0],
                             StoredDelivery.WAITING))
                     : List.of();
-            loop.execute(() -> reply.accept(next));
+            if (inHand.isEmpty()) {
+                inHand = List.copyOf(held.late);
+                held.late.clear();
+            }
+            List<StoredMessage> part = inHand.isEmpty() ? next : inHand;
+            loop.execute(() -> reply.accept(part));
         }
 
         @Override
         public void taken() {
-            if (!somethingComes) {
+            if (inHand.isEmpty() && !somethingComes) {
                 throw new AssertionError("there was nothing");
             }
             given++;
+            held.messages.addAll(inHand); // should it stay
+            inHand = List.of();
         }
 
         @Override
         public void leave(Runnable done) {
             sessions.remove(clientId, held);
+            alsoElsewhere.addAll(held.late);
             loop.execute(done);
         }
 
         @Override
         public void stay() {
             stayed++; // it is still there
+            held.leaving = false;
+            held.messages.addAll(inHand);
+            held.messages.addAll(held.late);
+            held.late.clear();
         }
     }
 
     private final class Arrival implements SessionArrival {
 
         private final String clientId;
-        private final Held held = new Held();
+        private final Held held;
+        private final boolean replaces;
+        private boolean there;
 
-        Arrival(String clientId) {
+        Arrival(String clientId, Held held, boolean replaces) {
             this.clientId = clientId;
+            this.held = held;
+            this.replaces = replaces;
+            this.there = sessions.get(clientId) == held;
         }
 
         @Override
         public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
-            held.messages.addAll(messages);
+            if (there && sessions.get(clientId) != held) {
+                loop.execute(() -> done.accept(false));
+                return;
+            }
+            for (StoredMessage message : messages) {
+                boolean known = held.messages.stream()
+                        .anyMatch(present ->
+                                present.message().mark() == message.message().mark());
+                if (!known) {
+                    held.messages.add(message);
+                }
+            }
             loop.execute(() -> done.accept(true));
         }
 
         @Override
         public void install(Consumer<Boolean> done) {
-            sessions.put(clientId, held);
+            if (replaces) {
+                sessions.put(clientId, held);
+                there = true;
+            }
             loop.execute(() -> done.accept(true));
         }
 
@@ -205,7 +270,9 @@ final class SimulatedClients implements LocalClients {
 
         @Override
         public void discard() {
-            held.messages = new ArrayList<>();
+            if (replaces) {
+                held.messages = new ArrayList<>();
+            }
         }
     }
 }

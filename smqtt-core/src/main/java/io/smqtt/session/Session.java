@@ -45,6 +45,9 @@ public final class Session implements Subscriber {
     private @Nullable Set<Long> cameElsewhere;
 
     private volatile long claimClock;
+    private boolean beginsClean;
+    private volatile long cleanClock;
+    private final long key;
     private @Nullable SharedMember member;
     private @Nullable SessionOpening opening;
     private final @Nullable SessionRecord record;
@@ -61,6 +64,8 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = request.client();
         this.clientId = client.clientId();
+        this.key = RecentMarks.keyOf(clientId);
+        this.beginsClean = request.cleanStart();
         this.owner = request.loop();
         this.absence = new SessionAbsence(this, resources, registry, request.expirySeconds());
         Stores stores = resources.stores();
@@ -80,6 +85,7 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = client;
         this.clientId = client.clientId();
+        this.key = RecentMarks.keyOf(clientId);
         this.owner = owner;
         this.absence = new SessionAbsence(this, resources, registry, expirySeconds);
         this.record = null;
@@ -97,6 +103,7 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = client;
         this.clientId = client.clientId();
+        this.key = RecentMarks.keyOf(clientId);
         this.owner = owner;
         this.absence = new SessionAbsence(this, resources, registry, stored.expirySeconds());
         absence.recovered(stored.will());
@@ -222,6 +229,13 @@ public final class Session implements Subscriber {
         cameElsewhere = marks;
     }
 
+    /** Marks that were set before are not looked at any more. */
+    void cameElsewhereNoMore(Set<Long> marks) {
+        if (cameElsewhere == marks) { // not one of a later move
+            cameElsewhere = null;
+        }
+    }
+
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (cameElsewhere(message, subscription)) {
             return;
@@ -231,9 +245,36 @@ public final class Session implements Subscriber {
         } else if (sink == null && subscription.shareName() != null) {
             registry.groups().take(this, message, subscription, ticket);
         } else {
+            remember(message);
             outbound().deliver(message, subscription, ticket);
             absence.awaitExpiryOf(message);
         }
+    }
+
+    /** A message that came by another node is taken; what comes here as well is for {@link #cameElsewhere}. */
+    void takeMerged(ApplicationMessage message, Subscription subscription) {
+        Set<Long> marks = cameElsewhere;
+        cameElsewhere = null; // it is the one that has come elsewhere
+        try {
+            take(message, subscription, RouteTicket.NONE);
+        } finally {
+            cameElsewhere = marks;
+        }
+    }
+
+    /** A message that other nodes may send here once more is known from now on. */
+    void remember(ApplicationMessage message) {
+        if (message.qos() != QoS.AT_MOST_ONCE) {
+            RecentMarks marks = registry.recentMarks(owner);
+            if (marks != null && absence.expirySeconds() > 0) {
+                marks.took(key, message);
+            }
+        }
+    }
+
+    /** The client identifier as a number. */
+    long key() {
+        return key;
     }
 
     /** What goes to the client, if anything ever did. */
@@ -767,6 +808,19 @@ public final class Session implements Subscriber {
      */
     public void claimClock(long clock) {
         claimClock = clock;
+        if (beginsClean) {
+            beginsClean = false;
+            cleanClock = clock;
+        }
+    }
+
+    /** When the client began it with a clean start, by the cluster's clock; 0 if it did not. */
+    long cleanClock() {
+        return cleanClock;
+    }
+
+    void cleanClock(long clock) {
+        cleanClock = clock;
     }
 
     /** The client was given to another node. On the session's loop, or on its way there. */

@@ -44,6 +44,7 @@ public final class SessionRegistry {
     private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
     private final @Nullable UserSessions users;
     private final GroupBacklog groups;
+    private volatile RecentMarks @Nullable [] recentMarks;
 
     /**
      * Creates a registry.
@@ -256,6 +257,56 @@ public final class SessionRegistry {
         List<RoutingLoop> loops = resources.router().loops();
         int hash = state.clientId().hashCode();
         return new StoredArrival(resources, this, loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size())), state);
+    }
+
+    /**
+     * A session comes from another node, and the client may have one here: then both become one. Any thread.
+     *
+     * @param state what comes, without its messages
+     * @return takes its messages
+     */
+    public SessionArrival merge(SessionState state) {
+        Session here = sessions.get(state.clientId());
+        if (here == null || here.hasEnded()) {
+            return arrive(state);
+        }
+        boolean allowed = mayClaim(state.userName(), here.client());
+        boolean newer = state.claimClock() > here.claimClock();
+        if (state.cleanClock() > here.claimClock() || (newer && !allowed)) {
+            return arrive(state); // in the place of the one here
+        }
+        boolean unwanted = here.cleanClock() > state.claimClock() || !allowed;
+        return new MergingArrival(resources, this, here, state, unwanted);
+    }
+
+    /** From now on messages that other nodes may send twice are remembered for a while. Any thread. */
+    public void rememberMarks() {
+        RecentMarks[] marks = new RecentMarks[resources.router().loops().size()];
+        for (int i = 0; i < marks.length; i++) {
+            marks[i] = new RecentMarks();
+        }
+        recentMarks = marks;
+    }
+
+    /** What sessions of a loop have taken; null on a node without others. */
+    @Nullable
+    RecentMarks recentMarks(RoutingLoop loop) {
+        RecentMarks[] all = recentMarks;
+        return all == null ? null : all[loop.index()];
+    }
+
+    /** Whether a session of this node has taken the message with a mark. On the session's loop. */
+    boolean hasTaken(Session session, long mark) {
+        RecentMarks[] all = recentMarks;
+        if (all != null) {
+            all[session.owner().index()].settle();
+            for (RecentMarks marks : all) {
+                if (marks.knows(session.key(), mark)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     void remove(Session session) {

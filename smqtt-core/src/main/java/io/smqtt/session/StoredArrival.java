@@ -47,6 +47,7 @@ final class StoredArrival implements SessionArrival {
     private final SessionMove hold;
     private final List<StoredMessage> inMemory = new ArrayList<>();
     private final Set<Long> cameLate = new HashSet<>();
+    private final List<Long> marks = new ArrayList<>();
     private final @Nullable Session unstored;
     private final long number;
     private int count;
@@ -92,6 +93,11 @@ final class StoredArrival implements SessionArrival {
     @Override
     public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
         loop.executor().execute(() -> {
+            for (StoredMessage message : messages) {
+                if (message.message().mark() != 0) {
+                    marks.add(message.message().mark());
+                }
+            }
             Stores present = stores;
             if (present == null) {
                 inMemory.addAll(messages);
@@ -177,6 +183,13 @@ final class StoredArrival implements SessionArrival {
 
     private void become(Session mine) {
         session = mine;
+        mine.claimClock(state.claimClock());
+        mine.cleanClock(state.cleanClock());
+        RecentMarks recent = registry.recentMarks(loop);
+        if (recent != null) {
+            marks.forEach(mark -> recent.took(mine.key(), mark));
+        }
+        marks.clear();
         mine.hold(hold);
         mine.cameElsewhere(cameLate);
         mine.arrived();
@@ -223,6 +236,10 @@ final class StoredArrival implements SessionArrival {
     public void late(List<StoredMessage> messages, Consumer<Boolean> done) {
         loop.executor().execute(() -> {
             Session mine = session();
+            if (mine.hasEnded()) { // or went on to another node
+                done.accept(false);
+                return;
+            }
             for (StoredMessage late : messages) {
                 ApplicationMessage message = late.message();
                 cameAbout(late);

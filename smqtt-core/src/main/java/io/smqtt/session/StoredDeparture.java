@@ -92,7 +92,13 @@ final class StoredDeparture implements SessionDeparture {
                 ? List.of()
                 : Arrays.stream(inbound.identifiers()).boxed().toList();
         state = new SessionState(
-                session.id(), session.client().userName(), session.expirySeconds(), subscriptions, identifiers);
+                session.id(),
+                session.client().userName(),
+                session.expirySeconds(),
+                session.claimClock(),
+                session.cleanClock(),
+                subscriptions,
+                identifiers);
     }
 
     @Override

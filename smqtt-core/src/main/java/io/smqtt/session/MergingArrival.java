@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session that comes to a node where its client has another one, since neither node knew of the other's. What it holds
+ * goes behind what waits for the client here, without messages that came here as well; subscriptions that the client does not
+ * have here are made. What is routed here meanwhile comes after that. Everything on the event loop of the session here.
+ */
+final class MergingArrival implements SessionArrival {
+
+    private static final long STRAGGLE_SECONDS = 30;
+
+    private final SessionResources resources;
+    private final SessionRegistry registry;
+    private final Session session;
+    private final SessionState state;
+
+    /** Whether the client does not want what comes: it began with a clean start later. */
+    private final boolean unwanted;
+
+    private final SessionMove hold;
+    private final Set<Long> came = new HashSet<>();
+    private boolean begun;
+    private boolean over;
+
+    MergingArrival(
+            SessionResources resources,
+            SessionRegistry registry,
+            Session session,
+            SessionState state,
+            boolean unwanted) {
+        this.resources = resources;
+        this.registry = registry;
+        this.session = session;
+        this.state = state;
+        this.unwanted = unwanted;
+        this.hold = new SessionMove(null, resources);
+    }
+
+    private void begin() {
+        if (!begun && !unwanted) {
+            begun = true;
+            session.hold(hold);
+            session.cameElsewhere(came);
+        }
+    }
+
+    @Override
+    public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
+        take(messages, done);
+    }
+
+    @Override
+    public void late(List<StoredMessage> messages, Consumer<Boolean> done) {
+        take(messages, done);
+    }
+
+    private void take(List<StoredMessage> messages, Consumer<Boolean> done) {
+        session.execute(() -> {
+            if (session.hasEnded()) {
+                done.accept(false);
+                return;
+            }
+            begin();
+            messages.forEach(this::take);
+            session.afterCommit(done::accept);
+        });
+    }
+
+    private void take(StoredMessage stored) {
+        ApplicationMessage message = stored.message();
+        StoredDelivery.State delivery = stored.delivery().state();
+        if (delivery == StoredDelivery.State.RECEIVED) {
+            return; // the client has it
+        }
+        if (unwanted) {
+            resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
+            return;
+        }
+        if (delivery == StoredDelivery.State.WAITING) {
+            resources.observer().messageRedispatched(1);
+        }
+        if (message.mark() != 0 && (registry.hasTaken(session, message.mark()) || !came.add(message.mark()))) {
+            resources
+                    .observer()
+                    .messageDelivered(stored.qos(), message.payload().size());
+            return;
+        }
+        Subscription subscription = StoredArrival.subscription(session, stored);
+        session.takeMerged(message, subscription);
+    }
+
+    @Override
+    public void install(Consumer<Boolean> done) {
+        session.execute(() -> {
+            if (session.hasEnded()) {
+                done.accept(false);
+                return;
+            }
+            if (!unwanted) {
+                begin();
+                state.subscriptions().forEach(this::subscribe);
+                registry.recheck(session);
+            }
+            session.afterCommit(done::accept);
+        });
+    }
+
+    private void subscribe(StoredSubscription stored) {
+        String text = stored.clientFilter();
+        SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
+        TopicFilter filter = shared == null ? TopicFilter.of(text) : shared.filter();
+        @Nullable String shareName = shared == null ? null : shared.shareName();
+        if (session.subscription(filter, shareName) == null) {
+            session.subscribe(new Subscription(
+                    session,
+                    filter,
+                    shareName,
+                    stored.maximumQos(),
+                    stored.noLocal(),
+                    stored.retainAsPublished(),
+                    stored.identifier()));
+        }
+    }
+
+    @Override
+    public void finish(Runnable done) {
+        session.execute(() -> {
+            end();
+            done.run();
+        });
+    }
+
+    @Override
+    public void discard() {
+        session.execute(this::end);
+    }
+
+    private void end() {
+        if (over || !begun) {
+            over = true;
+            return;
+        }
+        over = true;
+        session.hold(null);
+        while (!hold.isEmpty()) {
+            hold.poll((message, subscription, ticket) -> {
+                session.take(message, subscription, ticket);
+                ticket.release(true);
+            });
+        }
+        RoutingLoop loop = session.owner();
+        Runnable forget = () -> session.execute(() -> session.cameElsewhereNoMore(came));
+        loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
+    }
+}
