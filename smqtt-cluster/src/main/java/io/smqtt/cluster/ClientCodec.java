@@ -240,7 +240,8 @@ final class ClientCodec {
         for (int i = 0; i < waiting; i++) {
             awaitingRelease.add(packetId(source));
         }
-        return new SessionState(clientId, userName, expirySeconds, claimClock, cleanClock, subscriptions, awaitingRelease);
+        return new SessionState(
+                clientId, userName, expirySeconds, claimClock, cleanClock, subscriptions, awaitingRelease);
     }
 
     private static StoredMessage message(FrameReader source, long sequence, long nowNanos) {

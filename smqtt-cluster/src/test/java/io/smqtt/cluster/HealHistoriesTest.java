@@ -119,12 +119,19 @@ class HealHistoriesTest {
                     Set.of());
             node.claim(client, reason -> {
                 if (reason == null) {
-                    simulation.after(random.nextInt(20_000_000), () -> {
-                        node.clients().open(clientId);
-                        node.settled(client);
-                    });
+                    simulation.after(random.nextInt(20_000_000), () -> open(node, client));
                 }
             });
+        }
+
+        /** A session that is about to leave opens when it has left, or stays. */
+        private void open(SimulatedNode node, ClientIdentity client) {
+            if (node.clients().isLeaving(client.clientId())) {
+                simulation.after(5_000_000, () -> open(node, client));
+            } else {
+                node.clients().open(client.clientId());
+                node.settled(client);
+            }
         }
 
         private void publish(int index, String clientId) {
@@ -149,8 +156,8 @@ class HealHistoriesTest {
                 node.clients()
                         .alsoElsewhere()
                         .forEach(message -> taken.values()
-                                .forEach(all -> all.remove(
-                                        message.message().payload().asString())));
+                                .forEach(all ->
+                                        all.remove(message.message().payload().asString())));
             }
             for (int i = 0; i < CLIENTS; i++) {
                 String clientId = "c" + i;

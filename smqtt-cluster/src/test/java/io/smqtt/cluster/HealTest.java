@@ -56,8 +56,7 @@ class HealTest {
     private static BrokerExtension broker(int index, boolean stored) {
         return new BrokerExtension(
                 broker -> broker,
-                parts -> parts.module(MODULES.get(index))
-                        .store(stored ? new ManualStore(System::nanoTime) : null));
+                parts -> parts.module(MODULES.get(index)).store(stored ? new ManualStore(System::nanoTime) : null));
     }
 
     /** One node is alone. */

@@ -156,9 +156,8 @@ class SessionMoveTest {
     }
 
     private void send(long attempt, int index, Frame.PartKind kind, String clientId, String... texts) {
-        SessionState state = kind == Frame.PartKind.STATE
-                ? new SessionState(clientId, null, 100, 0, 0, List.of(), List.of())
-                : null;
+        SessionState state =
+                kind == Frame.PartKind.STATE ? new SessionState(clientId, null, 100, 0, 0, List.of(), List.of()) : null;
         b.node()
                 .clients()
                 .accept(

@@ -134,6 +134,11 @@ final class SimulatedClients implements LocalClients {
         return new Arrival(state.clientId(), here.cleanClock > state.claimClock() ? new Held() : here, false);
     }
 
+    boolean isLeaving(String clientId) {
+        Held held = sessions.get(clientId);
+        return held != null && held.leaving;
+    }
+
     /** The session that takes what matches; null if there is none. */
     @Nullable
     Held taking(String clientId) {
