@@ -25,6 +25,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -99,6 +100,10 @@ public final class Broker {
     /** Reads what is stored. Blocks; before anybody can connect. */
     Broker recover() {
         try {
+            modules.stream()
+                    .map(BrokerModule::recoveredWillsWait)
+                    .max(Comparator.naturalOrder())
+                    .ifPresent(sessions::recoveredWillsWait);
             sessions.recover();
             return this;
         } catch (RuntimeException e) {

@@ -84,6 +84,16 @@ public interface BrokerModule {
     }
 
     /**
+     * How long wills of sessions that are found in the store wait at a start, since other nodes may have published them
+     * while this one was away. Asked once, before {@link #start}; the longest of all modules counts.
+     *
+     * @return zero if nobody else publishes them
+     */
+    default Duration recoveredWillsWait() {
+        return Duration.ZERO;
+    }
+
+    /**
      * The key of the configuration that asks for this module, as {@link BrokerConfig#requiredModules()} names it.
      *
      * @return for instance {@code cluster.enabled}; empty if no key does

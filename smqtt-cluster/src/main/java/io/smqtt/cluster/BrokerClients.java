@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.Will;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.SessionState;
+import io.smqtt.spi.ClientIdentity;
+import java.net.InetSocketAddress;
+import java.util.Set;
 import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a broker. */
 record BrokerClients(SessionRegistry registry) implements LocalClients {
+
+    private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
 
     @Override
     public long clockOf(String clientId) {
@@ -46,6 +53,17 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     @Override
     public SessionArrival merge(SessionState state) {
         return registry.merge(state);
+    }
+
+    @Override
+    public void publishWill(String clientId, @Nullable String userName, Will will) {
+        registry.publishInherited(
+                new ClientIdentity(clientId, userName, NOWHERE, "", ProtocolVersion.MQTT_5, Set.of()), will);
+    }
+
+    @Override
+    public void willSettledElsewhere(String clientId) {
+        registry.willSettledElsewhere(clientId);
     }
 
     @Override

@@ -26,6 +26,9 @@ final class ClientCodec {
     private static final int OWNED = 39;
     private static final int SYNC = 40;
     private static final int SYNCED = 41;
+    private static final int WILL_COPY = 42;
+    private static final int WILL_ACK = 43;
+    private static final int WILL_DONE = 44;
 
     private static final int NO_LOCAL = 0x04;
     private static final int RETAIN_AS_PUBLISHED = 0x08;
@@ -52,6 +55,13 @@ final class ClientCodec {
             return SESSION_ACK;
         } else if (frame instanceof Frame.Owned) {
             return OWNED;
+        }
+        if (frame instanceof Frame.WillCopy) {
+            return WILL_COPY;
+        } else if (frame instanceof Frame.WillAck) {
+            return WILL_ACK;
+        } else if (frame instanceof Frame.WillDone) {
+            return WILL_DONE;
         }
         return frame instanceof Frame.Sync ? SYNC : SYNCED;
     }
@@ -84,6 +94,12 @@ final class ClientCodec {
             target.number(sync.number()).number(sync.sequence()).u8(sync.fence() ? 1 : 0);
         } else if (frame instanceof Frame.Synced synced) {
             target.number(synced.number()).i64(synced.ofEpoch());
+        } else if (frame instanceof Frame.WillCopy copy) {
+            will(target, copy, nowNanos);
+        } else if (frame instanceof Frame.WillAck ack) {
+            target.number(ack.version()).text(ack.clientId()).i64(ack.ofEpoch()).u8(ack.done() ? 1 : 0);
+        } else if (frame instanceof Frame.WillDone done) {
+            target.number(done.since()).text(done.clientId()).i64(done.ofEpoch());
         }
     }
 
@@ -107,6 +123,9 @@ final class ClientCodec {
             case OWNED -> owned(source);
             case SYNC -> new Frame.Sync(number(source), number(source), source.u8() == 1);
             case SYNCED -> new Frame.Synced(number(source), source.i64());
+            case WILL_COPY -> will(source, nowNanos);
+            case WILL_ACK -> new Frame.WillAck(number(source), source.text(), source.i64(), source.u8() == 1);
+            case WILL_DONE -> new Frame.WillDone(number(source), source.text(), source.i64());
             default -> null;
         };
     }
@@ -152,6 +171,36 @@ final class ClientCodec {
             clocks.add(source.i64());
         }
         return new Frame.Owned(clientIds, clocks);
+    }
+
+    private static void will(FrameWriter target, Frame.WillCopy copy, long nowNanos) {
+        target.number(copy.version())
+                .number(copy.since())
+                .text(copy.clientId())
+                .number(copy.holders().size());
+        copy.holders().forEach(target::text);
+        Frame.HeldWill will = copy.will();
+        target.u8(will == null ? 0 : 1);
+        if (will != null) {
+            optional(target, will.userName()).number(will.expirySeconds()).number(will.delaySeconds());
+            MessageCodec.write(target, will.message(), nowNanos);
+        }
+    }
+
+    private static Frame will(FrameReader source, long nowNanos) {
+        long version = number(source);
+        long since = number(source);
+        String clientId = source.text();
+        int count = source.count(1);
+        List<String> holders = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            holders.add(source.text());
+        }
+        Frame.HeldWill will = source.u8() == 0
+                ? null
+                : new Frame.HeldWill(
+                        optional(source), number(source), number(source), MessageCodec.read(source, nowNanos));
+        return new Frame.WillCopy(version, since, clientId, holders, will);
     }
 
     // --- sessions

@@ -45,6 +45,7 @@ final class ClusterClients {
     private final Claims claims;
     private final Coordinator coordinator;
     private final RouteSync sync;
+    private final Wills wills;
     private final LongSupplier routes;
     private final Map<String, SessionSender> sending = new HashMap<>();
     private final List<SessionReceiver> receiving = new ArrayList<>();
@@ -70,6 +71,7 @@ final class ClusterClients {
      * @param flushRoutes gives numbers to all changes of this node's routes
      * @param routes the number of the last one
      * @param retry how long an answer is waited for
+     * @param willRefused is told of each will that no other node keeps
      */
     ClusterClients(
             ClientWire wire,
@@ -77,7 +79,8 @@ final class ClusterClients {
             LocalPart routed,
             Runnable flushRoutes,
             LongSupplier routes,
-            Duration retry) {
+            Duration retry,
+            Runnable willRefused) {
         this.wire = wire;
         this.local = local;
         this.routed = routed;
@@ -85,11 +88,13 @@ final class ClusterClients {
         this.routes = routes;
         this.retry = retry;
         this.claims = new Claims(wire, local, retry, (clientId, clock) -> {
+            wills().connected(clientId);
             newIds.add(clientId);
             newClocks.add(clock);
         });
         this.coordinator = new Coordinator(wire, retry);
         this.sync = new RouteSync(wire, retry);
+        this.wills = new Wills(wire, local, retry, willRefused);
         this.toldAtNanos = wire.nanoTime();
     }
 
@@ -111,6 +116,11 @@ final class ClusterClients {
         sync.ask(routes.getAsLong(), false, longest, done);
     }
 
+    /** Wills on other nodes, and theirs here. */
+    Wills wills() {
+        return wills;
+    }
+
     // --- what other nodes say, and this one to itself
 
     void accept(NodeIdentity from, Frame.Client frame) {
@@ -130,6 +140,10 @@ final class ClusterClients {
             acknowledged(from, ack);
         } else if (frame instanceof Frame.Owned owned) {
             owned(from, owned);
+        } else if (frame instanceof Frame.WillCopy
+                || frame instanceof Frame.WillAck
+                || frame instanceof Frame.WillDone) {
+            wills.accept(from, frame);
         } else if (frame instanceof Frame.Synced synced
                 && synced.ofEpoch() == wire.self().epoch()) {
             sync.answered(from.nodeId(), synced);
@@ -140,6 +154,7 @@ final class ClusterClients {
         ClaimKey claim = release.claim();
         String clientId = claim.clientId();
         wire.heardClock(release.clock());
+        wills.connected(clientId);
         SessionSender present = sending.get(clientId);
         if (present != null) {
             if (present.claim().equals(claim)) {
@@ -361,6 +376,7 @@ final class ClusterClients {
 
     /** A node can be reached: it is told of all sessions here. */
     void up(String nodeId) {
+        wills.up(nodeId);
         claims.viewChanged();
         List<String> ids = new ArrayList<>();
         List<Long> clocks = new ArrayList<>();
@@ -384,6 +400,7 @@ final class ClusterClients {
             }
         }
         heirs.values().removeIf(heir -> heir.node().nodeId().equals(nodeId));
+        wills.down(nodeId);
         sync.down(nodeId);
         coordinator.down(nodeId);
         claims.viewChanged();
@@ -393,6 +410,7 @@ final class ClusterClients {
         claims.tick(nowNanos);
         coordinator.tick(nowNanos);
         sync.tick(nowNanos);
+        wills.tick(nowNanos);
         List.copyOf(sending.values()).forEach(sender -> sender.tick(nowNanos));
         for (SessionReceiver receiver : List.copyOf(receiving)) {
             if (!receiver.isOver() && !receiver.isLost() && nowNanos - receiver.usedAtNanos() > FORGET_NANOS) {

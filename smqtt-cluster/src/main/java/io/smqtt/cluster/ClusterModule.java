@@ -10,9 +10,11 @@ import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.TlsConfig;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.Will;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.routing.SubscriptionObserver;
+import io.smqtt.session.WillWatch;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
@@ -24,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -46,6 +49,9 @@ public final class ClusterModule implements BrokerModule {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterModule.class);
     private static final Duration FIRST_ROUTES = Duration.ofSeconds(5);
+    /** A node that comes back hears by then what became of its wills. */
+    private static final Duration RECOVERED_WILLS = Duration.ofSeconds(20);
+
     private static final Duration DRAIN = Duration.ofSeconds(2);
     private static final long POLL_MILLIS = 20;
     private static final String SYSTEM_TOPICS = "$SYS/";
@@ -171,6 +177,7 @@ public final class ClusterModule implements BrokerModule {
                     core.budget(),
                     new Introduction(version(), config.bind(), config.weight()));
             core.sessions().rememberMarks();
+            core.sessions().watchWills(new LocalWills(created));
             node = created;
             core.router().index().observe(new LocalRoutes(created));
             core.router().retained().observe(new LocalRetained(created, Thread.currentThread()));
@@ -179,7 +186,7 @@ public final class ClusterModule implements BrokerModule {
                     .start(created)
                     .then(Mono.defer(() -> await(created::knowsAllRoutes, FIRST_ROUTES)))
                     .doOnSuccess(done -> state = ClusterStatus.State.JOINED)
-                    .doOnSuccess(done -> loop.execute(
+                    .doOnSuccess(done -> created.execute(
                             () -> LOG.info("node {} with {}", created.self(), created.reachableMembers())));
         });
     }
@@ -225,7 +232,11 @@ public final class ClusterModule implements BrokerModule {
         return Mono.<Void>create(sink -> {
                     AtomicBoolean over = new AtomicBoolean();
                     sink.onDispose(() -> over.set(true));
-                    loop.execute(() -> poll(condition, sink, over));
+                    try {
+                        loop.execute(() -> poll(condition, sink, over));
+                    } catch (RejectedExecutionException e) {
+                        sink.success(); // nobody waits for it any more
+                    }
                 })
                 .timeout(longest, Mono.empty(), Schedulers.parallel());
     }
@@ -255,6 +266,25 @@ public final class ClusterModule implements BrokerModule {
     /** Whether a topic or filter is below $SYS: those are each node's own, and differ. */
     private static boolean isOfThisNode(String topic) {
         return topic.startsWith(SYSTEM_TOPICS);
+    }
+
+    @Override
+    public Duration recoveredWillsWait() {
+        return RECOVERED_WILLS;
+    }
+
+    /** Tells the cluster of the wills of this node's clients. */
+    private record LocalWills(ClusterNode node) implements WillWatch {
+
+        @Override
+        public void inForce(String clientId, @Nullable String userName, Will will, long expirySeconds) {
+            node.execute(() -> node.clients().wills().inForce(clientId, userName, will, expirySeconds));
+        }
+
+        @Override
+        public void gone(String clientId) {
+            node.execute(() -> node.clients().wills().gone(clientId));
+        }
     }
 
     /**

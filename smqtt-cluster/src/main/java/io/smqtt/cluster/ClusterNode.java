@@ -116,7 +116,17 @@ final class ClusterNode implements ClusterTransport.Handler {
                 this::storeRetained,
                 this::broadcast,
                 (peer, frame) -> transport.send(peer, encode(frame), true));
-        this.clients = new ClusterClients(wire, localClients, local, this::flush, own::sequence, settings.retransmit());
+        this.clients = new ClusterClients(
+                wire,
+                localClients,
+                local,
+                this::flush,
+                own::sequence,
+                settings.retransmit(),
+                () -> complain(
+                        "too many wills: not all of them are kept by other nodes ({} at most, {} bytes)",
+                        Wills.MAXIMUM_WILLS,
+                        Wills.MAXIMUM_BYTES));
         long now = ticker.nanoTime();
         this.toldAtNanos = now;
         this.sweptAtNanos = now;
@@ -126,7 +136,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     /** Begins to look at the clock. Any thread. */
     void start() {
-        loop.execute(this::tick);
+        execute(this::tick);
     }
 
     /** Says and hears nothing any more. Any thread. */
@@ -178,6 +188,15 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
+    /** Has something run on the loop, whose failure is told; forgets it if the loop has ended. Any thread. */
+    void execute(Runnable task) {
+        try {
+            loop.execute(() -> guarded(task));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("the cluster's loop has ended", e);
+        }
+    }
+
     private void guarded(Runnable task) {
         try {
             task.run();
@@ -201,21 +220,17 @@ final class ClusterNode implements ClusterTransport.Handler {
         if (stopped) {
             return;
         }
-        try {
-            loop.execute(() -> {
-                if (fromBefore) {
-                    retained.recovered(message);
-                } else {
-                    retained.stored(message);
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            LOG.debug("the cluster's loop has ended", e);
-        }
+        execute(() -> {
+            if (fromBefore) {
+                retained.recovered(message);
+            } else {
+                retained.stored(message);
+            }
+        });
     }
 
     private void storeRetained(ApplicationMessage message) {
-        local.retain(message, () -> loop.execute(() -> retained.refused(message)));
+        local.retain(message, () -> execute(() -> retained.refused(message)));
     }
 
     private void broadcast(Frame frame) {
@@ -288,7 +303,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     @Override
     public void up(Peer peer) {
-        loop.execute(() -> {
+        execute(() -> {
             if (stopped) {
                 return;
             }
@@ -305,7 +320,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     @Override
     public void down(Peer peer) {
-        loop.execute(() -> {
+        execute(() -> {
             present.remove(peer);
             retained.gone(peer);
             for (Member member : members.values()) {
@@ -319,7 +334,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     @Override
     public void received(Peer from, byte[] bytes) {
-        loop.execute(() -> {
+        execute(() -> {
             if (stopped) {
                 return;
             }
@@ -403,7 +418,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private void sync(Member member, Frame.Sync sync) {
         Asked question = new Asked(member, member.epoch(), sync);
         if (sync.fence()) {
-            local.afterRouted(() -> loop.execute(() -> member.outbox().afterDrained(question::answer)));
+            local.afterRouted(() -> execute(() -> member.outbox().afterDrained(question::answer)));
         } else {
             asked.add(question);
             answerAsked();
@@ -469,7 +484,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         @Override
         public void send(String nodeId, Frame.Client frame) {
             if (nodeId.equals(self.nodeId())) {
-                loop.execute(() -> {
+                ClusterNode.this.execute(() -> {
                     if (!stopped) {
                         clients.accept(self, frame);
                     }
@@ -508,7 +523,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
         @Override
         public void execute(Runnable task) {
-            loop.execute(task);
+            ClusterNode.this.execute(task);
         }
     }
 
@@ -564,7 +579,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private Member join(String nodeId) {
         LateMember late = new LateMember();
         PeerOutbox outbox = new PeerOutbox(
-                loop,
+                this::execute,
                 settings,
                 observer,
                 budget,
@@ -573,7 +588,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                     observer.messageRedispatched(1);
                     local.redispatch(message, group, nodeId);
                 });
-        PeerInbox inbox = new PeerInbox(loop, local::deliver, ack -> send(late.member(), encode(ack)));
+        PeerInbox inbox = new PeerInbox(this::execute, local::deliver, ack -> send(late.member(), encode(ack)));
         LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
         Member member = new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), ticker.nanoTime());
         late.known = member;

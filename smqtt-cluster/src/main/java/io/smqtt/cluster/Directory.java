@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
@@ -44,13 +45,16 @@ final class Directory implements ClientDirectory {
                 sink.success();
                 return;
             }
-            loop.execute(() -> running.clients().claim(client, cleanStart, reason -> {
+            boolean asked = execute(() -> running.clients().claim(client, cleanStart, reason -> {
                 if (reason == null) {
                     sink.success();
                 } else {
                     sink.error(new ClaimRefusedException(reason));
                 }
             }));
+            if (!asked) {
+                sink.error(new ClaimRefusedException(ReasonCode.SERVER_SHUTTING_DOWN));
+            }
             sink.onCancel(() -> settled(client));
         });
     }
@@ -59,11 +63,18 @@ final class Directory implements ClientDirectory {
     public void settled(ClientIdentity client) {
         ClusterNode running = node.get();
         if (running != null) {
-            try {
-                loop.execute(() -> running.clients().settled(client));
-            } catch (RejectedExecutionException e) {
-                LOG.debug("the cluster's loop has ended", e);
-            }
+            execute(() -> running.clients().settled(client));
+        }
+    }
+
+    /** Returns false if the loop has ended. */
+    private boolean execute(Runnable task) {
+        try {
+            loop.execute(task);
+            return true;
+        } catch (RejectedExecutionException e) {
+            LOG.debug("the cluster's loop has ended", e);
+            return false;
         }
     }
 
@@ -75,7 +86,9 @@ final class Directory implements ClientDirectory {
                 sink.success();
                 return;
             }
-            loop.execute(() -> running.clients().whenKnown(LONGEST_SUBACK, all -> sink.success()));
+            if (!execute(() -> running.clients().whenKnown(LONGEST_SUBACK, all -> sink.success()))) {
+                sink.success();
+            }
         });
     }
 

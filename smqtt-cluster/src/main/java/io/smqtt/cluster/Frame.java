@@ -272,6 +272,51 @@ sealed interface Frame {
     record Synced(long number, long ofEpoch) implements Client {}
 
     /**
+     * The will of a client of the sender, or that it has none any more.
+     *
+     * @param version counts what the sender has said of wills
+     * @param since the version in which it was said of this will first
+     * @param clientId the client identifier
+     * @param holders who keeps it; the first of them that is there publishes it
+     * @param will the will, or null
+     */
+    record WillCopy(
+            long version,
+            long since,
+            String clientId,
+            List<String> holders,
+            @Nullable HeldWill will) implements Client {}
+
+    /**
+     * A will was kept, or forgotten, or what became of it was heard.
+     *
+     * @param version the version of the copy, or since when the will was said
+     * @param clientId the client identifier
+     * @param ofEpoch the run of the receiver that said it, or that had the will
+     * @param done whether it answers {@link WillDone}
+     */
+    record WillAck(long version, String clientId, long ofEpoch, boolean done) implements Client {}
+
+    /**
+     * The will of a client of the receiver was published, or is not to be published.
+     *
+     * @param since the version in which the receiver said of it first
+     * @param clientId the client identifier
+     * @param ofEpoch the run of the receiver that had it
+     */
+    record WillDone(long since, String clientId, long ofEpoch) implements Client {}
+
+    /**
+     * A will for others.
+     *
+     * @param userName the client's user, or null
+     * @param expirySeconds the session expiry interval
+     * @param delaySeconds the will delay interval
+     * @param message the message
+     */
+    record HeldWill(@Nullable String userName, long expirySeconds, long delaySeconds, ForwardedMessage message) {}
+
+    /**
      * A message that was not taken over.
      *
      * @param sequence its number

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.Will;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
@@ -34,6 +35,12 @@ interface LocalClients {
 
     /** A session comes from another node, and becomes one with that which there may be. */
     SessionArrival merge(SessionState state);
+
+    /** Publishes the will of a client of a node that is gone. */
+    void publishWill(String clientId, @Nullable String userName, Will will);
+
+    /** The will of a client of this node was published elsewhere, or is not to be published. */
+    void willSettledElsewhere(String clientId);
 
     /** Visits all sessions, with the clocks of their claims. */
     void forEach(ObjLongConsumer<String> action);

@@ -104,6 +104,13 @@ final class GoldenFrames {
         frames.put("owned", new Frame.Owned(List.of("client", "é"), List.of(1_000L, 0L)));
         frames.put("sync", new Frame.Sync(5, 300, true));
         frames.put("synced", new Frame.Synced(5, 9));
+        frames.put(
+                "will-copy",
+                new Frame.WillCopy(
+                        300, 200, "client", List.of("node-2", "é"), new Frame.HeldWill("user", 3_600, 200, full())));
+        frames.put("will-none", new Frame.WillCopy(301, 200, "client", List.of(), null));
+        frames.put("will-ack", new Frame.WillAck(300, "client", 9, true));
+        frames.put("will-done", new Frame.WillDone(300, "client", 9));
     }
 
     private static StoredMessage stored(long number, StoredDelivery delivery, int... identifiers) {

@@ -3,6 +3,7 @@ package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.message.Will;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
@@ -23,6 +24,8 @@ final class SimulatedClients implements LocalClients {
 
     private final Executor loop;
     private final Map<String, Held> sessions = new TreeMap<>();
+    private final List<String> published = new ArrayList<>();
+    private final List<String> settled = new ArrayList<>();
     private boolean somethingComes;
     private int given;
     private final List<StoredMessage> alsoElsewhere = new ArrayList<>();
@@ -144,6 +147,26 @@ final class SimulatedClients implements LocalClients {
     Held taking(String clientId) {
         Held held = sessions.get(clientId);
         return held == null || !held.connected ? null : held;
+    }
+
+    @Override
+    public void publishWill(String clientId, @Nullable String userName, Will will) {
+        published.add(will.message().payload().asString());
+    }
+
+    @Override
+    public void willSettledElsewhere(String clientId) {
+        settled.add(clientId);
+    }
+
+    /** Wills of clients of other nodes that were published here. */
+    List<String> published() {
+        return published;
+    }
+
+    /** Clients of this node whose wills others have seen to. */
+    List<String> settled() {
+        return settled;
     }
 
     @Override

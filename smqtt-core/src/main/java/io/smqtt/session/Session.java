@@ -702,6 +702,11 @@ public final class Session implements Subscriber {
         }
     }
 
+    /** The will of the last connection is not to be published any more. */
+    void willSettledElsewhere() {
+        absence.settledElsewhere();
+    }
+
     /** A session that was found in the store has ended and only its will is left to be published. */
     boolean leavesWill() {
         return absence.leavesWill();

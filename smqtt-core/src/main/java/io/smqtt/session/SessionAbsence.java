@@ -64,6 +64,32 @@ final class SessionAbsence {
         recovered = false;
         expirySeconds = request.expirySeconds();
         will = request.will();
+        WillWatch watch = registry.willWatch();
+        if (watch != null && will != null) {
+            watch.inForce(session.id(), request.client().userName(), will, expirySeconds);
+        }
+    }
+
+    private void willGone(@Nullable Will before) {
+        WillWatch watch = registry.willWatch();
+        if (watch != null && before != null) {
+            watch.gone(session.id());
+        }
+    }
+
+    /** Somebody else has published the will, or found that it is not to be published. */
+    void settledElsewhere() {
+        Will before = will;
+        will = null;
+        if (willTimer != null) {
+            willTimer.cancel();
+            willTimer = null;
+        }
+        if (before != null) {
+            session.willDue(before);
+            session.willPublished(before);
+        }
+        willGone(before);
     }
 
     /** Another connection takes the place of the one that was, or of none. */
@@ -73,6 +99,7 @@ final class SessionAbsence {
         boolean waiting = lost || (willTimer != null && willTimer.isArmed());
         will = null;
         cancel();
+        willGone(due);
         if (due != null && waiting && (sessionEnds || (lost && due.delaySeconds() == 0))) {
             registry.publishWill(session, due);
         }
@@ -89,6 +116,9 @@ final class SessionAbsence {
             expirySeconds = newExpirySeconds;
         }
         Will due = publishWill ? will : null;
+        if (due == null) {
+            willGone(will);
+        }
         will = due; // [MQTT-3.14.4-3]
         DeadlineWheel wheel = wheel();
         if (due != null && (due.delaySeconds() == 0 || expirySeconds == 0)) { // [MQTT-3.1.3-9]
@@ -122,10 +152,11 @@ final class SessionAbsence {
         }
         if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not end as it should
             Will due = will;
-            if (due != null && (due.delaySeconds() == 0 || expirySeconds == 0)) {
+            long hold = registry.recoveredWillsWaitSeconds(); // others may have published it
+            if (due != null && (Math.max(due.delaySeconds(), hold) == 0 || expirySeconds == 0)) {
                 willDue();
             } else if (due != null) {
-                awaitWill(wheel, Math.min(due.delaySeconds(), expirySeconds));
+                awaitWill(wheel, Math.max(hold, Math.min(due.delaySeconds(), expirySeconds)));
             }
             if (expirySeconds == 0) {
                 session.end(false);
@@ -154,6 +185,7 @@ final class SessionAbsence {
         will = null;
         if (due != null) {
             registry.publishWill(session, due);
+            willGone(due);
         }
     }
 

@@ -45,6 +45,8 @@ public final class SessionRegistry {
     private final @Nullable UserSessions users;
     private final GroupBacklog groups;
     private volatile RecentMarks @Nullable [] recentMarks;
+    private volatile @Nullable WillWatch willWatch;
+    private volatile long recoveredWillsWaitSeconds;
 
     /**
      * Creates a registry.
@@ -400,13 +402,72 @@ public final class SessionRegistry {
     }
 
     private void routeWill(RoutingLoop loop, Session session, Will will, ApplicationMessage message) {
-        RouteTicket ticket = willTicket(loop, session, will);
+        routeWill(loop, session.id(), message, willTicket(loop, session, will));
+    }
+
+    private void routeWill(RoutingLoop loop, String clientId, ApplicationMessage message, RouteTicket ticket) {
         if (message.retain()) { // [MQTT-3.1.2-15]
             retained.retain(loop, message, ticket);
         }
-        resources.observer().willPublished(session.id());
+        resources.observer().willPublished(clientId);
         resources.router().route(loop, message, ticket);
         ticket.release(true);
+    }
+
+    /**
+     * Has somebody told of wills from now on. Any thread; before clients connect.
+     *
+     * @param watch who is told
+     */
+    public void watchWills(WillWatch watch) {
+        willWatch = watch;
+    }
+
+    @Nullable
+    WillWatch willWatch() {
+        return willWatch;
+    }
+
+    /**
+     * Lets wills of sessions that are found in the store wait, since others may have published them. Before {@link #recover}.
+     *
+     * @param wait at least so long
+     */
+    public void recoveredWillsWait(Duration wait) {
+        recoveredWillsWaitSeconds = wait.toSeconds();
+    }
+
+    long recoveredWillsWaitSeconds() {
+        return recoveredWillsWaitSeconds;
+    }
+
+    /**
+     * Publishes the will of a client of another node, if it may still do so. Any thread.
+     *
+     * @param client the client, as far as it is known
+     * @param will its will
+     */
+    public void publishInherited(ClientIdentity client, Will will) {
+        ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), client.clientId());
+        List<RoutingLoop> loops = resources.router().loops();
+        RoutingLoop loop = loops.get(Math.floorMod(client.clientId().hashCode(), loops.size()));
+        decide(client, AccessAction.PUBLISH, message.topic().value()).subscribe(decision -> {
+            if (decision == AccessDecision.ALLOW) {
+                loop.executor().execute(() -> routeWill(loop, client.clientId(), message, RouteTicket.NONE));
+            }
+        });
+    }
+
+    /**
+     * The will of a client was published by another node, or is not to be published: not here either. Any thread.
+     *
+     * @param clientId a client identifier
+     */
+    public void willSettledElsewhere(String clientId) {
+        Session session = sessions.get(clientId);
+        if (session != null) {
+            session.execute(session::willSettledElsewhere);
+        }
     }
 
     private RouteTicket willTicket(RoutingLoop loop, Session session, Will will) {

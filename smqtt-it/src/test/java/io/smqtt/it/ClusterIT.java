@@ -9,6 +9,7 @@ import io.smqtt.message.PropertyId;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -236,6 +237,30 @@ class ClusterIT {
                     .isEqualTo(IntStream.range(0, publishers.get(i).count())
                             .boxed()
                             .toList());
+        }
+    }
+
+    @Test
+    void theWillOfAClientOfANodeThatWasKilledIsSeenOnceOnASurvivor() throws Exception {
+        try (RawClient subscriber = client(1, "subscriber");
+                RawClient prober = client(2, "prober");
+                RawClient watched = RawClient.to(brokers.get(0).address("tcp"), ProtocolVersion.MQTT_5)) {
+            subscriber.subscribe("wills/#", 1);
+            publishUntilMatched(prober, "wills/ready");
+            drain(subscriber, "wills/ready");
+            watched.deadline(PATIENCE);
+            watched.connect(ConnectBytes.of("watched")
+                    .will(PublishBytes.to("wills/watched").payload("gone").qos(1)));
+            watched.subscribe("wills/known", 0);
+            publishUntilMatched(prober, "wills/known"); // so the cluster has heard of the client's node since
+            drain(subscriber, "wills/known");
+            brokers.get(0).kill9();
+
+            ReceivedPacket will = subscriber.expectPublish("wills/watched", "gone");
+
+            assertThat(will.qos()).isEqualTo(1);
+            publishUntilMatched(prober, "wills/last");
+            drain(subscriber, "wills/last"); // no second one in between
         }
     }
 

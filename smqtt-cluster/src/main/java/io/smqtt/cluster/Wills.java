@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.Will;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Wills of this node's clients on other nodes, and theirs here. Each is kept by two nodes, which follow from the client
+ * identifier; when its node is gone the first of them that is there publishes it in its time, unless the client is somewhere
+ * else by then, and tells the node when it is back. What is said is said again until it is acknowledged. On the cluster's loop.
+ */
+final class Wills {
+
+    /** How many nodes keep a will. */
+    static final int COPIES = 2;
+
+    /** How many wills of one node are kept elsewhere, and how many bytes of messages. */
+    static final int MAXIMUM_WILLS = 20_000;
+
+    static final long MAXIMUM_BYTES = 32L * 1024 * 1024;
+
+    /** At least so long a node is away before wills of its clients are published: its clients have the time to come back. */
+    static final Duration GRACE = Duration.ofSeconds(5);
+
+    private static final int SAID_AGAIN_AT_ONCE = 500;
+    private static final long TOMBSTONE_NANOS = Duration.ofMinutes(2).toNanos();
+
+    private final ClientWire wire;
+    private final LocalClients local;
+    private final Runnable refused;
+    private final long retryNanos;
+
+    // wills of this node's clients
+    private final Map<String, Own> own = new HashMap<>();
+    private final Set<String> unheard = new LinkedHashSet<>();
+    private long ownBytes;
+    private long versions;
+    private long refusals;
+    private long saidAtNanos;
+
+    // wills of other nodes' clients
+    private final Map<String, Map<String, Held>> held = new LinkedHashMap<>();
+    private final Map<String, Map<String, Done>> done = new LinkedHashMap<>();
+
+    /**
+     * Creates an empty book.
+     *
+     * @param refused is told of each will that no other node keeps since there are too many
+     */
+    Wills(ClientWire wire, LocalClients local, Duration retry, Runnable refused) {
+        this.wire = wire;
+        this.local = local;
+        this.retryNanos = retry.toNanos();
+        this.refused = refused;
+    }
+
+    private static final class Own {
+        private Frame.@Nullable HeldWill will;
+        private long version;
+        private long since;
+        private List<String> holders = List.of();
+
+        /** Who may have heard of it. */
+        private final Set<String> told = new LinkedHashSet<>();
+
+        private final Set<String> pending = new HashSet<>();
+    }
+
+    private static final class Held {
+        private long epoch;
+        private Frame.@Nullable WillCopy copy;
+        private long version;
+        private long since;
+        private long dueNanos;
+        private boolean due;
+        private long goneAtNanos;
+    }
+
+    private record Done(long epoch, long since) {}
+
+    // --- wills of this node's clients
+
+    /** A client of this node has a will. */
+    void inForce(String clientId, @Nullable String userName, Will will, long expirySeconds) {
+        Own entry = own.get(clientId);
+        int bytes = will.message().footprintBytes();
+        if (entry != null) {
+            ownBytes -= bytesOf(entry);
+            entry.will = null;
+        }
+        if ((entry == null && own.size() >= MAXIMUM_WILLS) || ownBytes + bytes > MAXIMUM_BYTES) {
+            refusals++;
+            refused.run();
+            if (entry != null) {
+                say(clientId, entry);
+            }
+            return;
+        }
+        if (entry == null) {
+            entry = new Own();
+            own.put(clientId, entry);
+        }
+        ownBytes += bytes;
+        entry.will = new Frame.HeldWill(
+                userName, expirySeconds, will.delaySeconds(), new ForwardedMessage(will.message(), true, List.of()));
+        entry.since = versions + 1;
+        say(clientId, entry);
+    }
+
+    /** It has none any more. */
+    void gone(String clientId) {
+        Own entry = own.get(clientId);
+        if (entry != null && entry.will != null) {
+            ownBytes -= bytesOf(entry);
+            entry.will = null;
+            say(clientId, entry);
+        }
+    }
+
+    /** How many wills were not given to others since there are too many. */
+    long refusals() {
+        return refusals;
+    }
+
+    private static int bytesOf(Own entry) {
+        Frame.HeldWill will = entry.will;
+        return will == null ? 0 : will.message().message().footprintBytes();
+    }
+
+    private void say(String clientId, Own entry) {
+        Collection<String> others = wire.others();
+        entry.version = ++versions;
+        entry.holders = entry.will == null ? List.of() : holdersOf(clientId, others);
+        entry.told.addAll(entry.holders);
+        entry.pending.clear();
+        entry.pending.addAll(entry.told);
+        for (String node : entry.told) {
+            if (others.contains(node)) {
+                wire.send(node, copy(clientId, entry));
+            }
+        }
+        settle(clientId, entry);
+    }
+
+    private static Frame.WillCopy copy(String clientId, Own entry) {
+        return new Frame.WillCopy(entry.version, entry.since, clientId, entry.holders, entry.will);
+    }
+
+    private void settle(String clientId, Own entry) {
+        if (!entry.pending.isEmpty()) {
+            unheard.add(clientId);
+            return;
+        }
+        unheard.remove(clientId);
+        entry.told.retainAll(entry.holders);
+        if (entry.will == null) {
+            own.remove(clientId);
+        }
+    }
+
+    /** Those who keep the wills of a client, in the order in which they publish. */
+    static List<String> holdersOf(String clientId, Collection<String> others) {
+        return others.stream()
+                .sorted(Comparator.<String>comparingLong(node -> RouteHash.of(node + '/' + clientId, 2))
+                        .reversed()
+                        .thenComparing(Comparator.naturalOrder()))
+                .limit(COPIES)
+                .toList();
+    }
+
+    // --- what nodes say
+
+    void accept(NodeIdentity from, Frame.Client frame) {
+        if (frame instanceof Frame.WillCopy copy) {
+            keep(from, copy);
+        } else if (frame instanceof Frame.WillDone told) {
+            Own entry = own.get(told.clientId());
+            boolean mine = told.ofEpoch() == wire.self().epoch();
+            if (mine ? entry != null && entry.will != null && entry.since == told.since() : entry == null) {
+                local.willSettledElsewhere(told.clientId());
+            }
+            wire.send(from.nodeId(), new Frame.WillAck(told.since(), told.clientId(), told.ofEpoch(), true));
+        } else if (frame instanceof Frame.WillAck ack && ack.done()) {
+            Map<String, Done> ofNode = done.getOrDefault(from.nodeId(), Map.of());
+            if (new Done(ack.ofEpoch(), ack.version()).equals(ofNode.get(ack.clientId()))) {
+                ofNode.remove(ack.clientId());
+            }
+        } else if (frame instanceof Frame.WillAck ack
+                && ack.ofEpoch() == wire.self().epoch()) {
+            Own entry = own.get(ack.clientId());
+            if (entry != null && entry.version == ack.version()) {
+                entry.pending.remove(from.nodeId());
+                settle(ack.clientId(), entry);
+            }
+        }
+    }
+
+    private void keep(NodeIdentity from, Frame.WillCopy copy) {
+        Map<String, Held> ofNode = held.computeIfAbsent(from.nodeId(), node -> new HashMap<>());
+        Held known = ofNode.get(copy.clientId());
+        boolean news = known == null
+                || from.epoch() > known.epoch
+                || (from.epoch() == known.epoch && copy.version() > known.version);
+        if (news && known != null && known.due && from.epoch() > known.epoch) {
+            settled(from.nodeId(), copy.clientId(), known); // the client is back on its node
+        }
+        if (news) {
+            boolean mine =
+                    copy.will() != null && copy.holders().contains(wire.self().nodeId());
+            if (mine && known == null && ofNode.size() >= 2 * MAXIMUM_WILLS) {
+                return; // not acknowledged
+            }
+            Held next = new Held();
+            next.epoch = from.epoch();
+            next.version = copy.version();
+            next.since = copy.since();
+            next.copy = mine ? copy : null;
+            next.goneAtNanos = wire.nanoTime();
+            ofNode.put(copy.clientId(), next);
+        }
+        wire.send(from.nodeId(), new Frame.WillAck(copy.version(), copy.clientId(), from.epoch(), false));
+    }
+
+    // --- nodes and clients that come and go
+
+    /** The other nodes are others now: wills go to who keeps them from now on. */
+    void viewChanged() {
+        Collection<String> others = wire.others();
+        for (Map.Entry<String, Own> next : new ArrayList<>(own.entrySet())) {
+            Own entry = next.getValue();
+            if (entry.will != null && !holdersOf(next.getKey(), others).equals(entry.holders)) {
+                say(next.getKey(), entry);
+            }
+        }
+    }
+
+    /** A node is gone: wills of its clients are due in their time. */
+    void down(String nodeId) {
+        for (Held will : held.getOrDefault(nodeId, Map.of()).values()) {
+            Frame.WillCopy copy = will.copy;
+            Frame.HeldWill content = copy == null ? null : copy.will();
+            if (content != null && !will.due) {
+                long delay = Math.min(content.delaySeconds(), content.expirySeconds());
+                will.due = true;
+                will.dueNanos = wire.nanoTime()
+                        + Math.max(GRACE.toNanos(), Duration.ofSeconds(delay).toNanos());
+            }
+        }
+        viewChanged();
+    }
+
+    /** A node is here: what it was told before it was away it may not have heard. */
+    void up(String nodeId) {
+        for (Held will : held.getOrDefault(nodeId, Map.of()).values()) {
+            if (will.due && wire.reaches(nodeId, will.epoch)) {
+                will.due = false; // it was not gone, and sees to its clients itself
+            } else if (will.due && mayPublish(will)) {
+                Frame.WillCopy copy = will.copy;
+                if (copy != null) { // seen to here, whatever becomes of it
+                    done(nodeId, copy.clientId(), will);
+                }
+            }
+        }
+        own.forEach((clientId, entry) -> {
+            if (entry.told.contains(nodeId)) {
+                entry.pending.add(nodeId);
+                unheard.add(clientId);
+            }
+        });
+        viewChanged();
+    }
+
+    /** A client is somewhere: what it left on a node that is gone is not published. */
+    void connected(String clientId) {
+        held.forEach((nodeId, ofNode) -> {
+            Held will = ofNode.get(clientId);
+            if (will != null && will.due) {
+                settled(nodeId, clientId, will);
+            }
+        });
+    }
+
+    private void settled(String nodeId, String clientId, Held will) {
+        will.due = false;
+        will.copy = null;
+        will.goneAtNanos = wire.nanoTime();
+        done(nodeId, clientId, will);
+    }
+
+    private void done(String nodeId, String clientId, Held will) {
+        Map<String, Done> ofNode = done.computeIfAbsent(nodeId, node -> new LinkedHashMap<>());
+        if (ofNode.size() < MAXIMUM_WILLS) {
+            ofNode.put(clientId, new Done(will.epoch, will.since));
+        }
+    }
+
+    /** Whether this node is the first that keeps a will and is there. */
+    private boolean mayPublish(Held will) {
+        Frame.WillCopy copy = will.copy;
+        Collection<String> others = wire.others();
+        for (String holder : copy == null ? List.<String>of() : copy.holders()) {
+            if (holder.equals(wire.self().nodeId())) {
+                return true;
+            }
+            if (others.contains(holder)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    void tick(long nowNanos) {
+        held.forEach((nodeId, ofNode) -> {
+            Iterator<Map.Entry<String, Held>> all = ofNode.entrySet().iterator();
+            while (all.hasNext()) {
+                Map.Entry<String, Held> next = all.next();
+                Held will = next.getValue();
+                if (will.due && nowNanos - will.dueNanos >= 0) {
+                    publish(nodeId, next.getKey(), will);
+                } else if (will.copy == null && nowNanos - will.goneAtNanos >= TOMBSTONE_NANOS) {
+                    all.remove();
+                }
+            }
+        });
+        held.values().removeIf(Map::isEmpty);
+        if (nowNanos - saidAtNanos >= retryNanos) {
+            saidAtNanos = nowNanos;
+            sayAgain();
+        }
+    }
+
+    private void publish(String nodeId, String clientId, Held will) {
+        Frame.WillCopy copy = will.copy;
+        Frame.HeldWill content = copy == null ? null : copy.will();
+        boolean mine = mayPublish(will);
+        if (content != null && mine) {
+            local.publishWill(
+                    clientId, content.userName(), new Will(content.message().message(), content.delaySeconds()));
+        }
+        if (mine) {
+            settled(nodeId, clientId, will);
+        } else { // another one has published it
+            will.due = false;
+            will.copy = null;
+            will.goneAtNanos = wire.nanoTime();
+        }
+    }
+
+    private void sayAgain() {
+        Collection<String> others = wire.others();
+        int said = 0;
+        for (String clientId : List.copyOf(unheard)) {
+            Own entry = own.get(clientId);
+            if (entry == null || said >= SAID_AGAIN_AT_ONCE) {
+                continue;
+            }
+            for (String node : List.copyOf(entry.pending)) {
+                if (others.contains(node)) {
+                    said++;
+                    wire.send(node, copy(clientId, entry));
+                } else if (entry.will == null || !entry.holders.contains(node)) {
+                    entry.pending.remove(node); // told when it is back
+                }
+            }
+        }
+        done.forEach((nodeId, ofNode) -> {
+            if (others.contains(nodeId)) {
+                ofNode.entrySet().stream()
+                        .limit(SAID_AGAIN_AT_ONCE)
+                        .forEach(next -> wire.send(
+                                nodeId,
+                                new Frame.WillDone(
+                                        next.getValue().since(),
+                                        next.getKey(),
+                                        next.getValue().epoch())));
+            }
+        });
+        done.values().removeIf(Map::isEmpty);
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.Will;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.test.cluster.SimulatedNetwork;
+import io.smqtt.test.cluster.SimulatedNetwork.Faults;
+import io.smqtt.test.cluster.Simulation;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Wills of clients whose node is gone. */
+class WillTest {
+
+    static long[] seeds() {
+        return Seeds.some(200);
+    }
+
+    private final Simulation simulation = new Simulation(5);
+    private final SimulatedNetwork network = new SimulatedNetwork(simulation);
+    private final List<SimulatedNode> nodes = new ArrayList<>();
+
+    private void start(String... names) {
+        for (String name : names) {
+            nodes.add(node(name, 1));
+        }
+        run(3);
+    }
+
+    private SimulatedNode node(String name, long epoch) {
+        return new SimulatedNode(simulation, network, name, epoch, ClusterSettings.defaults());
+    }
+
+    private void run(int seconds) {
+        simulation.run(Duration.ofSeconds(seconds));
+    }
+
+    private static Will will(String text, long delaySeconds) {
+        return new Will(ApplicationMessage.builder("will").payload(text).build(), delaySeconds);
+    }
+
+    private static Wills wills(SimulatedNode node) {
+        return node.node().clients().wills();
+    }
+
+    private List<String> published() {
+        return nodes.stream()
+                .flatMap(node -> node.clients().published().stream())
+                .toList();
+    }
+
+    private static ClientIdentity client(String clientId) {
+        return new ClientIdentity(
+                clientId, null, InetSocketAddress.createUnresolved("client", 1), "", ProtocolVersion.MQTT_5, Set.of());
+    }
+
+    @Test
+    void aWillIsPublishedOnceByASurvivorInItsTime() {
+        start("a", "b", "c", "d");
+        wills(nodes.get(0)).inForce("soon", null, will("soon", 0), 0);
+        wills(nodes.get(0)).inForce("later", null, will("later", 30), 100);
+        wills(nodes.get(0)).inForce("ends", null, will("ends", 1_000), 40);
+        run(1);
+        nodes.get(0).crash();
+
+        run(3);
+        assertThat(published()).isEmpty();
+        run(7);
+        assertThat(published()).containsExactly("soon");
+        run(25);
+        assertThat(published()).containsExactlyInAnyOrder("soon", "later");
+        run(100);
+        assertThat(published()).containsExactlyInAnyOrder("soon", "later", "ends");
+    }
+
+    @Test
+    void aWillThatIsGoneIsNotPublished() {
+        start("a", "b", "c");
+        wills(nodes.get(0)).inForce("c", null, will("one", 0), 100);
+        wills(nodes.get(0)).inForce("d", null, will("two", 0), 100);
+        run(1);
+        wills(nodes.get(0)).gone("c");
+        wills(nodes.get(0)).inForce("d", null, will("three", 0), 100);
+        run(1);
+        nodes.get(0).crash();
+        run(60);
+
+        assertThat(published()).containsExactly("three");
+    }
+
+    @Test
+    void aClientThatIsSomewhereHasNoWillPublished() {
+        start("a", "b", "c");
+        wills(nodes.get(0)).inForce("moves", null, will("one", 30), 100);
+        run(1);
+        nodes.get(0).crash();
+        run(10);
+        ClientIdentity moved = client("moves");
+        nodes.get(1).claim(moved, reason -> {});
+        run(1);
+        nodes.get(1).clients().open("moves");
+        nodes.get(1).settled(moved);
+        run(60);
+
+        assertThat(published()).isEmpty();
+    }
+
+    @Test
+    void theNextOnePublishesWhenTheFirstIsGoneToo() {
+        start("a", "b", "c");
+        String clientId = "c";
+        String first = Wills.holdersOf(clientId, List.of("b", "c")).get(0);
+        wills(nodes.get(0)).inForce(clientId, null, will("one", 20), 100);
+        run(1);
+        nodes.get(0).crash();
+        run(10);
+        nodes.stream().filter(node -> node.nodeId().equals(first)).forEach(SimulatedNode::crash);
+        run(60);
+
+        assertThat(published()).containsExactly("one");
+    }
+
+    @Test
+    void aNodeThatComesBackIsToldWhatBecameOfItsWills() {
+        start("a", "b", "c");
+        wills(nodes.get(0)).inForce("one", null, will("one", 0), 100);
+        wills(nodes.get(0)).inForce("two", null, will("two", 30), 100);
+        run(1);
+        nodes.get(0).crash();
+        run(15);
+        SimulatedNode again = node("a", 2);
+        nodes.add(again);
+        run(5);
+
+        assertThat(again.clients().settled()).containsOnly("one", "two");
+        run(60);
+        assertThat(published()).containsExactlyInAnyOrder("one", "two");
+    }
+
+    @Test
+    void aNodeThatWasCutOffAndIsBackInTimeKeepsItsWills() {
+        start("a", "b", "c");
+        wills(nodes.get(0)).inForce("one", null, will("one", 20), 100);
+        run(1);
+        cutOff("a");
+        run(10);
+        network.healAll();
+        run(60);
+        assertThat(published()).isEmpty();
+        assertThat(nodes.get(0).clients().settled()).isEmpty();
+
+        cutOff("a");
+        run(30);
+        network.healAll();
+        run(5);
+        assertThat(published()).containsExactly("one");
+        assertThat(nodes.get(0).clients().settled()).contains("one");
+    }
+
+    private void cutOff(String alone) {
+        for (SimulatedNode node : nodes) {
+            network.cut(alone, node.nodeId());
+            network.cut(node.nodeId(), alone);
+        }
+    }
+
+    @Test
+    void thereIsABound() {
+        start("a", "b", "c");
+        for (int i = 0; i < Wills.MAXIMUM_WILLS + 10; i++) {
+            wills(nodes.get(0)).inForce("c" + i, null, will("w", 0), 0);
+        }
+        assertThat(wills(nodes.get(0)).refusals()).isEqualTo(10);
+        wills(nodes.get(0)).gone("c0");
+        run(10);
+        wills(nodes.get(0)).inForce("another", null, will("w", 0), 0);
+        assertThat(wills(nodes.get(0)).refusals()).isEqualTo(10);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void eachWillThatIsDueIsPublishedOnce(long seed) {
+        new History(seed).run();
+    }
+
+    /** Clients with wills on nodes that crash and come back, over a network that loses and doubles. */
+    private static final class History {
+
+        private final Simulation simulation;
+        private final SimulatedNetwork network;
+        private final Random random;
+        private final List<SimulatedNode> nodes = new ArrayList<>();
+        private final List<SimulatedNode> all = new ArrayList<>();
+        private final Map<String, String> inForce = new HashMap<>();
+        private final Map<String, Integer> at = new HashMap<>();
+        private final Set<String> due = new HashSet<>();
+        private long epochs = 1;
+
+        History(long seed) {
+            simulation = new Simulation(seed);
+            network = new SimulatedNetwork(simulation);
+            random = simulation.random();
+        }
+
+        void run() {
+            for (int i = 0; i < 4; i++) {
+                start(i);
+            }
+            simulation.run(Duration.ofSeconds(3));
+            network.faults(new Faults(
+                    Duration.ofMillis(random.nextInt(3)),
+                    Duration.ofMillis(3 + random.nextInt(50)),
+                    random.nextBoolean(),
+                    random.nextInt(3) * 0.1,
+                    random.nextInt(3) * 0.1,
+                    Duration.ofMillis(50 + random.nextInt(2_000))));
+            int clients = 0;
+            for (int round = 0; round < 6; round++) {
+                for (int i = random.nextInt(20); i >= 0; i--) {
+                    int index = random.nextInt(nodes.size());
+                    String clientId = "c" + clients++;
+                    inForce(index, clientId, clientId);
+                }
+                for (String clientId : List.copyOf(inForce.keySet())) {
+                    int choice = random.nextInt(6);
+                    if (choice == 0) {
+                        wills(nodes.get(at.get(clientId))).gone(clientId);
+                        inForce.remove(clientId);
+                    } else if (choice == 1) {
+                        inForce(at.get(clientId), clientId, clientId + "'" + round);
+                    }
+                }
+                simulation.run(Duration.ofSeconds(20)); // all was heard
+                int index = random.nextInt(nodes.size());
+                nodes.get(index).crash();
+                for (String clientId : List.copyOf(inForce.keySet())) {
+                    if (at.get(clientId) == index) {
+                        due.add(inForce.remove(clientId));
+                    }
+                }
+                simulation.run(Duration.ofMillis(random.nextInt(60_000)));
+                start(index);
+                simulation.run(Duration.ofSeconds(60));
+            }
+            assertThat(all.stream().flatMap(node -> node.clients().published().stream()))
+                    .as("seed %d: -Dsmqtt.seed=%d", simulation.seed(), simulation.seed())
+                    .containsExactlyInAnyOrderElementsOf(due);
+        }
+
+        private void inForce(int index, String clientId, String text) {
+            wills(nodes.get(index)).inForce(clientId, null, will(text, random.nextInt(40)), 1_000);
+            inForce.put(clientId, text);
+            at.put(clientId, index);
+        }
+
+        private void start(int index) {
+            SimulatedNode node = new SimulatedNode(
+                    simulation, network, "n" + index, NodeIdentity.epoch(epochs++, random), ClusterSettings.defaults());
+            all.add(node);
+            if (index < nodes.size()) {
+                nodes.set(index, node);
+            } else {
+                nodes.add(node);
+            }
+        }
+    }
+}
