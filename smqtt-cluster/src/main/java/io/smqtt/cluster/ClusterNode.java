@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -292,10 +293,15 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
         clients.tick(now);
         answerAsked();
-        for (Member member : members.values()) {
+        Iterator<Member> all = members.values().iterator();
+        while (all.hasNext()) {
+            Member member = all.next();
             member.outbox().tick(now);
             if (member.purgeIfGone(now, settings.routeTtl().toNanos())) {
-                LOG.info("node {} has been away too long: its routes are forgotten", member.identity());
+                LOG.info("node {} has been away too long and is forgotten", member.identity());
+                asked.removeIf(question -> question.member == member);
+                member.left();
+                all.remove();
             }
         }
         view = look();
@@ -590,7 +596,8 @@ final class ClusterNode implements ClusterTransport.Handler {
                 });
         PeerInbox inbox = new PeerInbox(this::execute, local::deliver, ack -> send(late.member(), encode(ack)));
         LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
-        Member member = new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), ticker.nanoTime());
+        Member member = new Member(
+                nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());
         late.known = member;
         members.put(nodeId, member);
         return member;

@@ -49,7 +49,6 @@ interface LocalPart {
     void afterRouted(Runnable done);
 
     /** Is told the routes of one other node. */
-    @FunctionalInterface
     interface RemoteRoutes {
 
         /**
@@ -58,5 +57,8 @@ interface LocalPart {
          * @param row the row as it is now
          */
         void changed(RouteRow row);
+
+        /** The node is forgotten: it has no routes any more, and begins anew if it comes back. */
+        default void left() {}
     }
 }

@@ -43,6 +43,11 @@ final class LoopBuffers {
             buffer = new Buffer(outbox);
             buffers[peer] = buffer;
         }
+        if (buffer.outbox != outbox) { // that peer is forgotten, and another one has its number
+            buffer.outbox.offer(buffer.messages);
+            buffer = new Buffer(outbox);
+            buffers[peer] = buffer;
+        }
         OutboundMessage last = buffer.last;
         if (last != null && last.message() == message && last.ticket() == ticket) {
             return last;

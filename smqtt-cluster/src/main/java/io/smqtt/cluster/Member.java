@@ -16,6 +16,7 @@ final class Member {
     private final PeerOutbox outbox;
     private final PeerInbox inbox;
     private final PeerRoutes routes;
+    private final Runnable left;
     private long epoch = Long.MIN_VALUE;
     private @Nullable Peer peer;
     private boolean reachable;
@@ -26,7 +27,14 @@ final class Member {
     private long toldSequence = Frame.NOTHING;
     long askedAtNanos = NOT_ASKED;
 
-    Member(String nodeId, PeerOutbox outbox, PeerInbox inbox, PeerRoutes routes, long nowNanos) {
+    Member(
+            String nodeId,
+            PeerOutbox outbox,
+            PeerInbox inbox,
+            PeerRoutes routes,
+            Runnable left,
+            long nowNanos) {
+        this.left = left;
         this.nodeId = nodeId;
         this.outbox = outbox;
         this.inbox = inbox;
@@ -128,6 +136,11 @@ final class Member {
         routes.purge(epoch);
         outbox.purge();
         return true;
+    }
+
+    /** It is forgotten. */
+    void left() {
+        left.run();
     }
 
     NodeIdentity identity() {

@@ -37,6 +37,7 @@ final class RouterPart implements LocalPart {
     private final Router router;
     private final RetainedKeeper retained;
     private final boolean awaits;
+    private final Deque<Integer> freeNumbers = new ArrayDeque<>();
     private int peers;
     private final FastThreadLocal<LoopBuffers> buffers = new FastThreadLocal<>() {
         @Override
@@ -78,15 +79,25 @@ final class RouterPart implements LocalPart {
 
     @Override
     public RemoteRoutes join(String nodeId, PeerOutbox outbox) {
-        PeerSubscriber peer = new PeerSubscriber(nodeId, peers++, outbox, awaits, buffers);
+        Integer free = freeNumbers.poll();
+        int number = free == null ? peers++ : free;
+        PeerSubscriber peer = new PeerSubscriber(nodeId, number, outbox, awaits, buffers);
         Map<String, Deque<PeerSubscriber>> seats = new HashMap<>();
-        return row -> {
-            if (SharedFilter.isShared(row.filter())) {
-                seat(peer, SharedFilter.of(row.filter()), row.weight(), seats);
-            } else if (row.isRemoval()) {
-                router.index().remove(peer, TopicFilter.of(row.filter()), null);
-            } else {
-                router.index().add(subscription(peer, TopicFilter.of(row.filter()), null));
+        return new RemoteRoutes() {
+            @Override
+            public void changed(RouteRow row) {
+                if (SharedFilter.isShared(row.filter())) {
+                    seat(peer, SharedFilter.of(row.filter()), row.weight(), seats);
+                } else if (row.isRemoval()) {
+                    router.index().remove(peer, TopicFilter.of(row.filter()), null);
+                } else {
+                    router.index().add(subscription(peer, TopicFilter.of(row.filter()), null));
+                }
+            }
+
+            @Override
+            public void left() {
+                freeNumbers.add(number);
             }
         };
     }

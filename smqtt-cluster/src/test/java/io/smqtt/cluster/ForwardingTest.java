@@ -3,8 +3,10 @@ package io.smqtt.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.DropReason;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
@@ -49,6 +51,62 @@ class ForwardingTest {
     @BeforeEach
     void meet() {
         simulation.run(WHILE);
+    }
+
+    @Test
+    void nodesThatAreAwayForLongAreForgotten() {
+        ClusterTransport.Peer stranger = new ClusterTransport.Peer() {};
+        for (int round = 0; round < 3; round++) { // more names than may be known at a time
+            for (int i = 0; i < 900; i++) {
+                NodeIdentity name = new NodeIdentity("passing-" + round + "-" + i, 1);
+                a.node().received(stranger, FrameCodec.encode(name, new Frame.Digest(0, 0, 0), 0));
+            }
+            simulation.run(WHILE);
+            assertThat(a.node().members()).hasSize(902);
+            simulation.run(settings.routeTtl().plus(WHILE));
+            assertThat(a.node().members()).extracting(Member::nodeId).containsExactlyInAnyOrder("b", "c");
+        }
+        assertThat(a.left()).isEqualTo(2_700);
+    }
+
+    @Test
+    void aNodeThatWasForgottenBeginsAnew() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        b.crash();
+        simulation.run(settings.routeTtl().plus(Duration.ofMinutes(1)));
+        assertThat(a.node().members()).extracting(Member::nodeId).containsExactly("c");
+        b = node("b", 2);
+        b.subscribe("t");
+        simulation.run(WHILE);
+
+        a.publish("t", 1, QoS.AT_LEAST_ONCE, RouteTicket.NONE);
+        simulation.run(WHILE);
+
+        assertThat(b.arrivals()).hasSize(1);
+    }
+
+    @Test
+    void whatIsForAPeerWhoseNumberIsAnotherOnesDoesNotGoThere() {
+        b.subscribe("t");
+        c.subscribe("t");
+        simulation.run(WHILE);
+        LoopBuffers buffers = new LoopBuffers(null, () -> 1);
+        buffers.messageFor(0, a.outboxTo("b"), message("1"), RouteTicket.NONE).toAll();
+        buffers.messageFor(0, a.outboxTo("c"), message("2"), RouteTicket.NONE).toAll();
+        buffers.added();
+        simulation.run(WHILE);
+
+        assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(1L);
+        assertThat(c.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(2L);
+    }
+
+    private ApplicationMessage message(String text) {
+        return ApplicationMessage.builder("t")
+                .payload(text)
+                .qos(QoS.AT_LEAST_ONCE)
+                .build()
+                .accepted(simulation.nanoTime(), "publisher");
     }
 
     @Test

@@ -51,6 +51,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private long clockAheadMillis;
     private long longestTaking;
     private boolean refusesGroups;
+    private int left;
     private final SimulatedClients clients;
 
     /** A message that was taken over. */
@@ -232,6 +233,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         node.localRetained(message, false);
     }
 
+    /** How many nodes were forgotten. */
+    int left() {
+        return left;
+    }
+
     /** What a new subscriber would get. */
     Map<String, String> tree() {
         return tree;
@@ -260,11 +266,19 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     public RemoteRoutes join(String other, PeerOutbox outbox) {
         outboxes.put(other, outbox);
         Map<String, Integer> rows = remote.computeIfAbsent(other, key -> new HashMap<>());
-        return row -> {
-            if (row.isRemoval()) {
-                rows.remove(row.filter());
-            } else {
-                rows.put(row.filter(), row.weight());
+        return new RemoteRoutes() {
+            @Override
+            public void changed(RouteRow row) {
+                if (row.isRemoval()) {
+                    rows.remove(row.filter());
+                } else {
+                    rows.put(row.filter(), row.weight());
+                }
+            }
+
+            @Override
+            public void left() {
+                left++;
             }
         };
     }
