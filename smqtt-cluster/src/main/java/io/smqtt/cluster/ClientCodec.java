@@ -183,7 +183,9 @@ final class ClientCodec {
         target.u8(will == null ? 0 : 1);
         if (will != null) {
             optional(target, will.userName()).number(will.expirySeconds()).number(will.delaySeconds());
-            MessageCodec.write(target, will.message(), nowNanos);
+            FrameWriter block = new FrameWriter(256);
+            MessageCodec.write(block, will.message(), nowNanos);
+            target.block(block);
         }
     }
 
@@ -199,7 +201,7 @@ final class ClientCodec {
         Frame.HeldWill will = source.u8() == 0
                 ? null
                 : new Frame.HeldWill(
-                        optional(source), number(source), number(source), MessageCodec.read(source, nowNanos));
+                        optional(source), number(source), number(source), MessageCodec.read(source.part(), nowNanos));
         return new Frame.WillCopy(version, since, clientId, holders, will);
     }
 

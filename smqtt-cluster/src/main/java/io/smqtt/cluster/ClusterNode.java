@@ -596,8 +596,8 @@ final class ClusterNode implements ClusterTransport.Handler {
                 });
         PeerInbox inbox = new PeerInbox(this::execute, local::deliver, ack -> send(late.member(), encode(ack)));
         LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
-        Member member = new Member(
-                nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());
+        Member member =
+                new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());
         late.known = member;
         members.put(nodeId, member);
         return member;

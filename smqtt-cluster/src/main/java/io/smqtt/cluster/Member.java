@@ -27,13 +27,7 @@ final class Member {
     private long toldSequence = Frame.NOTHING;
     long askedAtNanos = NOT_ASKED;
 
-    Member(
-            String nodeId,
-            PeerOutbox outbox,
-            PeerInbox inbox,
-            PeerRoutes routes,
-            Runnable left,
-            long nowNanos) {
+    Member(String nodeId, PeerOutbox outbox, PeerInbox inbox, PeerRoutes routes, Runnable left, long nowNanos) {
         this.left = left;
         this.nodeId = nodeId;
         this.outbox = outbox;

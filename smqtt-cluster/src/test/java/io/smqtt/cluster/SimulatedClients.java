@@ -268,8 +268,8 @@ final class SimulatedClients implements LocalClients {
             }
             for (StoredMessage message : messages) {
                 boolean known = held.messages.stream()
-                        .anyMatch(present ->
-                                present.message().mark() == message.message().mark());
+                        .anyMatch(present -> present.message().mark() != 0
+                                && present.message().mark() == message.message().mark());
                 if (!known) {
                     held.messages.add(message);
                 }
