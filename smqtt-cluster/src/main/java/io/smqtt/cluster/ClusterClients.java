@@ -455,6 +455,11 @@ final class ClusterClients {
         }
     }
 
+    /** Whether no claim of a client is under way. */
+    boolean isSettled(String clientId) {
+        return !claims.concerns(clientId);
+    }
+
     /** How many sessions are on their way from here. */
     int departing() {
         return sending.size();

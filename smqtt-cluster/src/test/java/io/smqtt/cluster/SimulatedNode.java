@@ -52,6 +52,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private long longestTaking;
     private boolean refusesGroups;
     private int left;
+    private boolean failsToRetain;
+    private int failures;
     private final SimulatedClients clients;
 
     /** A message that was taken over. */
@@ -243,8 +245,21 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         return tree;
     }
 
+    /** From now on retaining is a mistake. */
+    void failsToRetain() {
+        failsToRetain = true;
+    }
+
+    int failures() {
+        return failures;
+    }
+
     @Override
     public void retain(ApplicationMessage message, Runnable refused) {
+        if (failsToRetain) {
+            failures++;
+            throw new IllegalStateException("a mistake");
+        }
         long taking = (long) (simulation.random().nextDouble() * 5_000_000);
         loop.schedule(() -> store(message), taking, TimeUnit.NANOSECONDS);
     }

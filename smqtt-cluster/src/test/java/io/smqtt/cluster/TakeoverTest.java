@@ -13,6 +13,7 @@ import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.store.ManualStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -239,6 +240,7 @@ class TakeoverTest {
         for (int i = 0; i < clients; i++) {
             BrokerExtension broker = ALL.get(i % 3);
             RawClient client = broker.open(ProtocolVersion.MQTT_5);
+            client.deadline(Duration.ofSeconds(60));
             racing.add(threads.submit(() -> {
                 client.send(ConnectBytes.of("raced").persistent(1_000));
                 return client;

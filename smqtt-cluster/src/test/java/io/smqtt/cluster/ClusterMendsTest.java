@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.ClaimRefusedException;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ClusterTransport;
+import io.smqtt.test.cluster.SimulatedNetwork;
+import io.smqtt.test.cluster.Simulation;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Clocks, addresses and ends that are not as they should be. */
+class ClusterMendsTest {
+
+    private static final Duration WHILE = Duration.ofSeconds(3);
+    private static final long DAY_MILLIS = 86_400_000;
+
+    private final Simulation simulation = new Simulation(11);
+    private final SimulatedNetwork network = new SimulatedNetwork(simulation);
+    private final SimulatedNode a = node("a");
+    private final SimulatedNode b = node("b");
+
+    private SimulatedNode node(String nodeId) {
+        return new SimulatedNode(simulation, network, nodeId, 1, ClusterSettings.defaults());
+    }
+
+    @BeforeEach
+    void meet() {
+        simulation.run(WHILE);
+    }
+
+    private static ClientIdentity client(String clientId) {
+        return new ClientIdentity(
+                clientId, null, InetSocketAddress.createUnresolved("client", 1), "", ProtocolVersion.MQTT_5, Set.of());
+    }
+
+    @Test
+    void aRetainedMessageOfAClockThatIsFarOffIsNotHeard() {
+        b.clockIsAhead(DAY_MILLIS / 2);
+        b.retain("u", "tomorrow");
+        simulation.run(WHILE);
+        assertThat(a.tree()).containsEntry("u", "tomorrow");
+
+        b.clockIsAhead(10 * DAY_MILLIS);
+        b.retain("t", "from the future");
+        simulation.run(WHILE);
+        assertThat(a.tree()).doesNotContainKey("t");
+
+        a.retain("t", "from now");
+        simulation.run(WHILE);
+        assertThat(a.tree()).containsEntry("t", "from now");
+    }
+
+    @Test
+    void aClaimClockThatIsFarOffIsNotFollowed() {
+        long far = RetainedVersion.clockOf(1_700_000_000_000L + 10 * DAY_MILLIS);
+        a.node().clients().accept(new NodeIdentity("b", 1), new Frame.Owned(List.of("c"), List.of(far)));
+        a.claim(client("c"), reason -> {});
+        simulation.run(WHILE);
+        a.clients().open("c");
+
+        assertThat(a.clients().clockOf("c")).isLessThan(far);
+    }
+
+    @Test
+    void whoSaysWhatANodeSaysThatIsThereIsNotHeard() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        ClusterTransport.Peer impostor = new ClusterTransport.Peer() {};
+
+        a.node()
+                .received(
+                        impostor,
+                        FrameCodec.encode(
+                                new NodeIdentity("b", 99), new Frame.Delta(1, List.of(new RouteRow("x", 1))), 0));
+        simulation.run(WHILE);
+
+        assertThat(a.reaches("b")).isTrue();
+        assertThat(a.rowsOf("b")).containsOnlyKeys("t");
+        Member member = a.node().members().iterator().next();
+        assertThat(member.epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void aMistakeOfOneFrameDoesNotEndTheLoop() {
+        b.failsToRetain();
+        a.retain("t", "one");
+        simulation.run(WHILE);
+        a.subscribe("still");
+        simulation.run(WHILE);
+
+        assertThat(b.failures()).isPositive();
+        assertThat(b.rowsOf("a")).containsKey("still");
+    }
+
+    @Test
+    void aClaimThatNobodyWaitsForIsSettled() {
+        List<Runnable> tasks = new ArrayList<>();
+        Directory directory = new Directory(tasks::add, a::node, false);
+
+        directory.claim(client("c"), false).subscribe().dispose();
+        tasks.forEach(Runnable::run);
+        simulation.run(WHILE);
+
+        assertThat(a.node().clients().isSettled("c")).isTrue();
+    }
+
+    @Test
+    void whatComesAfterTheEndOfTheLoopIsNoFailure() {
+        Directory directory = new Directory(
+                task -> {
+                    throw new RejectedExecutionException();
+                },
+                a::node,
+                true);
+
+        assertThatCode(() -> directory.claim(client("c"), false).block()).isInstanceOf(ClaimRefusedException.class);
+        assertThatCode(() -> directory.subscribed().block()).doesNotThrowAnyException();
+        assertThatCode(() -> directory.settled(client("c"))).doesNotThrowAnyException();
+    }
+}
