@@ -32,8 +32,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +43,6 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * A running MQTT broker. Several in one JVM share nothing. All methods may be called on any thread.
@@ -58,6 +59,7 @@ public final class Broker {
     private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
     private static final int IN_PROCESS_BUFFER = 4_096;
     private static final Duration MODULE_STOP = Duration.ofSeconds(5);
+    private static final long NEVER_EXPIRES = 0xFFFF_FFFFL;
     private static final Duration POLL = Duration.ofMillis(20);
 
     private final AccessControl access;
@@ -69,9 +71,11 @@ public final class Broker {
     private final Ticker ticker;
     private final BrokerParts parts;
     private final List<BrokerModule> modules;
+    private final Duration patience;
     private final AtomicLong subscriberNumber = new AtomicLong();
     private final Set<FluxSink<?>> consumers = ConcurrentHashMap.newKeySet();
     private final Consumers consumersWithSessions;
+    private final Explainer explainer;
     private final AtomicReference<@Nullable Mono<Void>> closing = new AtomicReference<>();
 
     Broker(BrokerBuilder builder) {
@@ -84,6 +88,8 @@ public final class Broker {
         events = parts.events();
         ticker = builder.ticker;
         modules = List.copyOf(builder.modules);
+        patience = builder.patience;
+        explainer = new Explainer(parts);
         consumersWithSessions = new Consumers(parts, () -> closing.get() != null);
         access.warnings().forEach(warning -> LOG.warn("{}", warning));
     }
@@ -126,31 +132,62 @@ public final class Broker {
         List<BrokerModule> lastFirst = new ArrayList<>(modules);
         Collections.reverse(lastFirst);
         return Flux.fromIterable(lastFirst)
-                .concatMap(module -> module.stop().timeout(MODULE_STOP).onErrorResume(error -> {
-                    LOG.warn("a module did not stop as it should", error);
-                    return Mono.empty();
-                }))
-                .then(Mono.defer(this::closeStore))
-                .then(Mono.defer(eventLoops::dispose))
+                .concatMap(module -> step("the end of " + module.getClass().getName(), MODULE_STOP, module::stop))
+                .then(step("the end of what is written to the store", patience, this::finishWriting))
+                .then(step("the close of the store", patience, this::closeStore))
+                .then(step("the end of the event loops", patience, eventLoops::dispose))
                 .doFinally(signal -> access.close());
     }
 
-    /** Lets the event loops hand over what they have written, and closes the store. */
-    private Mono<Void> closeStore() {
+    /** A step of the end: whatever becomes of it, the next one follows in time. */
+    private static Mono<Void> step(String name, Duration atMost, Supplier<Mono<Void>> work) {
+        return Mono.defer(work).timeout(atMost).onErrorResume(error -> {
+            if (error instanceof TimeoutException) {
+                LOG.warn("{} takes longer than {}; the broker ends without it", name, atMost);
+            } else {
+                LOG.warn("{} failed; the broker ends without it", name, error);
+            }
+            return Mono.empty();
+        });
+    }
+
+    /** Lets the event loops hand over what they have written. */
+    private Mono<Void> finishWriting() {
         Stores stores = parts.stores();
         if (stores == null) {
             return Mono.empty();
         }
         return Flux.fromIterable(router.loops())
                 .concatMap(loop -> Mono.<Void>create(sink -> loop.executor().execute(() -> {
-                    stores.of(loop).finish();
-                    sink.success();
+                    try {
+                        stores.of(loop).finish();
+                        sink.success();
+                    } catch (RuntimeException e) { // or nobody would ever know
+                        sink.error(e);
+                    }
                 })))
-                .then(Mono.<Void>fromRunnable(() -> stores.store().close()).subscribeOn(Schedulers.boundedElastic()))
-                .onErrorResume(error -> {
-                    LOG.warn("the store did not close as it should", error);
-                    return Mono.empty();
-                });
+                .then();
+    }
+
+    /** On a thread of its own, because it blocks, and those of a pool may all be taken. */
+    private Mono<Void> closeStore() {
+        Stores stores = parts.stores();
+        if (stores == null) {
+            return Mono.empty();
+        }
+        return Mono.create(sink -> {
+            Thread closer = new Thread(
+                    () -> {
+                        try {
+                            stores.store().close();
+                            sink.success();
+                        } catch (RuntimeException e) {
+                            sink.error(e);
+                        }
+                    },
+                    "smqtt-store-close");
+            closer.start();
+        });
     }
 
     /**
@@ -323,6 +360,58 @@ public final class Broker {
     }
 
     /**
+     * One session of this broker, with all that is known of it.
+     *
+     * @param clientId the client identifier
+     * @return what it is like now, from its own event loop; empty if there is no such session
+     */
+    public Mono<ClientDetails> client(String clientId) {
+        return Mono.create(sink -> {
+            Session session = sessions.find(clientId);
+            if (session == null) {
+                sink.success();
+                return;
+            }
+            session.execute(() -> sink.success(details(session)));
+        });
+    }
+
+    private static ClientDetails details(Session session) {
+        PacketSink connection = session.sink();
+        List<ClientDetails.Filter> filters = new ArrayList<>();
+        session.forEachSubscription(subscription -> filters.add(new ClientDetails.Filter(
+                subscription.clientFilter(),
+                subscription.maximumQos(),
+                subscription.noLocal(),
+                subscription.retainAsPublished(),
+                subscription.identifier())));
+        filters.sort(Comparator.comparing(ClientDetails.Filter::filter));
+        int keepAliveSeconds = connection == null ? 0 : connection.keepAliveSeconds();
+        long expirySeconds = session.expirySeconds();
+        return new ClientDetails(
+                info(session),
+                keepAliveSeconds == 0 ? null : Duration.ofSeconds(keepAliveSeconds),
+                expirySeconds == NEVER_EXPIRES ? null : Duration.ofSeconds(expirySeconds),
+                session.isStored(),
+                connection == null ? 0 : connection.sendMaximum(),
+                session.queuedBytes(),
+                filters);
+    }
+
+    /**
+     * What would become of a message, without publishing one: which filters match, who would get it and who may, and how
+     * full the queues are. Reads only, so it can be asked at any time; it asks authorizers as a publish would.
+     *
+     * @param topic a topic name
+     * @param clientId the client that would publish it; null for the application
+     * @return what would happen at the moment to a message of QoS 1 without payload
+     * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic name
+     */
+    public Mono<Explanation> explain(String topic, @Nullable String clientId) {
+        return explainer.explain(TopicName.of(topic), clientId);
+    }
+
+    /**
      * Ends the connection of a client with reason code 0x98; its session lives on as its expiry says.
      *
      * @param clientId the client identifier
@@ -410,8 +499,8 @@ public final class Broker {
      * share one end, and the first deadline counts.
      *
      * @param deadline how long clients have to take what was written and to close their side
-     * @return completes when everything has ended, at the latest some seconds after the deadline; nothing happens before
-     *     subscription
+     * @return completes when everything has ended. A step that does not end, for instance of a store that hangs, is named in
+     *     the log and left behind after 20 seconds; nothing happens before subscription
      */
     public Mono<Void> close(Duration deadline) {
         return Mono.defer(() -> {
@@ -422,15 +511,24 @@ public final class Broker {
 
     private Mono<Void> stop(Duration deadline) {
         Duration drain = drainTime(deadline);
-        return Mono.<Void>fromRunnable(() -> modules.forEach(BrokerModule::draining))
-                .then(Mono.defer(listeners::stopAccepting))
-                .then(Mono.defer(() -> sendAway(drain)))
-                .then(Flux.interval(Duration.ZERO, POLL)
-                        .takeUntil(tick -> isDeserted())
-                        .then()
-                        .timeout(deadline.minus(drain), Mono.empty()))
-                .then(Mono.defer(listeners::close))
-                .then(Mono.fromRunnable(this::completeConsumers))
+        return step("the news of the end to modules", patience, () -> {
+                    modules.forEach(BrokerModule::draining);
+                    return Mono.empty();
+                })
+                .then(step("the close of the ports", patience, listeners::stopAccepting))
+                .then(step("sending clients away", drain.plus(patience), () -> sendAway(drain)))
+                .then(step(
+                        "waiting for clients",
+                        deadline.plus(patience),
+                        () -> Flux.interval(Duration.ZERO, POLL)
+                                .takeUntil(tick -> isDeserted())
+                                .then()
+                                .timeout(deadline.minus(drain), Mono.empty())))
+                .then(step("the close of connections", patience, listeners::close))
+                .then(step("the end of consumers", patience, () -> {
+                    completeConsumers();
+                    return Mono.empty();
+                }))
                 .then(Mono.defer(this::release))
                 .doOnSuccess(done -> LOG.info("stopped"));
     }

@@ -15,6 +15,7 @@ import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.spi.Ticker;
 import io.smqtt.transport.Listeners;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,9 @@ public final class BrokerBuilder {
     final List<BrokerModule> modules = new ArrayList<>();
     ClientDirectory directory = ClientDirectory.LOCAL;
     Ticker ticker = Ticker.SYSTEM;
+
+    /** How long each step of the end may take. Tests make it shorter. */
+    Duration patience = Duration.ofSeconds(20);
 
     @Nullable
     BrokerStore store;

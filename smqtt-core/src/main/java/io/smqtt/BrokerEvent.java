@@ -4,7 +4,7 @@ package io.smqtt;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientIdentity;
 
-/** Something that happened to a client, for {@link Broker#events()}. */
+/** Something that happened to a client, for {@link Broker#events()}. More kinds may come with later versions. */
 public sealed interface BrokerEvent {
 
     /**
@@ -55,6 +55,36 @@ public sealed interface BrokerEvent {
      * @param filter the filter as the client wrote it
      */
     record Unsubscribed(String clientId, String filter) implements BrokerEvent {}
+
+    /**
+     * A CONNECT was refused.
+     *
+     * @param clientId the client identifier; empty if it was not readable
+     * @param listener the name of the listener
+     * @param reason the reason code of the CONNACK
+     */
+    record ConnectRefused(String clientId, String listener, ReasonCode reason) implements BrokerEvent {}
+
+    /**
+     * A session has begun. Consumers in this process have sessions too.
+     *
+     * @param clientId the client
+     */
+    record SessionCreated(String clientId) implements BrokerEvent {}
+
+    /**
+     * A connected client was replaced by a newer connection with its client identifier.
+     *
+     * @param clientId the client
+     */
+    record TakenOver(String clientId) implements BrokerEvent {}
+
+    /**
+     * A will was published.
+     *
+     * @param clientId whose will
+     */
+    record WillPublished(String clientId) implements BrokerEvent {}
 
     /**
      * A session has ended.

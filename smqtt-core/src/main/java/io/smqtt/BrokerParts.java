@@ -274,6 +274,10 @@ final class BrokerParts {
         return sessions;
     }
 
+    Ticker ticker() {
+        return ticker;
+    }
+
     ClientDirectory directory() {
         return directory;
     }

@@ -6,6 +6,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
@@ -55,6 +56,34 @@ final class EventStream implements BrokerObserver {
     public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
         if (!sinks.isEmpty()) {
             emit(new BrokerEvent.Disconnected(client, reason));
+        }
+    }
+
+    @Override
+    public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.ConnectRefused(clientId == null ? "" : clientId, listener, reason));
+        }
+    }
+
+    @Override
+    public void sessionCreated(String clientId) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.SessionCreated(clientId));
+        }
+    }
+
+    @Override
+    public void sessionTakenOver(String clientId) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.TakenOver(clientId));
+        }
+    }
+
+    @Override
+    public void willPublished(String clientId) {
+        if (!sinks.isEmpty()) {
+            emit(new BrokerEvent.WillPublished(clientId));
         }
     }
 

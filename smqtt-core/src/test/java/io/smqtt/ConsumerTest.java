@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.scheduler.Schedulers;
@@ -327,6 +328,33 @@ class ConsumerTest {
         taker.awaitTexts(wanted ? new String[] {"old", "new"} : new String[] {"new"});
         assertThat(taker.received.get(taker.received.size() - 1).isRetained()).isFalse();
         taker.cancel();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 100})
+    void manyRetainedMessagesPassAWindow(int window) {
+        for (int i = 0; i < 40; i++) {
+            broker.publish(ApplicationMessage.builder("r/" + i)
+                            .payload("kept")
+                            .qos(QoS.AT_LEAST_ONCE)
+                            .retain(true)
+                            .build())
+                    .block(DEADLINE);
+        }
+        for (int i = 0; i < 5; i++) {
+            StepVerifier.create(
+                            broker.receive("r/#", DEFAULTS.window(window))
+                                    .doOnNext(ReceivedMessage::acknowledge)
+                                    .take(40),
+                            3)
+                    .expectNextCount(3)
+                    .thenRequest(20)
+                    .expectNextCount(20)
+                    .thenRequest(20)
+                    .expectNextCount(17)
+                    .expectComplete()
+                    .verify(DEADLINE);
+        }
     }
 
     @Test

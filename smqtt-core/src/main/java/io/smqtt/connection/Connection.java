@@ -380,6 +380,11 @@ final class Connection implements PacketSink {
     // --- writing
 
     @Override
+    public int keepAliveSeconds() {
+        return deadlines().keepAliveSeconds();
+    }
+
+    @Override
     public boolean isWritable() {
         return context.channel().isWritable();
     }

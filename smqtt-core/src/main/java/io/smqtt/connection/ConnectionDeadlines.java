@@ -26,9 +26,11 @@ final class ConnectionDeadlines {
     /** Ends the connection when no complete packet arrives for 1.5 times the keep alive [MQTT-3.1.2-22]. */
     private final class KeepAlive extends Deadline {
 
+        private final int seconds;
         private final long limitTicks;
 
         KeepAlive(int seconds) {
+            this.seconds = seconds;
             this.limitTicks = seconds * 1500L / DeadlineWheel.TICK_MILLIS;
         }
 
@@ -76,6 +78,10 @@ final class ConnectionDeadlines {
         protected void expired() {
             connection.context().close();
         }
+    }
+
+    int keepAliveSeconds() {
+        return keepAlive == null ? 0 : keepAlive.seconds;
     }
 
     void keepAlive(int seconds) {

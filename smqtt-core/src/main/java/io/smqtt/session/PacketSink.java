@@ -24,6 +24,15 @@ public interface PacketSink {
     int sendMaximum();
 
     /**
+     * The keep alive in force.
+     *
+     * @return seconds; 0 for none
+     */
+    default int keepAliveSeconds() {
+        return 0;
+    }
+
+    /**
      * Writes a PUBLISH.
      *
      * @param message the message

@@ -525,6 +525,19 @@ public final class Session implements Subscriber {
         return flow.queuedCount();
     }
 
+    /**
+     * What waits for the client.
+     *
+     * @return bytes as they count against the limits, exact on the session's event loop
+     */
+    public long queuedBytes() {
+        OutboundFlow flow = outbound;
+        if (flow == null) {
+            return record == null ? 0 : record.queue().bytes();
+        }
+        return flow.queuedBytes();
+    }
+
     // --- life
 
     /** The session begins when the one before it is gone. Before it can be found. */

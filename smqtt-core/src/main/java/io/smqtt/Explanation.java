@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.message.QoS;
+import io.smqtt.spi.DropReason;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What would become of a message, see {@link Broker#explain}. {@link #toString()} tells it in lines for people.
+ *
+ * @param topic the topic name
+ * @param clientId who would publish it; null for the application
+ * @param publish whether it may
+ * @param retained whether the topic has a retained message now
+ * @param filters the filters that match, in alphabetical order
+ * @param receivers who would get it, each once, in alphabetical order; at most 1,000 are looked at
+ * @param groups the shared groups, of which one member each would get it
+ * @param nodes the other nodes of the cluster that would get it, not counting members of groups
+ * @param moreReceivers how many receivers were not looked at
+ */
+public record Explanation(
+        String topic,
+        @Nullable String clientId,
+        Verdict publish,
+        boolean retained,
+        List<FilterMatch> filters,
+        List<Receiver> receivers,
+        List<Group> groups,
+        List<String> nodes,
+        int moreReceivers) {
+
+    /** Copies the lists. */
+    public Explanation {
+        filters = List.copyOf(filters);
+        receivers = List.copyOf(receivers);
+        groups = List.copyOf(groups);
+        nodes = List.copyOf(nodes);
+    }
+
+    /** What access rules say. */
+    public enum Verdict {
+        /** It is allowed. */
+        ALLOWED,
+        /** It is denied. */
+        DENIED,
+        /** Nobody asks: the application itself, or no authorizer looks at deliveries. */
+        NOT_CHECKED,
+        /** There is no session of the client here, so who it would be is not known; or the authorizer failed. */
+        UNKNOWN
+    }
+
+    /** What would become of a delivery. */
+    public enum Outcome {
+        /** It would be written at once. */
+        SENT,
+        /** It would wait. */
+        QUEUED,
+        /** It would be dropped. */
+        DROPPED
+    }
+
+    /**
+     * A filter that matches the topic.
+     *
+     * @param filter without the share name
+     * @param path how the topic leads to it: a level each, with what a wildcard stands for in brackets
+     * @param subscribers how many have it, groups not counted
+     */
+    public record FilterMatch(String filter, List<String> path, int subscribers) {
+
+        /** Copies the list. */
+        public FilterMatch {
+            path = List.copyOf(path);
+        }
+    }
+
+    /**
+     * Somebody of this node who would get the message.
+     *
+     * @param id the client identifier, or the name of a consumer in this process
+     * @param filters its filters that match
+     * @param maximumQos the highest QoS of them
+     * @param online whether it is connected
+     * @param receive whether it may receive the topic
+     * @param inFlight messages that it has not acknowledged
+     * @param queued messages that wait for it
+     * @param outcome what would become of the delivery
+     * @param reason why it would be dropped; null if it would not
+     */
+    public record Receiver(
+            String id,
+            List<String> filters,
+            QoS maximumQos,
+            boolean online,
+            Verdict receive,
+            int inFlight,
+            int queued,
+            Outcome outcome,
+            @Nullable DropReason reason) {
+
+        /** Copies the list. */
+        public Receiver {
+            filters = List.copyOf(filters);
+        }
+    }
+
+    /**
+     * A shared group.
+     *
+     * @param name the share name
+     * @param filter the filter
+     * @param members who is in it: client identifiers and nodes, at most 1,000
+     * @param online how many of them can take messages now
+     */
+    public record Group(String name, String filter, List<String> members, int online) {
+
+        /** Copies the list. */
+        public Group {
+            members = List.copyOf(members);
+        }
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        text.append(topic).append(" by ").append(clientId == null ? "the application" : clientId);
+        text.append(": publish ").append(words(publish));
+        text.append(retained ? ", the topic has a retained message" : "").append('\n');
+        for (FilterMatch match : filters) {
+            text.append("  filter ").append(match.filter).append(": ").append(String.join(" > ", match.path));
+            text.append(", subscribers: ").append(match.subscribers).append('\n');
+        }
+        for (Receiver receiver : receivers) {
+            text.append("  to ").append(receiver.id).append(" by ").append(String.join(" ", receiver.filters));
+            text.append(", QoS ").append(receiver.maximumQos.level());
+            text.append(receiver.online ? ", online" : ", offline");
+            text.append(", receive ").append(words(receiver.receive));
+            text.append(", in flight ")
+                    .append(receiver.inFlight)
+                    .append(", queued ")
+                    .append(receiver.queued);
+            text.append(": ").append(words(receiver.outcome));
+            text.append(receiver.reason == null ? "" : " (" + receiver.reason + ")")
+                    .append('\n');
+        }
+        for (Group group : groups) {
+            text.append("  to one of group ").append(group.name).append(" by ").append(group.filter);
+            text.append(", online ")
+                    .append(group.online)
+                    .append(" of ")
+                    .append(group.members)
+                    .append('\n');
+        }
+        for (String node : nodes) {
+            text.append("  to node ").append(node).append('\n');
+        }
+        if (moreReceivers > 0) {
+            text.append("  and ").append(moreReceivers).append(" more\n");
+        }
+        if (receivers.isEmpty() && groups.isEmpty() && nodes.isEmpty()) {
+            text.append("  to nobody\n");
+        }
+        return text.toString();
+    }
+
+    private static String words(Enum<?> value) {
+        return value.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ');
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.StoreWriter;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/** The broker ends, whatever its parts do, and says which of them did not. */
+@Timeout(60)
+class CloseTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private final CountDownLatch hanging = new CountDownLatch(1);
+
+    @BeforeEach
+    void listen() {
+        log.start();
+        ((Logger) LoggerFactory.getLogger(Broker.class)).addAppender(log);
+    }
+
+    @AfterEach
+    void letGo() {
+        ((Logger) LoggerFactory.getLogger(Broker.class)).detachAppender(log);
+        hanging.countDown();
+    }
+
+    private void startAndClose(UnaryOperator<BrokerBuilder> parts) {
+        BrokerConfig config = BrokerConfig.builder()
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .build();
+        BrokerBuilder builder = parts.apply(Broker.builder().config(config));
+        builder.patience = Duration.ofMillis(200);
+        Broker broker = builder.start().block(PATIENCE);
+        broker.close(Duration.ZERO).block(PATIENCE);
+        broker.close(Duration.ZERO).block(PATIENCE);
+    }
+
+    private void assertLogged(String text) {
+        assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).anyMatch(line -> line.contains(text));
+    }
+
+    /** Does nothing, and what it is told to at one of its methods. */
+    private static <T> T doing(Class<T> type, String method, Runnable action) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, called, given) -> {
+            if (called.getName().equals(method)) {
+                action.run();
+            }
+            if (called.getReturnType() == StoreWriter.class) {
+                return doing(StoreWriter.class, method, action);
+            }
+            if (called.getReturnType() == boolean.class) {
+                return false;
+            }
+            return called.getReturnType() == long.class ? (Object) 0L : null;
+        }));
+    }
+
+    private void hang() {
+        try {
+            hanging.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void fail() {
+        throw new IllegalStateException("as the test wants it");
+    }
+
+    @Test
+    void aStoreThatHangsIsLeftBehind() {
+        startAndClose(builder -> builder.store(doing(BrokerStore.class, "close", this::hang)));
+        assertLogged("the close of the store takes longer");
+    }
+
+    @Test
+    void aStoreThatFailsIsLeftBehind() {
+        startAndClose(builder -> builder.store(doing(BrokerStore.class, "close", CloseTest::fail)));
+        assertLogged("the close of the store failed");
+    }
+
+    @Test
+    void anEventLoopThatCannotHandOverWhatItHasWrittenIsLeftBehind() {
+        startAndClose(builder -> builder.store(doing(BrokerStore.class, "flush", CloseTest::fail)));
+        assertLogged("the end of what is written to the store failed");
+    }
+
+    @Test
+    void aModuleThatFailsToDrainIsLeftBehind() {
+        startAndClose(builder -> builder.module(new BrokerModule() {
+            @Override
+            public Mono<Void> start(Core core) {
+                return Mono.empty();
+            }
+
+            @Override
+            public void draining() {
+                fail();
+            }
+
+            @Override
+            public Mono<Void> stop() {
+                throw new IllegalStateException("as the test wants it");
+            }
+        }));
+        assertLogged("the news of the end to modules failed");
+        assertLogged("the end of io.smqtt.CloseTest");
+    }
+}
