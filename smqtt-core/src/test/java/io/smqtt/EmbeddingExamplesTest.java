@@ -115,12 +115,30 @@ class EmbeddingExamplesTest {
         // snippet clients
         broker.events().subscribe(event -> events.add(event.toString()));
         List<ClientInfo> clients = broker.clients().collectList().block();
+        ClientDetails details = broker.client("device-7").block();
         boolean wasConnected = broker.disconnect("device-7").block();
         // end
         assertThat(clients).isEmpty();
+        assertThat(details).isNull();
         assertThat(wasConnected).isFalse();
         MqttTestClient.connect(broker.listeners().get("tcp"), "device-7", true).close();
         await().untilAsserted(() -> assertThat(events).hasSizeGreaterThanOrEqualTo(2));
+        broker.close(Duration.ofSeconds(1)).block();
+    }
+
+    @Test
+    void explanations() throws Exception {
+        Broker broker = startBroker();
+        MqttTestClient client = MqttTestClient.connect(broker.listeners().get("tcp"), "device-7", true);
+        client.subscribe("devices/+/state", 1);
+        // snippet explain
+        Explanation explanation = broker.explain("devices/7/state", "device-7").block();
+        // end
+        assertThat(explanation)
+                .hasToString(
+                        "devices/7/state by device-7: publish allowed\n"
+                                + "  filter devices/+/state: devices > + [7] > state, subscribers: 1\n"
+                                + "  to device-7 by devices/+/state, QoS 1, online, receive not checked, in flight 0, queued 0: sent\n");
         broker.close(Duration.ofSeconds(1)).block();
     }
 
@@ -193,7 +211,15 @@ class EmbeddingExamplesTest {
         }
         assertThat(names)
                 .containsExactly(
-                        "start", "subscribe", "publish", "close", "consumers", "clients", "plugins", "observer");
+                        "start",
+                        "subscribe",
+                        "publish",
+                        "close",
+                        "consumers",
+                        "clients",
+                        "explain",
+                        "plugins",
+                        "observer");
         int elsewhere = 2; // the examples with a store are tested in the store's module
         assertThat(document.split("```java", -1)).hasSize(names.size() + elsewhere + 1);
     }

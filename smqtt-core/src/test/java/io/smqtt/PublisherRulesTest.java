@@ -26,6 +26,7 @@ import org.reactivestreams.Publisher;
 import org.reactivestreams.tck.PublisherVerification;
 import org.reactivestreams.tck.TestEnvironment;
 import org.testng.SkipException;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /**
@@ -37,12 +38,16 @@ class PublisherRulesTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long TIMEOUT_MILLIS = 5_000; // to wait for what must come
     private static final long SILENCE_MILLIS = 20; // to wait for what must not come
+    private static final long POLL_MILLIS = 10;
     private static final int MOST = 40;
 
     /** Tests of the suite that apply to a publisher that ends and one that fails. */
     private static final int LEAST_APPLIED = 20;
 
+    private static final EventStream STREAM = new EventStream();
+
     private static Broker broker;
+    private static Disposable happenings;
     private final AtomicInteger applied = new AtomicInteger();
 
     @BeforeAll
@@ -54,6 +59,9 @@ class PublisherRulesTest {
                 .eventLoops(2)
                 .build();
         broker = Broker.builder().config(config).start().block(PATIENCE);
+        happenings = Flux.interval(Duration.ofMillis(1))
+                .onBackpressureDrop()
+                .subscribe(tick -> STREAM.connectRefused("tcp", "c", ReasonCode.NOT_AUTHORIZED));
         for (int i = 0; i < MOST; i++) {
             broker.publish(ApplicationMessage.builder("r/" + i)
                             .payload("kept")
@@ -66,6 +74,7 @@ class PublisherRulesTest {
 
     @AfterAll
     static void stop() {
+        happenings.dispose();
         broker.close(Duration.ofSeconds(5)).block(PATIENCE);
     }
 
@@ -79,7 +88,7 @@ class PublisherRulesTest {
         private final LongFunction<Publisher<Object>> source;
 
         Suite(LongFunction<Publisher<Object>> source) {
-            super(new TestEnvironment(TIMEOUT_MILLIS, SILENCE_MILLIS), 1_000);
+            super(new TestEnvironment(TIMEOUT_MILLIS, SILENCE_MILLIS, POLL_MILLIS), 1_000);
             this.source = source;
         }
 
@@ -142,16 +151,6 @@ class PublisherRulesTest {
 
     @TestFactory
     Stream<DynamicTest> events() {
-        return suite(elements -> {
-            EventStream stream = new EventStream();
-            return Flux.from(stream.events())
-                    .doOnRequest(more -> {
-                        for (long i = Math.min(more, MOST); i > 0; i--) {
-                            stream.connectRefused("tcp", "c", ReasonCode.NOT_AUTHORIZED);
-                        }
-                    })
-                    .cast(Object.class)
-                    .take(elements);
-        });
+        return suite(elements -> STREAM.events().cast(Object.class).take(elements));
     }
 }
