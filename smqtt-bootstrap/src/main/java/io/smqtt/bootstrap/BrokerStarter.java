@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Starts what the program runs. */
@@ -19,21 +20,42 @@ import org.jspecify.annotations.Nullable;
 interface BrokerStarter {
 
     /** Starts the broker of the core. */
-    BrokerStarter CORE = config -> {
+    BrokerStarter CORE = (config, legacy) -> start(config, legacy, builder -> {});
+
+    /**
+     * Starts the broker of the core with what a caller adds.
+     *
+     * @param config what to run with
+     * @param legacy what programs written for the former smqtt expect
+     * @param more adds to the broker
+     * @return the running broker
+     */
+    static CoreBroker start(BrokerConfig config, LegacyConfig legacy, Consumer<BrokerBuilder> more) {
         MetricModule metrics = config.management().enabled() ? MetricModule.create(config) : null;
         BrokerStore store = DataDirectory.of(config.storage()).openIfConfigured();
+        LegacyPaths paths = null;
         Broker broker;
         try {
             BrokerBuilder builder = Broker.builder().config(config).store(store);
             if (metrics != null) { // first, so that it tells of the others while they start
                 builder.observer(metrics.observer()).module(metrics);
             }
+            more.accept(builder);
+            ClusterModule cluster = null;
             if (config.cluster().enabled()) {
-                ClusterModule cluster = ClusterModule.of(config.cluster());
+                cluster = ClusterModule.of(config.cluster());
                 builder.module(cluster);
                 if (metrics != null) {
                     metrics.cluster(cluster::status);
                 }
+            }
+            if (metrics != null && legacy.managementPaths()) {
+                paths = new LegacyPaths(metrics::scrape, cluster == null ? null : cluster::status);
+                metrics.endpoint(LegacyPaths.PREFIX, paths);
+            }
+            if (legacy.eventTopics()) {
+                EventTopics events = new EventTopics();
+                builder.observer(events).module(events);
             }
             broker = builder.start().block();
         } catch (RuntimeException e) {
@@ -45,16 +67,20 @@ interface BrokerStarter {
         if (broker == null) {
             throw new IllegalStateException("the broker did not start");
         }
+        if (paths != null) {
+            paths.serve(broker);
+        }
         return new CoreBroker(broker, metrics);
-    };
+    }
 
     /**
      * Starts a broker and waits until its listeners are bound.
      *
      * @param config what to run with
+     * @param legacy what programs written for the former smqtt expect
      * @return the running broker
      */
-    Running start(BrokerConfig config);
+    Running start(BrokerConfig config, LegacyConfig legacy);
 
     /** A broker that runs. */
     interface Running {

@@ -68,6 +68,9 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
                         origin(key) + ": " + key + " needs the module " + module + ", which this build does not have");
             }
         });
+        if (program.legacy().managementPaths() && !broker.management().enabled()) {
+            problems.add(origin("legacy.management-paths") + ": legacy.management-paths needs management.enabled");
+        }
         requireReadable("access.password-file", broker.access().passwordFile(), problems);
         requireReadable("access.acl-file", broker.access().aclFile(), problems);
         requireReadable("management.token-file", broker.management().tokenFile(), problems);

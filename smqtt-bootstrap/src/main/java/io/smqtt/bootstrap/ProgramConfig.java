@@ -9,10 +9,13 @@ import java.time.Duration;
  * What the program knows beyond the broker.
  *
  * @param logging what is logged and how
+ * @param legacy what programs written for the former smqtt expect
  * @param shutdownTimeout how long a graceful stop may take
  */
 record ProgramConfig(
         LoggingConfig logging,
+
+        LegacyConfig legacy,
 
         @ConfigDoc(
                 value = "how long a graceful stop may take before connections are cut; a second signal does so at once",
@@ -27,6 +30,6 @@ record ProgramConfig(
     }
 
     static ProgramConfig defaults() {
-        return new ProgramConfig(LoggingConfig.defaults(), Duration.ofSeconds(10));
+        return new ProgramConfig(LoggingConfig.defaults(), LegacyConfig.NONE, Duration.ofSeconds(10));
     }
 }

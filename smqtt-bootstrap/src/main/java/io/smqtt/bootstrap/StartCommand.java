@@ -97,7 +97,8 @@ final class StartCommand implements Callable<Integer> {
         onStopSignal(stop, log);
         AtomicReference<BrokerStarter.@Nullable Running> started = new AtomicReference<>();
         surroundings.signals().onReload(() -> reload(started.get(), log)); // its default action would end the process
-        BrokerStarter.Running broker = surroundings.brokers().start(config.broker());
+        BrokerStarter.Running broker =
+                surroundings.brokers().start(config.broker(), config.program().legacy());
         started.set(broker);
         announce(broker);
         stop.await();

@@ -476,7 +476,7 @@ class CommandLineTest {
         }
 
         @Override
-        public Running start(BrokerConfig asked) {
+        public Running start(BrokerConfig asked, LegacyConfig legacy) {
             if (failure != null) {
                 throw failure;
             }

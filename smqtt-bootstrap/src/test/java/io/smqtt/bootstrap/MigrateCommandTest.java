@@ -154,7 +154,7 @@ class MigrateCommandTest {
         }
 
         @Override
-        public Running start(BrokerConfig config) {
+        public Running start(BrokerConfig config, LegacyConfig legacy) {
             started.add(config);
             return this;
         }

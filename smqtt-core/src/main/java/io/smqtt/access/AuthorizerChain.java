@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Asks authorizers one after the other. The first decision that is not CONTINUE counts; without one, and after an error
- * or an empty answer, the action is denied. Publishing below $SYS is denied before anybody is asked.
+ * or an empty answer, the action is denied. Publishing below $SYS and $event is denied before anybody is asked.
  *
  * <p>Answers that are at hand ({@link Callable} Monos, such as those of {@link AccessDecision#now()}) are read without a
  * subscription, and the answer is one of three constants: such a decision allocates nothing.

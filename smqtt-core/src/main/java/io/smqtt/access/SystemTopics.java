@@ -6,9 +6,9 @@ final class SystemTopics {
 
     private SystemTopics() {}
 
-    /** Tells whether a topic name or filter is $SYS or below it. */
+    /** Tells whether a topic name or filter is one by which the broker tells of itself: $SYS, $event, or below them. */
     static boolean isStatus(String topic) {
-        return isBelow("$SYS", topic);
+        return isBelow("$SYS", topic) || isBelow("$event", topic);
     }
 
     /** Tells whether a topic name or filter is $CONTROL or below it. */

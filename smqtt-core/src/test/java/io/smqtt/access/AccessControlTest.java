@@ -60,6 +60,10 @@ class AccessControlTest {
         assertThat(login(Clients.login("alice", "x"))).isEqualTo(refused(ReasonCode.BAD_USER_NAME_OR_PASSWORD));
         assertThat(decide(Clients.anonymous(), AccessAction.PUBLISH, "a")).isEqualTo(AccessDecision.ALLOW);
         assertThat(decide(Clients.anonymous(), AccessAction.PUBLISH, "$SYS/a")).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(Clients.anonymous(), AccessAction.PUBLISH, "$event/connect"))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(decide(Clients.anonymous(), AccessAction.SUBSCRIBE, "$event/#"))
+                .isEqualTo(AccessDecision.DENY);
         assertThat(access.enhancedAuthenticators()).isEmpty();
         assertThat(access.authorizer().checksDeliveries()).isFalse();
         assertThat(access.reload()).isEqualTo(new AccessReload(List.of(), List.of(), List.of(), Set.of()));

@@ -5,12 +5,14 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.AttributeKey;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.transport.BindFailedException;
+import java.io.ByteArrayOutputStream;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -42,6 +44,7 @@ final class ManagementServer {
     private static final int MAX_CONNECTIONS = 64;
     private static final int MAX_LINE_BYTES = 2_048;
     private static final int MAX_HEADER_BYTES = 8_192;
+    private static final int MAX_BODY_BYTES = 1 << 20;
     private static final Duration IDLE = Duration.ofSeconds(75);
 
     /** How long a connection may take to send its first request, which nobody can stretch by sending it slowly. */
@@ -64,6 +67,7 @@ final class ManagementServer {
     private final boolean nativeTransport;
     private final Duration firstRequest;
     private volatile @Nullable Supplier<ClusterStatus> cluster;
+    private volatile @Nullable Added added;
     private volatile @Nullable LoopResources loop;
     private volatile @Nullable DisposableServer server;
 
@@ -80,6 +84,11 @@ final class ManagementServer {
         this.health = health;
         this.nativeTransport = nativeTransport;
         this.firstRequest = firstRequest;
+    }
+
+    /** Answers the paths with a prefix by somebody else from now on. */
+    void endpoint(String prefix, ManagementEndpoint endpoint) {
+        added = new Added(prefix, endpoint);
     }
 
     /** Shows a cluster from now on. */
@@ -160,6 +169,10 @@ final class ManagementServer {
 
     private Mono<Void> answer(HttpServerRequest request, HttpServerResponse response) {
         request.withConnection(connection -> connection.channel().attr(ASKED).set(true));
+        Added more = added;
+        if (more != null && request.fullPath().startsWith(more.prefix)) {
+            return answerAdded(more.endpoint, request, response);
+        }
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
             response.header(HttpHeaderNames.ALLOW, "GET, HEAD");
             return send(response, HttpResponseStatus.METHOD_NOT_ALLOWED, TEXT, "only GET and HEAD\n");
@@ -187,6 +200,62 @@ final class ManagementServer {
                         : unauthorized(response, token.exists() ? NEEDED : NONE_SET);
         };
     }
+
+    /** Every path of others needs the token, also on this machine. */
+    private Mono<Void> answerAdded(
+            ManagementEndpoint endpoint, HttpServerRequest request, HttpServerResponse response) {
+        if (!token.accepts(request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION))) {
+            return unauthorized(response, token.exists() ? NEEDED : NONE_SET);
+        }
+        HttpMethod method = request.method();
+        if (!method.equals(HttpMethod.GET) && !method.equals(HttpMethod.POST)) {
+            response.header(HttpHeaderNames.ALLOW, "GET, POST");
+            return send(response, HttpResponseStatus.METHOD_NOT_ALLOWED, TEXT, "only GET and POST\n");
+        }
+        Mono<String> body = request.receive()
+                .asByteArray()
+                .reduceWith(ByteArrayOutputStream::new, ManagementServer::append)
+                .map(bytes -> bytes.toString(StandardCharsets.UTF_8))
+                .defaultIfEmpty("");
+        return body.flatMap(text ->
+                        endpoint.answer(new ManagementEndpoint.Request(method.name(), request.fullPath(), text)))
+                .onErrorResume(BodyTooLargeException.class, error -> {
+                    response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+                    return Mono.just(ManagementEndpoint.Answer.text(413, "the body is larger than 1 MiB\n"));
+                })
+                .onErrorResume(error -> {
+                    LOG.warn("a request of the management port failed", error);
+                    return Mono.just(ManagementEndpoint.Answer.text(500, "failed; the log says why\n"));
+                })
+                .flatMap(answer -> send(
+                        response, HttpResponseStatus.valueOf(answer.status()), answer.contentType(), answer.body()));
+    }
+
+    private static ByteArrayOutputStream append(ByteArrayOutputStream body, byte[] part) {
+        if (body.size() + part.length > MAX_BODY_BYTES) {
+            throw new BodyTooLargeException();
+        }
+        body.writeBytes(part);
+        return body;
+    }
+
+    /** More than anybody needs to send. */
+    private static final class BodyTooLargeException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        BodyTooLargeException() {
+            super("body too large", null, false, false);
+        }
+    }
+
+    /**
+     * Paths of others.
+     *
+     * @param prefix what they begin with
+     * @param endpoint answers them
+     */
+    private record Added(String prefix, ManagementEndpoint endpoint) {}
 
     private Mono<Void> cluster(HttpServerRequest request, HttpServerResponse response) {
         Supplier<ClusterStatus> watched = cluster;

@@ -99,6 +99,27 @@ public final class MetricModule implements BrokerModule {
     }
 
     /**
+     * Answers paths of the management port by somebody else. To be called once, before the broker starts.
+     *
+     * @param prefix what the paths begin with, such as {@code /smqtt/}
+     * @param endpoint answers those who have shown the token
+     * @return this
+     */
+    public MetricModule endpoint(String prefix, ManagementEndpoint endpoint) {
+        server.endpoint(prefix, endpoint);
+        return this;
+    }
+
+    /**
+     * What {@code /metrics} shows. Any thread; takes some milliseconds.
+     *
+     * @return lines in the text format of Prometheus
+     */
+    public String scrape() {
+        return registry.scrape();
+    }
+
+    /**
      * All meters, for other ways to show them, and for an application to add its own.
      *
      * @return the registry behind {@code /metrics}, and behind what is sent away

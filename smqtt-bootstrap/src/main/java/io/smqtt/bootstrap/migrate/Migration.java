@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -108,6 +109,43 @@ public final class Migration {
     private static boolean isYaml(OldFile file) {
         String name = String.valueOf(file.path().getFileName()).toLowerCase(Locale.ROOT);
         return name.endsWith(".yaml") || name.endsWith(".yml");
+    }
+
+    /**
+     * Reads settings of the former smqtt that are in no file.
+     *
+     * @param settings text by key, such as {@code smqtt.tcp.port}
+     * @param shownAs where they come from, for messages
+     * @return what they say
+     * @throws ConfigurationException as {@link #read}
+     */
+    public static Migration ofSettings(Map<String, String> settings, String shownAs) {
+        List<OldSetting> all = new ArrayList<>();
+        all.add(new OldSetting("smqtt.tcp.options", "", shownAs));
+        settings.forEach((key, value) -> all.add(new OldSetting(key, value, shownAs)));
+        return SmqttMapper.map(
+                new OldFile(Path.of("smqtt"), shownAs, ""), all.subList(settings.isEmpty() ? 0 : 1, all.size()));
+    }
+
+    /**
+     * Tells whether the old settings held users themselves.
+     *
+     * @return false if there is none
+     */
+    public boolean hasUsers() {
+        return !passwords.isEmpty();
+    }
+
+    /**
+     * Checks one of the users that the old settings held themselves, in a time that does not tell how much was right.
+     *
+     * @param user the user name
+     * @param password UTF-8
+     * @return whether there is such a user with that password
+     */
+    public boolean isUser(String user, byte[] password) {
+        String expected = passwords.get(user);
+        return expected != null && MessageDigest.isEqual(expected.getBytes(StandardCharsets.UTF_8), password);
     }
 
     /**

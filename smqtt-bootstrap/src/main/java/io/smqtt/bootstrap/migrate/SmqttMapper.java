@@ -84,8 +84,9 @@ final class SmqttMapper {
             same("ws.path", "listeners.ws.path", SmqttMapper::webSocketPath),
             differs(
                     "http.enable",
-                    "management.port",
-                    "on this machine only and with a token: management.host and .token-file open it, a proxy adds TLS",
+                    "management.port, legacy.management-paths",
+                    "on this machine only and with a token, Authorization: Bearer; management.host and .token-file open it, a "
+                            + "proxy adds TLS",
                     SmqttMapper::keep),
             differs(
                     "http.host",
@@ -305,6 +306,12 @@ final class SmqttMapper {
         }
         OldSetting port = kept("http.port");
         OldSetting about = enable == null ? kept("http.host") : enable;
+        OldSetting any = about == null ? port : about;
+        if (any != null) {
+            draft.set("legacy.management-paths", "true", any);
+        } else {
+            draft.byDefault("legacy.management-paths", "true", "the former broker had them");
+        }
         if (port != null) {
             draft.set("management.port", port.value(), port);
         } else if (about != null) {
@@ -506,6 +513,11 @@ final class SmqttMapper {
 
     private void defaults() {
         draft.byDefault("limits.max-packet-bytes", "4194304", "the former default");
+        draft.byDefault("legacy.event-topics", "true", "the former broker wrote them");
+        draft.note(
+                file.shownAs(),
+                Outcome.DIFFERENT,
+                "legacy.event-topics: $event/connect and $event/close are written; to read them takes a rule of access.acl-file");
         draft.byDefault("session.max-expiry", "4294967295s", "sessions did not expire");
         draft.byDefault("session.default-expiry", "4294967295s", "sessions did not expire");
     }

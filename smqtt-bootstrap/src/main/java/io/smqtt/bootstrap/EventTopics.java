@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.BrokerModule;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.Matches;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientIdentity;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The topics $event/connect and $event/close with the payload of the former smqtt: one message of QoS 0 for each client that
+ * comes or goes, if anybody listens. All are written on one event loop, so that those of one client keep their order.
+ */
+final class EventTopics implements BrokerModule, BrokerObserver {
+
+    private static final String CONNECT = "$event/connect";
+    private static final String CLOSE = "$event/close";
+
+    private final Matches matches = new Matches(); // of the one event loop
+    private volatile @Nullable Core core;
+
+    @Override
+    public boolean watchesMessages() {
+        return false;
+    }
+
+    @Override
+    public Mono<Void> start(Core started) {
+        core = started;
+        return Mono.empty();
+    }
+
+    @Override
+    public Mono<Void> stop() {
+        core = null;
+        return Mono.empty();
+    }
+
+    @Override
+    public void clientConnected(ClientIdentity client, boolean sessionPresent) {
+        tell(CONNECT, client, "ONLINE");
+    }
+
+    @Override
+    public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
+        tell(CLOSE, client, "OFFLINE");
+    }
+
+    private void tell(String topic, ClientIdentity client, String status) {
+        Core running = core;
+        if (running == null) {
+            return;
+        }
+        long now = System.currentTimeMillis();
+        RoutingLoop loop = running.router().loops().get(0);
+        try {
+            loop.executor().execute(() -> write(running, loop, topic, client, now, status));
+        } catch (RejectedExecutionException e) {
+            return; // the broker has ended meanwhile
+        }
+    }
+
+    private void write(Core running, RoutingLoop loop, String topic, ClientIdentity client, long now, String status) {
+        ApplicationMessage message = ApplicationMessage.builder(topic)
+                .payload(payload(client, now, status))
+                .build()
+                .accepted(running.ticker().nanoTime(), null);
+        running.router().index().match(message.topic(), matches);
+        boolean awaited = !matches.isEmpty();
+        matches.clear();
+        if (awaited) { // else it would be counted as a message that nobody wanted
+            running.router().route(loop, message, RouteTicket.NONE);
+        }
+    }
+
+    static String payload(ClientIdentity client, long millis, String status) {
+        return Json.object()
+                .put("clientIdentifier", client.clientId())
+                .put("timestamp", millis)
+                .put("username", client.userName())
+                .put("channelStatus", status)
+                .toString();
+    }
+}

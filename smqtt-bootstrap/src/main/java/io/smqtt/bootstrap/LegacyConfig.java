@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.ConfigDoc;
+
+/**
+ * What programs written for the former smqtt expect: {@code smqtt.legacy.*}.
+ *
+ * @param managementPaths whether the management port answers its paths
+ * @param eventTopics whether its topics of connects and disconnects are written
+ */
+record LegacyConfig(
+        @ConfigDoc(
+                "whether the management port answers the paths of the former smqtt below `/smqtt/`; all need the token")
+        boolean managementPaths,
+
+        @ConfigDoc(
+                "whether `$event/connect` and `$event/close` are written, as the former smqtt did; to read them takes a rule "
+                        + "of the ACL file, or the role admin")
+        boolean eventTopics) {
+
+    /** Nothing of it. */
+    static final LegacyConfig NONE = new LegacyConfig(false, false);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import reactor.core.publisher.Mono;
+
+/**
+ * Answers requests of the management port below one prefix. Everybody who gets this far has shown the token. Called on the
+ * thread of the management port, so it must not block.
+ */
+@FunctionalInterface
+public interface ManagementEndpoint {
+
+    /**
+     * Answers one request.
+     *
+     * @param request what was asked
+     * @return one answer; an error becomes 500 without its text
+     */
+    Mono<Answer> answer(Request request);
+
+    /**
+     * A request.
+     *
+     * @param method {@code GET} or {@code POST}
+     * @param path the path without query, as it came
+     * @param body the body in UTF-8, at most 1 MiB; empty if there is none
+     */
+    record Request(String method, String path, String body) {}
+
+    /**
+     * An answer.
+     *
+     * @param status the status code, 200 to 599
+     * @param contentType for instance {@code application/json}
+     * @param body sent in UTF-8
+     */
+    record Answer(int status, String contentType, String body) {
+
+        /**
+         * Text for people.
+         *
+         * @param status the status code
+         * @param text one line
+         * @return an answer of text/plain
+         */
+        public static Answer text(int status, String text) {
+            return new Answer(status, "text/plain; charset=utf-8", text);
+        }
+
+        /**
+         * JSON with status 200.
+         *
+         * @param json one value
+         * @return an answer of application/json
+         */
+        public static Answer json(String json) {
+            return new Answer(200, "application/json", json);
+        }
+    }
+}
