@@ -92,6 +92,16 @@ class MigrateCommandTest {
     }
 
     @Test
+    void fileOfOursMayHaveAnyName() throws IOException {
+        for (String name : List.of("smqtt.conf", "smqtt.properties", "smqtt")) {
+            Files.writeString(directory.resolve(name), "listeners:\n  tcp:\n    port: 1999\n");
+
+            assertThat(run("start", "--config", name)).as(text(err)).isEqualTo(ExitCode.OK);
+        }
+        assertThat(started).hasSize(3);
+    }
+
+    @Test
     void valueOutOfRangeNamesTheOldKeyAndLine() throws IOException {
         Files.writeString(directory.resolve("old.yaml"), "smqtt:\n  tcp:\n    port: 99999\n");
 

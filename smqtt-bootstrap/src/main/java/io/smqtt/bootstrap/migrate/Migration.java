@@ -77,8 +77,7 @@ public final class Migration {
     }
 
     /**
-     * Tells whether a file is one of another broker, by its name and its first keys, without reading it as a whole where the
-     * name says it.
+     * Tells whether a file is one of another broker, by its name and its keys.
      *
      * @param file a file that may not exist
      * @return the broker, or null if it may be a configuration of this one
@@ -87,15 +86,26 @@ public final class Migration {
         String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
         try {
             OldFile old = OldFile.read(file, name);
-            if (!isYaml(old)) {
-                return name.endsWith(".conf") || name.endsWith(".properties") ? detect(old) : null;
+            if (name.endsWith(".properties")) {
+                return saysSmqtt(OldProperties.read(old)) ? OldBroker.smqtt : null;
             }
-            return OldYaml.read(old).stream().anyMatch(setting -> setting.key().startsWith("smqtt."))
-                    ? OldBroker.smqtt
-                    : null;
+            if (name.endsWith(".conf")) {
+                OldBroker broker = detect(old);
+                boolean known = ConfLines.read(old).stream()
+                        .limit(1)
+                        .anyMatch(first -> broker == OldBroker.moquette
+                                ? MoquetteMapper.RULES.find(first.key()) != null
+                                : MosquittoMapper.RULES.find(first.key()) != null);
+                return known ? broker : null;
+            }
+            return isYaml(old) && saysSmqtt(OldYaml.read(old)) ? OldBroker.smqtt : null;
         } catch (ConfigurationException e) {
             return null; // the reader of our own files says what is wrong
         }
+    }
+
+    private static boolean saysSmqtt(List<OldSetting> settings) {
+        return settings.stream().anyMatch(setting -> setting.key().startsWith("smqtt."));
     }
 
     private static OldBroker detect(OldFile file) {

@@ -136,7 +136,7 @@ final class MosquittoMapper {
                     MosquittoMapper::messageSize),
             none(
                     "memory_limit",
-                    "the heap is the limit: bin/smqtt --profile, MEMORY; queues and retained messages have shares of it"),
+                    "the heap is the limit: bin/smqtt start --profile; queues and retained messages have shares of it"),
             same("max_keepalive", "mqtt.max-keep-alive", seconds("mqtt.max-keep-alive")),
             same("max_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
             same("max_topic_alias", "mqtt.topic-alias-maximum", number("mqtt.topic-alias-maximum", 65_535)),
@@ -152,11 +152,11 @@ final class MosquittoMapper {
             none("upgrade_outgoing_qos", "the lower QoS of publisher and subscription counts, as the standard says"),
             none(
                     "allow_duplicate_messages",
-                    "one message for each subscription identifier's set, never two for overlapping filters"),
+                    "a client gets one message, whatever the number of its filters that match"),
             none("set_tcp_nodelay", "TCP_NODELAY is on"),
             same("sys_interval", "management.sys-interval", seconds("management.sys-interval")),
             none("log_*", LOG),
-            none("connection_messages", "connections are counted and logged at logging.level: debug"),
+            none("connection_messages", "refusals are logged, connections are counted: /metrics"),
             none("pid_file", "the process says its id when it has started; systemd knows it"),
             none("user", "start it as that user: User= of systemd"),
             same("include_dir", "", (mapper, setting) -> {}),

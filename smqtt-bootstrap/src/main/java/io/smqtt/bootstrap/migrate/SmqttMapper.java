@@ -55,7 +55,7 @@ final class SmqttMapper {
                     "",
                     "the newer connection of a client identifier always wins, as with KICK and as the standard says",
                     SmqttMapper::keep),
-            none("tcp.wiretap", "nothing logs bytes; logging.level: trace logs packets of note"),
+            none("tcp.wiretap", "nothing logs bytes; tcpdump captures them"),
             none("tcp.bossThreadSize", NO_THREADS),
             none("tcp.workThreadSize", NO_THREADS),
             none("tcp.businessThreadSize", NO_THREADS),

@@ -78,8 +78,7 @@ class MigrationTest {
         Migration migration = Migration.read(SAMPLES.resolve("smqtt.yaml"), "old.yaml", null);
 
         assertThat(migration.notes())
-                .contains(
-                        "old.yaml:9: smqtt.tcp.wiretap: not taken over; nothing logs bytes; logging.level: trace logs packets of note")
+                .contains("old.yaml:9: smqtt.tcp.wiretap: not taken over; nothing logs bytes; tcpdump captures them")
                 .anyMatch(note -> note.startsWith("old.yaml:7: smqtt.tcp.username: differs; access.password-file"))
                 .anyMatch(note -> note.contains("smqtt.rules[0].chain[1].ruleType: not taken over"))
                 .anyMatch(note -> note.contains("smqtt.tcp.ssl.crt: not taken over; TLS is off"))
