@@ -163,25 +163,23 @@ public final class Bootstrap {
     private void authenticate(BrokerBuilder builder, Migration migration) {
         PasswordAuthentication own = passwords;
         if (own != null) {
-            builder.authenticator(request -> request.userName() == null
-                    ? Authentication.CONTINUE.now()
-                    : Mono.fromCallable(() -> decide(
-                                    request, own.auth(request.userName(), password(request), request.clientId())))
-                            .subscribeOn(Schedulers.boundedElastic()));
+            builder.authenticator(request -> ask(request, own).subscribeOn(Schedulers.boundedElastic()));
         } else if (migration.hasUsers()) {
-            builder.authenticator(request -> request.userName() == null
-                    ? Authentication.CONTINUE.now()
-                    : Mono.just(decide(request, migration.isUser(request.userName(), password(request)))));
+            builder.authenticator(
+                    request -> ask(request, (user, password, client) -> migration.isUser(user, password)));
         }
     }
 
-    private static byte[] password(AuthenticationRequest request) {
-        byte[] password = request.password();
-        return password == null ? new byte[0] : password;
-    }
-
-    private static Authentication decide(AuthenticationRequest request, boolean accepted) {
-        return accepted ? Authentication.accepted(request.userName()) : Authentication.refused();
+    private static Mono<Authentication> ask(AuthenticationRequest request, PasswordAuthentication passwords) {
+        String user = request.userName();
+        if (user == null) {
+            return Authentication.CONTINUE.now();
+        }
+        byte[] sent = request.password();
+        byte[] password = sent == null ? new byte[0] : sent;
+        return Mono.fromCallable(() -> passwords.auth(user, password, request.clientId())
+                ? Authentication.accepted(user)
+                : Authentication.refused());
     }
 
     /**

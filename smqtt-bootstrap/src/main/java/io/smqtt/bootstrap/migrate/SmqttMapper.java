@@ -357,7 +357,7 @@ final class SmqttMapper {
 
     private static String withPorts(String addresses) {
         StringBuilder list = new StringBuilder();
-        for (String address : addresses.split(",")) {
+        for (String address : addresses.split(",", -1)) {
             String seed = address.strip();
             if (!seed.isEmpty()) {
                 list.append(list.isEmpty() ? "" : ",").append(seed).append(seed.indexOf(':') < 0 ? ":7800" : "");
