@@ -40,7 +40,7 @@ class BrokerStarterTest {
         Level before = root.getLevel();
         root.setLevel(Level.INFO); // whatever a test of the program has set
         try {
-            BrokerStarter.CORE.start(nodeOfACluster()).close(Duration.ofSeconds(1));
+            BrokerStarter.CORE.start(nodeOfACluster(), LegacyConfig.NONE).close(Duration.ofSeconds(1));
         } finally {
             root.setLevel(before);
             root.detachAppender(appender);

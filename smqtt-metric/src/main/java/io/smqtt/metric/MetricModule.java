@@ -40,6 +40,7 @@ public final class MetricModule implements BrokerModule {
 
     private final ManagementConfig config;
     private final MeterRegistry registry;
+    private final PrometheusMeterRegistry scraped;
     private final PushRegistries pushed;
     private final ManagementToken token;
     private final BrokerMeters meters;
@@ -53,6 +54,7 @@ public final class MetricModule implements BrokerModule {
         config = broker.management();
         this.token = token;
         PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        scraped = prometheus;
         pushed = new PushRegistries(broker);
         List<MeterRegistry> all = new ArrayList<>(pushed.all());
         all.add(prometheus);
@@ -116,7 +118,7 @@ public final class MetricModule implements BrokerModule {
      * @return lines in the text format of Prometheus
      */
     public String scrape() {
-        return registry.scrape();
+        return scraped.scrape();
     }
 
     /**
