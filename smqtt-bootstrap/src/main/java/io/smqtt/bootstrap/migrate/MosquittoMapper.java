@@ -134,9 +134,7 @@ final class MosquittoMapper {
                     "limits.max-packet-bytes",
                     "counts the whole packet, not the payload alone",
                     MosquittoMapper::messageSize),
-            none(
-                    "memory_limit",
-                    "the heap is the limit: bin/smqtt start --profile; queues and retained messages have shares of it"),
+            none("memory_limit", "the heap is the limit; queues and retained messages have shares of it"),
             same("max_keepalive", "mqtt.max-keep-alive", seconds("mqtt.max-keep-alive")),
             same("max_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
             same("max_topic_alias", "mqtt.topic-alias-maximum", number("mqtt.topic-alias-maximum", 65_535)),
