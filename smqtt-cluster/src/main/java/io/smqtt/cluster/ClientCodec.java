@@ -103,7 +103,7 @@ final class ClientCodec {
         }
     }
 
-    static @Nullable Frame read(int type, FrameReader source, long nowNanos) {
+    static @Nullable Frame read(int type, FrameReader source, long nowNanos, NameCache names) {
         return switch (type) {
             case CLAIM ->
                 new Frame.Claim(number(source), source.text(), source.u8() == 1, optional(source), source.i64());
@@ -112,7 +112,7 @@ final class ClientCodec {
             case RELEASED -> new Frame.Released(key(source), one(Frame.Outcome.values(), source), source.i64());
             case GRANTED -> new Frame.Granted(number(source), source.text(), source.u8() == 1, source.i64());
             case SETTLED -> new Frame.Settled(number(source), source.text());
-            case SESSION_PART -> part(source, nowNanos);
+            case SESSION_PART -> part(source, nowNanos, names);
             case SESSION_ACK ->
                 new Frame.SessionAck(
                         number(source),
@@ -247,7 +247,7 @@ final class ClientCodec {
         MessageCodec.write(target, new ForwardedMessage(message.message(), true, List.of()), nowNanos);
     }
 
-    private static Frame part(FrameReader source, long nowNanos) {
+    private static Frame part(FrameReader source, long nowNanos, NameCache names) {
         long number = number(source);
         long attempt = number(source);
         long toEpoch = source.i64();
@@ -260,7 +260,7 @@ final class ClientCodec {
         int count = source.count(2);
         List<StoredMessage> messages = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            messages.add(message(source.part(), i + 1L, nowNanos));
+            messages.add(message(source.part(), i + 1L, nowNanos, names));
         }
         return new Frame.SessionPart(number, attempt, toEpoch, index, kind, state, messages);
     }
@@ -295,7 +295,7 @@ final class ClientCodec {
                 clientId, userName, expirySeconds, claimClock, cleanClock, subscriptions, awaitingRelease);
     }
 
-    private static StoredMessage message(FrameReader source, long sequence, long nowNanos) {
+    private static StoredMessage message(FrameReader source, long sequence, long nowNanos, NameCache names) {
         int flags = source.u8();
         QoS qos = qos(flags);
         int state = flags >> STATE_SHIFT;
@@ -313,7 +313,7 @@ final class ClientCodec {
         for (int i = 0; i < identifiers.length; i++) {
             identifiers[i] = source.number(MAXIMUM_IDENTIFIER);
         }
-        ForwardedMessage forwarded = MessageCodec.read(source, nowNanos);
+        ForwardedMessage forwarded = MessageCodec.read(source, nowNanos, names);
         return new StoredMessage(
                 sequence,
                 forwarded.message(),

@@ -41,6 +41,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private static final long SWEEP_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long FURTHEST_CLOCK_MILLIS = TimeUnit.DAYS.toMillis(1);
     private static final int MAXIMUM_MEMBERS = 1_000;
+    private static final int NAMES = 2_048;
 
     private final ClusterTransport transport;
     private final ScheduledExecutorService loop;
@@ -63,6 +64,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final ClusterClients clients;
     private final Wire wire = new Wire();
     private final List<Asked> asked = new ArrayList<>();
+    private final NameCache names = new NameCache(NAMES);
     private final LongSupplier wallClockMillis;
     private long clientClock;
     private long snapshots;
@@ -196,6 +198,10 @@ final class ClusterNode implements ClusterTransport.Handler {
         } catch (RejectedExecutionException e) {
             LOG.debug("the cluster's loop has ended", e);
         }
+    }
+
+    private void soon(Runnable task) {
+        schedule(task, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private void guarded(Runnable task) {
@@ -345,7 +351,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 return;
             }
             try {
-                FrameCodec.Received received = FrameCodec.decode(bytes, ticker.nanoTime());
+                FrameCodec.Received received = FrameCodec.decode(bytes, ticker.nanoTime(), names);
                 counters.received(bytes.length);
                 accept(from, received);
             } catch (MalformedFrameException e) {
@@ -594,7 +600,8 @@ final class ClusterNode implements ClusterTransport.Handler {
                     observer.messageRedispatched(1);
                     local.redispatch(message, group, nodeId);
                 });
-        PeerInbox inbox = new PeerInbox(this::execute, local::deliver, ack -> send(late.member(), encode(ack)));
+        PeerInbox inbox = new PeerInbox(
+                this::execute, local::deliver, ack -> send(late.member(), encode(ack)), this::soon);
         LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
         Member member =
                 new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());

@@ -160,9 +160,9 @@ final class FrameCodec {
         return new RetainedVersion(clock, source.text());
     }
 
-    private static Frame retainedUpdate(FrameReader source, long nowNanos) {
+    private static Frame retainedUpdate(FrameReader source, long nowNanos, NameCache names) {
         return new Frame.RetainedUpdate(
-                version(source), messages(source, nowNanos).get(0));
+                version(source), messages(source, nowNanos, names).get(0));
     }
 
     private static Frame retainedDigest(FrameReader source) {
@@ -203,11 +203,8 @@ final class FrameCodec {
 
     private static void messages(FrameWriter target, List<ForwardedMessage> messages, long nowNanos) {
         target.number(messages.size());
-        FrameWriter part = new FrameWriter(256);
         for (ForwardedMessage message : messages) {
-            part.clear();
-            MessageCodec.write(part, message, nowNanos);
-            target.block(part);
+            MessageCodec.writeBlock(target, message, nowNanos);
         }
     }
 
@@ -215,9 +212,10 @@ final class FrameCodec {
      * Decodes a frame.
      *
      * @param nowNanos the broker's monotonic clock, from which on messages expire
+     * @param names topics and client identifiers of earlier frames
      * @throws MalformedFrameException if the bytes are no frame of this version
      */
-    static Received decode(byte[] bytes, long nowNanos) {
+    static Received decode(byte[] bytes, long nowNanos, NameCache names) {
         FrameReader source = new FrameReader(bytes, 0, bytes.length);
         int version = source.u8();
         if (version != Frame.VERSION) {
@@ -227,14 +225,14 @@ final class FrameCodec {
         if (source.i32() != source.remaining()) {
             throw new MalformedFrameException("the length is not that of the frame");
         }
-        String nodeId = source.text();
+        String nodeId = source.text(names);
         if (nodeId.isEmpty() || nodeId.length() > MAXIMUM_NODE_ID) {
             throw new MalformedFrameException("that is no node-id");
         }
-        return new Received(new NodeIdentity(nodeId, source.i64()), frame(type, source, nowNanos));
+        return new Received(new NodeIdentity(nodeId, source.i64()), frame(type, source, nowNanos, names));
     }
 
-    private static @Nullable Frame frame(int type, FrameReader source, long nowNanos) {
+    private static @Nullable Frame frame(int type, FrameReader source, long nowNanos, NameCache names) {
         return switch (type) {
             case HELLO ->
                 new Frame.Hello(
@@ -252,14 +250,18 @@ final class FrameCodec {
             case STALE -> new Frame.Stale(source.i64());
             case PUBLISH_BATCH ->
                 new Frame.PublishBatch(
-                        source.i64(), source.i32(), sequence(source), sequence(source), messages(source, nowNanos));
+                        source.i64(),
+                        source.i32(),
+                        sequence(source),
+                        sequence(source),
+                        messages(source, nowNanos, names));
             case PUBLISH_ACK ->
                 new Frame.PublishAck(source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
-            case RETAINED_UPDATE -> retainedUpdate(source, nowNanos);
+            case RETAINED_UPDATE -> retainedUpdate(source, nowNanos, names);
             case RETAINED_DIGEST -> retainedDigest(source);
             case RETAINED_VERSIONS -> retainedVersions(source);
             case RETAINED_PULL -> retainedPull(source);
-            default -> ClientCodec.read(type, source, nowNanos);
+            default -> ClientCodec.read(type, source, nowNanos, names);
         };
     }
 
@@ -291,14 +293,14 @@ final class FrameCodec {
         return rows;
     }
 
-    private static List<ForwardedMessage> messages(FrameReader source, long nowNanos) {
+    private static List<ForwardedMessage> messages(FrameReader source, long nowNanos, NameCache names) {
         int count = source.count(2);
         if (count == 0) {
             throw new MalformedFrameException("a batch is empty");
         }
         List<ForwardedMessage> messages = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            messages.add(MessageCodec.read(source.part(), nowNanos));
+            messages.add(MessageCodec.read(source.part(), nowNanos, names));
         }
         return messages;
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.Payload;
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.TopicName;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -100,6 +103,48 @@ final class FrameReader {
             all |= bytes[i];
         }
         return (all & 0x80) == 0;
+    }
+
+    /** A text of which many are the same. */
+    String text(NameCache names) {
+        int start = at;
+        int length = length();
+        String known = names.text(bytes, at, length);
+        if (known != null) {
+            at += length;
+            return known;
+        }
+        int from = at;
+        at = start;
+        String text = text();
+        names.keep(text, bytes, from, length);
+        return text;
+    }
+
+    /**
+     * A topic of which many are the same.
+     *
+     * @throws InvalidTopicException if it is none
+     */
+    TopicName topic(NameCache names) {
+        int start = at;
+        int length = length();
+        TopicName known = names.topic(bytes, at, length);
+        if (known != null) {
+            at += length;
+            return known;
+        }
+        at = start;
+        TopicName topic = TopicName.of(text());
+        names.keep(topic);
+        return topic;
+    }
+
+    Payload payload() {
+        int length = length();
+        Payload payload = Payload.copyOf(bytes, at, length);
+        at += length;
+        return payload;
     }
 
     byte[] block() {

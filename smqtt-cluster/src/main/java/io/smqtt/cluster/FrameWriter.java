@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-import java.nio.ByteBuffer;
+import io.smqtt.message.Payload;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -59,13 +59,23 @@ final class FrameWriter {
     }
 
     /** The length, then the bytes. */
-    FrameWriter block(ByteBuffer block) {
-        int length = block.remaining();
+    FrameWriter block(Payload payload) {
+        int length = payload.size();
         number(length);
         reserve(length);
-        block.get(bytes, size, length);
+        payload.copyTo(bytes, size);
         size += length;
         return this;
+    }
+
+    /** How many bytes {@link #number} writes. */
+    static int numberBytes(long value) {
+        return value == 0 ? 1 : (Long.SIZE - Long.numberOfLeadingZeros(value) + 6) / 7;
+    }
+
+    /** How many bytes a block of this length takes, with its length. */
+    static int blockBytes(int length) {
+        return numberBytes(length) + length;
     }
 
     FrameWriter raw(byte[] source, int length) {
@@ -75,17 +85,17 @@ final class FrameWriter {
         return this;
     }
 
-    /** The length, then what another writer holds. */
-    FrameWriter block(FrameWriter other) {
-        number(other.size);
-        return raw(other.bytes, other.size);
-    }
-
     void putInt(int at, int value) {
         bytes[at] = (byte) (value >>> 24);
         bytes[at + 1] = (byte) (value >>> 16);
         bytes[at + 2] = (byte) (value >>> 8);
         bytes[at + 3] = (byte) value;
+    }
+
+    /** The length, then what another writer holds. */
+    FrameWriter block(FrameWriter other) {
+        number(other.size);
+        return raw(other.bytes, other.size);
     }
 
     void clear() {

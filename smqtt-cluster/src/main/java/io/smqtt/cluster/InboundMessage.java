@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
  * A message of another node, and the ticket that its acknowledgement to that node waits for. Whoever routes it calls
@@ -13,13 +14,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class InboundMessage implements RouteTicket {
 
+    private static final AtomicIntegerFieldUpdater<InboundMessage> HOLDS =
+            AtomicIntegerFieldUpdater.newUpdater(InboundMessage.class, "holds");
+
     private final PeerInbox inbox;
     private final long sequence;
     private final ForwardedMessage forwarded;
-    private final AtomicInteger holds = new AtomicInteger(1);
+    private volatile int holds = 1;
     private volatile boolean failed;
     private volatile List<SharedFilter> refused = List.of();
-    private boolean done;
 
     InboundMessage(PeerInbox inbox, long sequence, ForwardedMessage forwarded) {
         this.inbox = inbox;
@@ -49,17 +52,49 @@ final class InboundMessage implements RouteTicket {
 
     @Override
     public void hold() {
-        holds.incrementAndGet();
+        HOLDS.incrementAndGet(this);
     }
 
     @Override
     public void release(boolean success) {
+        if (letGo(success)) {
+            inbox.finished();
+        }
+    }
+
+    /** Releases messages of one peer at once, which is told once. */
+    static void releaseAll(List<InboundMessage> messages, boolean success) {
+        PeerInbox finished = null;
+        for (InboundMessage message : messages) {
+            if (message.letGo(success)) {
+                finished = message.inbox;
+            }
+        }
+        if (finished != null) {
+            finished.finished();
+        }
+    }
+
+    private boolean letGo(boolean success) {
         if (!success) {
             failed = true;
         }
-        if (holds.decrementAndGet() == 0) {
-            inbox.finished(this);
-        }
+        return HOLDS.decrementAndGet(this) == 0;
+    }
+
+    /** It could not be routed. Before it is released. */
+    void fail() {
+        failed = true;
+    }
+
+    /** Whether anybody waits until it has been taken over. */
+    boolean isAwaited() {
+        return failed || !refused.isEmpty() || forwarded.message().qos() != QoS.AT_MOST_ONCE;
+    }
+
+    /** About what it holds. */
+    int bytes() {
+        return forwarded.message().footprintBytes();
     }
 
     @Override
@@ -71,12 +106,7 @@ final class InboundMessage implements RouteTicket {
         return failed;
     }
 
-    /** On the cluster's loop. */
     boolean isDone() {
-        return done;
-    }
-
-    void done() {
-        done = true;
+        return holds == 0;
     }
 }

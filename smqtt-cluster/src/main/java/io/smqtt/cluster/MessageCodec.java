@@ -11,6 +11,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicName;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -37,23 +38,41 @@ final class MessageCodec {
      * @param nowNanos the broker's monotonic clock
      */
     static void write(FrameWriter target, ForwardedMessage forwarded, long nowNanos) {
+        write(target, forwarded, nowNanos, false);
+    }
+
+    /**
+     * Writes the length of a message, then the message.
+     *
+     * @param nowNanos the broker's monotonic clock
+     */
+    static void writeBlock(FrameWriter target, ForwardedMessage forwarded, long nowNanos) {
+        write(target, forwarded, nowNanos, true);
+    }
+
+    private static void write(FrameWriter target, ForwardedMessage forwarded, long nowNanos, boolean withLength) {
         ApplicationMessage message = forwarded.message();
         long expiry = message.remainingExpirySeconds(nowNanos);
-        String publisher = message.publisherId();
+        String name = message.publisherId();
+        byte[] publisher = name == null ? null : name.getBytes(StandardCharsets.UTF_8);
         PublishProperties properties = message.properties();
+        List<byte[]> groups = texts(forwarded.groups());
         int flags = message.qos().level()
                 | (message.retain() ? RETAIN : 0)
                 | (expiry == ApplicationMessage.NEVER ? 0 : EXPIRES)
                 | (publisher == null ? 0 : PUBLISHER)
                 | (properties.isEmpty() ? 0 : PROPERTIES)
                 | (forwarded.toAll() ? TO_ALL : 0)
-                | (forwarded.groups().isEmpty() ? 0 : GROUPS);
+                | (groups.isEmpty() ? 0 : GROUPS);
+        if (withLength) {
+            target.number(bytes(message, expiry, publisher, groups));
+        }
         target.u8(flags).block(message.topic().utf8());
         if (expiry != ApplicationMessage.NEVER) {
             target.number(expiry);
         }
         if (publisher != null) {
-            target.text(publisher);
+            target.block(publisher);
         }
         if (!properties.isEmpty()) {
             byte[] encoded = new byte[properties.encodedBytes()];
@@ -61,65 +80,94 @@ final class MessageCodec {
             properties.writeTo(view);
             target.block(encoded);
         }
-        target.block(message.payload().asByteBuffer());
-        if (!forwarded.groups().isEmpty()) {
-            target.number(forwarded.groups().size());
-            forwarded.groups().forEach(group -> target.text(group.toString()));
+        target.block(message.payload());
+        if (!groups.isEmpty()) {
+            target.number(groups.size());
+            groups.forEach(target::block);
         }
         target.i64(message.mark());
     }
 
+    private static List<byte[]> texts(List<SharedFilter> groups) {
+        if (groups.isEmpty()) {
+            return List.of();
+        }
+        List<byte[]> texts = new ArrayList<>(groups.size());
+        groups.forEach(group -> texts.add(group.toString().getBytes(StandardCharsets.UTF_8)));
+        return texts;
+    }
+
+    /** How many bytes a message takes without its length in front. */
+    private static int bytes(
+            ApplicationMessage message, long expiry, byte @Nullable [] publisher, List<byte[]> groups) {
+        int bytes = 1
+                + FrameWriter.blockBytes(message.topic().utf8().length)
+                + FrameWriter.blockBytes(message.payload().size())
+                + Long.BYTES;
+        if (expiry != ApplicationMessage.NEVER) {
+            bytes += FrameWriter.numberBytes(expiry);
+        }
+        if (publisher != null) {
+            bytes += FrameWriter.blockBytes(publisher.length);
+        }
+        if (!message.properties().isEmpty()) {
+            bytes += FrameWriter.blockBytes(message.properties().encodedBytes());
+        }
+        if (!groups.isEmpty()) {
+            bytes += FrameWriter.numberBytes(groups.size());
+            for (byte[] group : groups) {
+                bytes += FrameWriter.blockBytes(group.length);
+            }
+        }
+        return bytes;
+    }
+
     /**
-     * Reads a message.
+     * Reads a message, which ends where the source ends.
      *
      * @param nowNanos the broker's monotonic clock, from which on it expires
+     * @param names what is known already
      * @throws MalformedFrameException if it is not well-formed
      */
-    static ForwardedMessage read(FrameReader source, long nowNanos) {
+    static ForwardedMessage read(FrameReader source, long nowNanos, NameCache names) {
         int flags = source.u8();
         if ((flags & QOS) == QOS) {
             throw new MalformedFrameException("there is no such quality of service");
         }
-        String topic = source.text();
+        TopicName topic = topic(source, names);
         long expiry = (flags & EXPIRES) == 0 ? ApplicationMessage.NEVER : expiry(source.number());
-        String publisher = (flags & PUBLISHER) == 0 ? null : source.text();
-        byte[] properties = (flags & PROPERTIES) == 0 ? new byte[0] : source.block();
-        requireProperties(properties);
-        Payload payload = Payload.of(source.block());
-        List<SharedFilter> groups = new ArrayList<>();
-        int count = (flags & GROUPS) == 0 ? 0 : source.count(1);
-        for (int i = 0; i < count; i++) {
-            groups.add(group(source.text()));
-        }
-        ApplicationMessage message =
-                message(topic, payload, flags, PublishProperties.ofEncoded(properties), expiry, nowNanos, publisher);
+        String publisher = (flags & PUBLISHER) == 0 ? null : source.text(names);
+        PublishProperties properties = (flags & PROPERTIES) == 0 ? PublishProperties.EMPTY : properties(source.block());
+        Payload payload = source.payload();
+        List<SharedFilter> groups = (flags & GROUPS) == 0 ? List.of() : groups(source);
+        ApplicationMessage message = new ApplicationMessage(
+                topic, payload, QoS.of(flags & QOS), (flags & RETAIN) != 0, properties, expiry, nowNanos, publisher);
         if (source.remaining() >= Long.BYTES) { // in a batch each message is a block of its own
             message.mark(source.i64());
         }
-        return new ForwardedMessage(message, (flags & TO_ALL) != 0, List.copyOf(groups));
+        return new ForwardedMessage(message, (flags & TO_ALL) != 0, groups);
     }
 
-    private static ApplicationMessage message(
-            String topic,
-            Payload payload,
-            int flags,
-            PublishProperties properties,
-            long expiry,
-            long nowNanos,
-            @Nullable String publisher) {
+    private static TopicName topic(FrameReader source, NameCache names) {
         try {
-            return new ApplicationMessage(
-                    TopicName.of(topic),
-                    payload,
-                    QoS.of(flags & QOS),
-                    (flags & RETAIN) != 0,
-                    properties,
-                    expiry,
-                    nowNanos,
-                    publisher);
+            return source.topic(names);
         } catch (InvalidTopicException e) {
             throw new MalformedFrameException("a topic is not well-formed");
         }
+    }
+
+    private static List<SharedFilter> groups(FrameReader source) {
+        List<SharedFilter> groups = new ArrayList<>();
+        int count = source.count(1);
+        for (int i = 0; i < count; i++) {
+            groups.add(group(source.text()));
+        }
+        return List.copyOf(groups);
+    }
+
+    private static PublishProperties properties(byte[] encoded) {
+        requireProperties(encoded);
+        return PublishProperties.ofEncoded(encoded);
     }
 
     private static long expiry(long seconds) {

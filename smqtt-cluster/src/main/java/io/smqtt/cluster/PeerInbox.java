@@ -5,8 +5,6 @@ import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -19,10 +17,15 @@ final class PeerInbox {
 
     private static final int MAXIMUM_REFUSALS = 10_000;
 
+    /** What nobody waits for is acknowledged after so many messages, so many bytes, or a while. */
+    private static final int UNTOLD_MESSAGES = 2_048;
+
+    private static final int UNTOLD_BYTES = 512 * 1024;
+
     private final Executor loop;
     private final Consumer<List<InboundMessage>> deliver;
     private final Consumer<Frame.PublishAck> acknowledge;
-    private final Queue<InboundMessage> finished = new ConcurrentLinkedQueue<>();
+    private final Consumer<Runnable> soon;
     private final AtomicBoolean collecting = new AtomicBoolean();
     private final ArrayDeque<InboundMessage> open = new ArrayDeque<>();
     private final ArrayDeque<Frame.Refusal> refusals = new ArrayDeque<>();
@@ -30,6 +33,9 @@ final class PeerInbox {
     private int stream;
     private long received;
     private long upTo;
+    private long told;
+    private long untoldBytes;
+    private boolean tellDue;
 
     /**
      * Creates an inbox.
@@ -37,11 +43,17 @@ final class PeerInbox {
      * @param loop the cluster's loop
      * @param deliver takes messages, in their order; each is released when it has been taken over
      * @param acknowledge sends an acknowledgement to the peer
+     * @param soon runs a task on the loop within some milliseconds
      */
-    PeerInbox(Executor loop, Consumer<List<InboundMessage>> deliver, Consumer<Frame.PublishAck> acknowledge) {
+    PeerInbox(
+            Executor loop,
+            Consumer<List<InboundMessage>> deliver,
+            Consumer<Frame.PublishAck> acknowledge,
+            Consumer<Runnable> soon) {
         this.loop = loop;
         this.deliver = deliver;
         this.acknowledge = acknowledge;
+        this.soon = soon;
     }
 
     /** A batch that is for this run of this node. */
@@ -76,6 +88,8 @@ final class PeerInbox {
         stream = batch.stream();
         received = batch.base() - 1;
         upTo = received;
+        told = received;
+        untoldBytes = 0;
         open.clear();
         refusals.clear();
     }
@@ -86,26 +100,34 @@ final class PeerInbox {
         }
     }
 
-    /** A message was taken over or refused. Any thread. */
-    void finished(InboundMessage message) {
-        finished.add(message);
-        if (collecting.compareAndSet(false, true)) {
+    /** Messages were taken over or refused. Any thread. */
+    void finished() {
+        if (!collecting.get() && collecting.compareAndSet(false, true)) {
             loop.execute(this::collect);
         }
     }
 
     private void collect() {
-        collecting.set(false);
-        for (InboundMessage next = finished.poll(); next != null; next = finished.poll()) {
-            next.done();
-        }
-        long before = upTo;
+        collecting.set(false); // before looking: who finishes a message now comes again
+        boolean awaited = false;
         while (!open.isEmpty() && open.element().isDone()) {
             InboundMessage done = open.remove();
             upTo = done.sequence();
+            untoldBytes += done.bytes();
+            awaited |= done.isAwaited();
             note(done);
         }
-        if (upTo != before) {
+        if (awaited || upTo - told >= UNTOLD_MESSAGES || untoldBytes >= UNTOLD_BYTES) {
+            tell();
+        } else if (upTo != told && !tellDue) {
+            tellDue = true;
+            soon.accept(this::tellRest);
+        }
+    }
+
+    private void tellRest() {
+        tellDue = false;
+        if (upTo != told) {
             tell();
         }
     }
@@ -123,6 +145,8 @@ final class PeerInbox {
     }
 
     private void tell() {
+        told = upTo;
+        untoldBytes = 0;
         acknowledge.accept(new Frame.PublishAck(epoch, stream, received, upTo, List.copyOf(refusals)));
     }
 }

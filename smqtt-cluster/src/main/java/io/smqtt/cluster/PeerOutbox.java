@@ -91,12 +91,19 @@ final class PeerOutbox {
 
     /** Queues messages, in their order. Any thread. */
     void offer(List<OutboundMessage> messages) {
-        List<OutboundMessage> accepted = new ArrayList<>(messages.size());
         long held = 0;
         for (OutboundMessage message : messages) {
-            if (accepts(message, accepted.size(), held)) {
-                accepted.add(message);
-                held += message.bytes();
+            held += message.bytes();
+        }
+        List<OutboundMessage> accepted = messages;
+        if (!reachable || isFull(messages.size(), held, 1)) {
+            accepted = new ArrayList<>(messages.size());
+            held = 0;
+            for (OutboundMessage message : messages) {
+                if (accepts(message, accepted.size(), held)) {
+                    accepted.add(message);
+                    held += message.bytes();
+                }
             }
         }
         if (!accepted.isEmpty()) {
@@ -115,13 +122,17 @@ final class PeerOutbox {
             return false;
         }
         int part = reachable ? 1 : 2; // what is parked leaves room for what comes when the peer is back
-        if (count.get() + more >= settings.queueMessages() / part
-                || bytes.get() + moreBytes >= settings.queueBytes() / part) {
+        if (isFull(more, moreBytes, part)) {
             observer.messageDropped(DropReason.PEER_QUEUE, 1);
             message.settle(false); // what cannot be parked must not be acknowledged
             return false;
         }
         return true;
+    }
+
+    private boolean isFull(int more, long moreBytes, int part) {
+        return count.get() + more >= settings.queueMessages() / part
+                || bytes.get() + moreBytes >= settings.queueBytes() / part;
     }
 
     private void collect() {

@@ -125,43 +125,62 @@ final class RouterPart implements LocalPart {
 
     @Override
     public void deliver(List<InboundMessage> messages) {
-        Map<RoutingLoop, List<InboundMessage>> byLoop = new HashMap<>();
+        List<RoutingLoop> loops = router.loops();
+        @Nullable List<InboundMessage>[] byLoop = lists(loops.size());
         for (InboundMessage inbound : messages) {
-            byLoop.computeIfAbsent(loopOf(inbound.forwarded().message()), loop -> new ArrayList<>())
-                    .add(inbound);
+            int number = loopNumberOf(inbound.forwarded().message());
+            List<InboundMessage> mine = byLoop[number];
+            if (mine == null) {
+                mine = new ArrayList<>(messages.size());
+                byLoop[number] = mine;
+            }
+            mine.add(inbound);
         }
-        byLoop.forEach((loop, mine) -> execute(loop, () -> mine.forEach(inbound -> route(loop, inbound)), mine));
+        for (int i = 0; i < byLoop.length; i++) {
+            List<InboundMessage> mine = byLoop[i];
+            if (mine != null) {
+                execute(loops.get(i), mine);
+            }
+        }
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static @Nullable List<InboundMessage>[] lists(int count) {
+        return new List[count];
     }
 
     /** Where all messages of one publisher are routed, so that they keep their order. */
     private RoutingLoop loopOf(ApplicationMessage message) {
+        return router.loops().get(loopNumberOf(message));
+    }
+
+    private int loopNumberOf(ApplicationMessage message) {
         String publisher = message.publisherId();
         int hash = publisher == null ? message.topic().hashCode() : publisher.hashCode();
-        List<RoutingLoop> loops = router.loops();
-        return loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size()));
+        return Math.floorMod(hash ^ hash >>> 16, router.loops().size());
     }
 
-    private static void execute(RoutingLoop loop, Runnable task, List<InboundMessage> messages) {
+    private void execute(RoutingLoop loop, List<InboundMessage> messages) {
         EventExecutor executor = loop.executor();
         if (executor.isShuttingDown()) {
-            messages.forEach(inbound -> inbound.release(false));
+            InboundMessage.releaseAll(messages, false);
         } else {
-            executor.execute(task);
+            executor.execute(() -> route(loop, messages));
         }
     }
 
-    private void route(RoutingLoop loop, InboundMessage inbound) {
-        boolean routed = false;
-        try {
-            ForwardedMessage forwarded = inbound.forwarded();
-            router.routeForwarded(
-                    loop, forwarded.message(), forwarded.toAll(), forwarded.groups(), inbound, inbound::refuse);
-            routed = true;
-        } catch (RuntimeException e) {
-            LOG.error("a message of another node could not be routed", e);
-        } finally {
-            inbound.release(routed);
+    private void route(RoutingLoop loop, List<InboundMessage> messages) {
+        for (InboundMessage inbound : messages) {
+            try {
+                ForwardedMessage forwarded = inbound.forwarded();
+                router.routeForwarded(
+                        loop, forwarded.message(), forwarded.toAll(), forwarded.groups(), inbound, inbound::refuse);
+            } catch (RuntimeException e) {
+                LOG.error("a message of another node could not be routed", e);
+                inbound.fail();
+            }
         }
+        InboundMessage.releaseAll(messages, true);
     }
 
     @Override

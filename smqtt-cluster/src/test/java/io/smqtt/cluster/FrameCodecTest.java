@@ -29,7 +29,7 @@ class FrameCodecTest {
     @ParameterizedTest
     @MethodSource("names")
     void keptFramesAreRead(String name) {
-        FrameCodec.Received received = FrameCodec.decode(GoldenFrames.bytes(name), 0);
+        FrameCodec.Received received = FrameCodec.decode(GoldenFrames.bytes(name), 0, new NameCache(16));
 
         assertThat(received.sender()).isEqualTo(GoldenFrames.SENDER);
         assertThat(received.frame()).isInstanceOf(frame(name).getClass());
@@ -43,7 +43,7 @@ class FrameCodecTest {
         byte[] longer = Arrays.copyOf(golden, golden.length + 3);
         putLength(longer);
 
-        FrameCodec.Received received = FrameCodec.decode(longer, 0);
+        FrameCodec.Received received = FrameCodec.decode(longer, 0, new NameCache(16));
 
         assertThat(FrameCodec.encode(received.sender(), known(received), 0)).isEqualTo(golden);
     }
@@ -54,10 +54,12 @@ class FrameCodecTest {
         byte[] golden = GoldenFrames.bytes(name);
         for (int length = 0; length < golden.length; length++) {
             byte[] cut = Arrays.copyOf(golden, length);
-            assertThatThrownBy(() -> FrameCodec.decode(cut, 0)).isInstanceOf(MalformedFrameException.class);
+            assertThatThrownBy(() -> FrameCodec.decode(cut, 0, new NameCache(16)))
+                    .isInstanceOf(MalformedFrameException.class);
             if (length > 6) {
                 putLength(cut);
-                assertThatThrownBy(() -> FrameCodec.decode(cut, 0)).isInstanceOf(MalformedFrameException.class);
+                assertThatThrownBy(() -> FrameCodec.decode(cut, 0, new NameCache(16)))
+                        .isInstanceOf(MalformedFrameException.class);
             }
         }
     }
@@ -73,7 +75,7 @@ class FrameCodecTest {
                     changed[random.nextInt(changed.length)] = (byte) random.nextInt(256);
                 }
                 try {
-                    FrameCodec.decode(changed, 0);
+                    FrameCodec.decode(changed, 0, new NameCache(16));
                 } catch (MalformedFrameException e) { // anything else fails the test
                     refused++;
                 }
@@ -87,7 +89,7 @@ class FrameCodecTest {
         byte[] bytes = GoldenFrames.bytes("hello");
         bytes[1] = 99;
 
-        FrameCodec.Received received = FrameCodec.decode(bytes, 0);
+        FrameCodec.Received received = FrameCodec.decode(bytes, 0, new NameCache(16));
 
         assertThat(received.frame()).isNull();
         assertThat(received.sender()).isEqualTo(GoldenFrames.SENDER);
@@ -98,7 +100,7 @@ class FrameCodecTest {
         byte[] bytes = GoldenFrames.bytes("hello");
         bytes[0] = 2;
 
-        assertThatThrownBy(() -> FrameCodec.decode(bytes, 0))
+        assertThatThrownBy(() -> FrameCodec.decode(bytes, 0, new NameCache(16)))
                 .isInstanceOf(MalformedFrameException.class)
                 .hasMessageContaining("version 2");
     }
@@ -110,7 +112,8 @@ class FrameCodecTest {
         bytes[rows] = (byte) 0xFF; // so many rows cannot follow
         bytes[rows + 1] = 0x7F;
 
-        assertThatThrownBy(() -> FrameCodec.decode(bytes, 0)).isInstanceOf(MalformedFrameException.class);
+        assertThatThrownBy(() -> FrameCodec.decode(bytes, 0, new NameCache(16)))
+                .isInstanceOf(MalformedFrameException.class);
     }
 
     @Test
@@ -118,7 +121,7 @@ class FrameCodecTest {
         Frame frame = frame("publish-batch");
         byte[] later = FrameCodec.encode(GoldenFrames.SENDER, frame, TimeUnit.SECONDS.toNanos(600));
 
-        Frame.PublishBatch batch = (Frame.PublishBatch) known(FrameCodec.decode(later, 5));
+        Frame.PublishBatch batch = (Frame.PublishBatch) known(FrameCodec.decode(later, 5, new NameCache(16)));
 
         ApplicationMessage message = batch.messages().get(1).message();
         assertThat(message.expiryIntervalSeconds()).isEqualTo(3_000);

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * The payload of an application message: the sole owner of its bytes. They are copied once, out of the network buffer,
@@ -60,6 +61,20 @@ public final class Payload {
     }
 
     /**
+     * Copies a part of an array.
+     *
+     * @param source the array
+     * @param index where the payload begins
+     * @param length its length in bytes
+     * @return a payload
+     * @throws IndexOutOfBoundsException if the part is not in the array
+     */
+    public static Payload copyOf(byte[] source, int index, int length) {
+        Objects.checkFromIndexSize(index, length, source.length);
+        return length == 0 ? EMPTY : new Payload(Arrays.copyOfRange(source, index, index + length));
+    }
+
+    /**
      * The length.
      *
      * @return bytes
@@ -84,6 +99,17 @@ public final class Payload {
      */
     public void writeTo(ByteBuf target) {
         target.writeBytes(bytes);
+    }
+
+    /**
+     * Copies the bytes into an array.
+     *
+     * @param target the array
+     * @param index where the first byte goes
+     * @throws IndexOutOfBoundsException if the array ends too early
+     */
+    public void copyTo(byte[] target, int index) {
+        System.arraycopy(bytes, 0, target, index, bytes.length);
     }
 
     /**

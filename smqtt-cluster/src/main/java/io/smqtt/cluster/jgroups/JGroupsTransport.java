@@ -149,9 +149,13 @@ public final class JGroupsTransport implements ClusterTransport {
                 return;
             }
             int from = message.getOffset();
-            byte[] frame = seal == null
-                    ? Arrays.copyOfRange(bytes, from, from + message.getLength())
-                    : seal.open(bytes, from, message.getLength());
+            int length = message.getLength();
+            byte[] frame;
+            if (seal != null) {
+                frame = seal.open(bytes, from, length);
+            } else { // as a rule the array is this frame's alone
+                frame = length == bytes.length ? bytes : Arrays.copyOfRange(bytes, from, from + length);
+            }
             if (frame != null) {
                 handler.received(new Member(message.getSrc()), frame);
             }
