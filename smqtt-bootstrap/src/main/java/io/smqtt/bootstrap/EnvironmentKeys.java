@@ -54,10 +54,19 @@ final class EnvironmentKeys {
             values.put("logging.format", new ConfigValue(format, "environment SMQTT_LOG_FORMAT", directory));
         }
         new TreeMap<>(environment).forEach((name, text) -> {
-            if (name.startsWith(PREFIX) && !RESERVED.contains(name) && !serviceLink(name)) {
+            if (name.startsWith(PREFIX) && !RESERVED.contains(name) && !serviceLink(name, text)) {
                 put(name, text, directory, schema, values);
             }
         });
+    }
+
+    /** The names that look like ours but are an orchestrator's, in their order: what {@link #read} leaves alone. */
+    static List<String> leftAlone(Map<String, String> environment) {
+        return environment.entrySet().stream()
+                .filter(entry -> entry.getKey().startsWith(PREFIX) && serviceLink(entry.getKey(), entry.getValue()))
+                .map(Map.Entry::getKey)
+                .sorted()
+                .toList();
     }
 
     private static void put(
@@ -95,9 +104,11 @@ final class EnvironmentKeys {
         }
     }
 
-    private static boolean serviceLink(String name) {
+    /** The value tells {@code SMQTT_PORT} of a service, which is a URL, from a key that was misspelt. */
+    private static boolean serviceLink(String name, String value) {
         return !name.contains("__")
                 && (name.matches("SMQTT_([A-Z0-9_]+_)?SERVICE_(HOST|PORT)(_.*)?")
-                        || name.matches("SMQTT_([A-Z0-9_]+_)?PORT(_[0-9]+_(TCP|UDP)(_.*)?)?"));
+                        || name.matches("SMQTT_([A-Z0-9_]+_)?PORT_[0-9]+_(TCP|UDP|SCTP)(_.*)?")
+                        || (name.matches("SMQTT_([A-Z0-9_]+_)?PORT") && value.matches("(tcp|udp|sctp)://.*")));
     }
 }

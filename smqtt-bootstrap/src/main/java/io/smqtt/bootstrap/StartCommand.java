@@ -11,6 +11,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -93,6 +94,10 @@ final class StartCommand implements Callable<Integer> {
         config.requireUsable(surroundings.modules());
         LogbackSetup.apply(config.program().logging());
         Logger log = LoggerFactory.getLogger(StartCommand.class);
+        List<String> leftAlone = EnvironmentKeys.leftAlone(surroundings.environment());
+        if (!leftAlone.isEmpty()) {
+            log.info("environment variables of a service called smqtt are left alone: {}", leftAlone);
+        }
         CountDownLatch stop = new CountDownLatch(1);
         onStopSignal(stop, log);
         AtomicReference<BrokerStarter.@Nullable Running> started = new AtomicReference<>();

@@ -268,6 +268,22 @@ class CommandLineTest {
                 "/bin")));
 
         assertThat(run("config", "check")).isEqualTo(ExitCode.OK);
+        assertThat(EnvironmentKeys.leftAlone(environment))
+                .containsExactly(
+                        "SMQTT_HEADLESS_SERVICE_HOST",
+                        "SMQTT_PORT",
+                        "SMQTT_PORT_1883_TCP_ADDR",
+                        "SMQTT_SERVICE_HOST",
+                        "SMQTT_SERVICE_PORT_MQTT");
+    }
+
+    @Test
+    void aVariableThatIsNearlyAKeyStopsTheStart() {
+        environment.put("SMQTT_LISTENERS_TCP_PORT", "1884"); // a level is two underscores
+
+        assertThat(run("config", "check")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .contains("environment SMQTT_LISTENERS_TCP_PORT: unknown key listeners-tcp-port");
     }
 
     @ParameterizedTest

@@ -322,6 +322,9 @@ final class ClusterNode implements ClusterTransport.Handler {
             present.add(peer);
             transport.send(peer, encode(hello(true)), false);
             transport.send(peer, encode(own.digest()), false);
+            if (!retained.isEmpty()) {
+                transport.send(peer, encode(retained.digest()), true);
+            }
             for (Member member : members.values()) {
                 if (peer.equals(member.peer())) {
                     arrived(member);
@@ -551,6 +554,15 @@ final class ClusterNode implements ClusterTransport.Handler {
     private @Nullable Member memberOf(NodeIdentity sender, Peer from) {
         Member member = members.get(sender.nodeId());
         if (member == null) {
+            if (!present.contains(from)) {
+                return null; // it says hello when it is seen
+            }
+            for (Member other : members.values()) {
+                if (from.equals(other.peer()) && other.isReachable()) {
+                    complain("{} has another node-id than before: {}", from, sender.nodeId());
+                    return null;
+                }
+            }
             if (members.size() >= MAXIMUM_MEMBERS) {
                 complain("{} is one node too many: {}", from, sender.nodeId());
                 return null;

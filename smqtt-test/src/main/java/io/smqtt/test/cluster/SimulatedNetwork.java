@@ -30,6 +30,7 @@ public final class SimulatedNetwork {
     private final List<Endpoint> processes = new ArrayList<>();
     private final Set<Link> cuts = new HashSet<>();
     private Faults faults = Faults.NONE;
+    private Listener listener = (from, to, frame) -> {};
     private long carriedFrames;
     private long carriedBytes;
 
@@ -61,6 +62,29 @@ public final class SimulatedNetwork {
     }
 
     private record Link(String from, String to) {}
+
+    /** Is shown frames. */
+    @FunctionalInterface
+    public interface Listener {
+
+        /**
+         * A process gives a frame to the network, which may lose it.
+         *
+         * @param from the process
+         * @param to where it goes
+         * @param frame a copy of the bytes
+         */
+        void carried(Endpoint from, Endpoint to, byte[] frame);
+    }
+
+    /**
+     * Shows frames to somebody from now on, so that a test can keep them and play them again.
+     *
+     * @param next who sees them; replaces the one before
+     */
+    public void listen(Listener next) {
+        listener = next;
+    }
 
     /**
      * Sets what happens to frames that are sent from now on.
@@ -187,6 +211,7 @@ public final class SimulatedNetwork {
             }
             carriedFrames++;
             carriedBytes += frame.length;
+            listener.carried(this, to, frame.clone());
             carry(to, frame);
             if (simulation.random().nextDouble() < faults.doubled()) {
                 carry(to, frame);
