@@ -57,6 +57,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final AtomicBoolean flushDue = new AtomicBoolean();
 
     private final OwnRoutes own;
+    private final RouteSender routes;
     private final Map<String, Member> members = new HashMap<>();
     private final Set<Peer> present = new LinkedHashSet<>(); // so that a simulation can be repeated
     private NodeIdentity self;
@@ -67,7 +68,6 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final NameCache names = new NameCache(NAMES);
     private final LongSupplier wallClockMillis;
     private long clientClock;
-    private long snapshots;
     private long sweptAtNanos;
     private long toldAtNanos;
     private long complainedAtNanos;
@@ -112,6 +112,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.introduction = introduction;
         this.wallClockMillis = wallClockMillis;
         this.own = new OwnRoutes(settings.keptChanges());
+        this.routes = new RouteSender(
+                own, settings, ticker::nanoTime, (peer, frame) -> transport.send(peer, encode(frame), false));
         this.retained = new RetainedReplica(
                 self.nodeId(),
                 wallClockMillis,
@@ -298,6 +300,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             retained.sweep();
         }
         clients.tick(now);
+        routes.tick();
         answerAsked();
         Iterator<Member> all = members.values().iterator();
         while (all.hasNext()) {
@@ -338,6 +341,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         execute(() -> {
             present.remove(peer);
             retained.gone(peer);
+            routes.gone(peer);
             for (Member member : members.values()) {
                 if (peer.equals(member.peer()) && member.isReachable()) {
                     LOG.warn("node {} cannot be reached", member.identity());
@@ -408,9 +412,16 @@ final class ClusterNode implements ClusterTransport.Handler {
             judge(member, member.routes().compare(member.epoch(), digest));
         } else if (frame instanceof Frame.Snapshot snapshot) {
             judge(member, member.routes().apply(member.epoch(), snapshot));
+            takeMore(member, snapshot);
             answerAsked();
         } else if (frame instanceof Frame.Pull pull) {
-            answer(from, pull);
+            if (isAskedOfUs(from, pull.ofEpoch())) {
+                routes.answer(from, pull.haveSequence());
+            }
+        } else if (frame instanceof Frame.More more) {
+            if (isAskedOfUs(from, more.ofEpoch())) {
+                routes.answer(from, more);
+            }
         } else if (frame instanceof Frame.PublishBatch batch) {
             if (batch.toEpoch() == self.epoch()) {
                 member.inbox().receive(member.epoch(), batch);
@@ -651,6 +662,11 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
         member.askedAtNanos = now;
         counters.pulled();
+        Frame more = outcome == PeerRoutes.Outcome.BEHIND ? member.routes().more(member.epoch(), true, 0) : null;
+        if (more != null) {
+            transport.send(peer, encode(more), false);
+            return;
+        }
         long have = member.routes().sequenceOf(member.epoch());
         if (outcome == PeerRoutes.Outcome.DIFFERENT) {
             counters.repaired();
@@ -660,23 +676,32 @@ final class ClusterNode implements ClusterTransport.Handler {
         transport.send(peer, encode(new Frame.Pull(member.epoch(), have)), false);
     }
 
-    private void answer(Peer to, Frame.Pull pull) {
-        if (pull.ofEpoch() != self.epoch()) {
-            transport.send(to, encode(hello(true)), false);
+    /** Asks for the next parts in time, so that they come without a break. */
+    private void takeMore(Member member, Frame.Snapshot part) {
+        Peer peer = member.peer();
+        if (peer == null || part.parts() <= settings.snapshotFrames()) {
             return;
         }
-        boolean tail = own.knowsChangesAfter(pull.haveSequence());
-        List<RouteRow> rows = tail ? own.changesAfter(pull.haveSequence()) : own.all();
-        int size = settings.rowsPerFrame();
-        snapshots++;
-        int parts = Math.max(1, (rows.size() + size - 1) / size);
-        for (int i = 0; i < parts; i++) {
-            List<RouteRow> part = rows.subList(i * size, Math.min(rows.size(), (i + 1) * size));
-            Frame frame = tail
-                    ? new Frame.Delta(pull.haveSequence() + 1 + (long) i * size, part)
-                    : new Frame.Snapshot(snapshots, own.sequence(), i, parts, part);
-            transport.send(to, encode(frame), false);
+        Frame more;
+        if (member.routes().isAssembling()) {
+            member.askedAtNanos = ticker.nanoTime();
+            more = member.routes().more(member.epoch(), false, Math.max(1, settings.snapshotFrames() / 4));
+        } else { // tells that it is complete, and asks for what has changed meanwhile
+            more = new Frame.More(
+                    member.epoch(), member.routes().sequenceOf(member.epoch()), part.number(), part.parts(), false);
         }
+        if (more != null) {
+            transport.send(peer, encode(more), false);
+        }
+    }
+
+    /** Tells whether a question is for this run of this node; who asks another one is told which this is. */
+    private boolean isAskedOfUs(Peer from, long ofEpoch) {
+        if (ofEpoch != self.epoch()) {
+            transport.send(from, encode(hello(true)), false);
+            return false;
+        }
+        return true;
     }
 
     private Frame hello(boolean reply) {

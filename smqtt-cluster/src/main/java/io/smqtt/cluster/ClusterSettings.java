@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param retransmit how long a forwarded message waits for any progress before it is sent again
  * @param frameBytes about how long a frame may become, except for a single message that is longer
  * @param rowsPerFrame routes in one frame
+ * @param snapshotFrames frames of a snapshot that are sent before their receiver asks for more
  * @param keptChanges changes of routes that are kept for peers that have missed some
  * @param windowMessages messages that a peer may have on its way without having taken them over
  * @param windowBytes bytes that these may have, except for a single message that has more
@@ -27,6 +28,7 @@ record ClusterSettings(
         Duration retransmit,
         int frameBytes,
         int rowsPerFrame,
+        int snapshotFrames,
         int keptChanges,
         int windowMessages,
         long windowBytes,
@@ -42,6 +44,7 @@ record ClusterSettings(
                 Duration.ofSeconds(1),
                 48 * 1024,
                 1_000,
+                32,
                 OwnRoutes.KEPT_CHANGES,
                 16_384,
                 4L * 1024 * 1024,

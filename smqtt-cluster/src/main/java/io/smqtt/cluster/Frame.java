@@ -56,6 +56,17 @@ sealed interface Frame {
     record Pull(long ofEpoch, long haveSequence) implements Frame {}
 
     /**
+     * Asks for more parts of a snapshot: the receiver sends only so many beyond the one that is asked for.
+     *
+     * @param ofEpoch the run of the receiver that the snapshot is of
+     * @param haveSequence the last change that the sender has, or {@link #NOTHING}; counts if there is no such snapshot any more
+     * @param number the number of the snapshot
+     * @param part the first part that the sender does not have; as many as there are if it has all
+     * @param again whether it has waited for that part, and those after it, for too long
+     */
+    record More(long ofEpoch, long haveSequence, long number, int part, boolean again) implements Frame {}
+
+    /**
      * A part of all routes of the sender, as they were after one change.
      *
      * @param number counts the snapshots of the sender: parts of different ones do not belong together, not even if they are of

@@ -20,6 +20,7 @@ final class FrameCodec {
     private static final int PULL = 4;
     private static final int SNAPSHOT = 5;
     private static final int STALE = 6;
+    private static final int MORE = 7;
     private static final int PUBLISH_BATCH = 16;
     private static final int PUBLISH_ACK = 17;
 
@@ -80,6 +81,8 @@ final class FrameCodec {
             return SNAPSHOT;
         } else if (frame instanceof Frame.Stale) {
             return STALE;
+        } else if (frame instanceof Frame.More) {
+            return MORE;
         } else if (frame instanceof Frame.PublishBatch) {
             return PUBLISH_BATCH;
         } else if (frame instanceof Frame.RetainedUpdate) {
@@ -116,6 +119,9 @@ final class FrameCodec {
             rows(target, snapshot.rows());
         } else if (frame instanceof Frame.Stale stale) {
             target.i64(stale.knownEpoch());
+        } else if (frame instanceof Frame.More more) {
+            target.i64(more.ofEpoch()).i64(more.haveSequence());
+            target.number(more.number()).number(more.part()).u8(more.again() ? 1 : 0);
         } else if (frame instanceof Frame.PublishBatch batch) {
             target.i64(batch.toEpoch()).i32(batch.stream()).number(batch.base()).number(batch.firstSequence());
             messages(target, batch.messages(), nowNanos);
@@ -248,6 +254,13 @@ final class FrameCodec {
             case PULL -> new Frame.Pull(source.i64(), source.i64());
             case SNAPSHOT -> snapshot(source);
             case STALE -> new Frame.Stale(source.i64());
+            case MORE ->
+                new Frame.More(
+                        source.i64(),
+                        source.i64(),
+                        sequence(source),
+                        source.number(PeerRoutes.MAXIMUM_PARTS),
+                        source.u8() == 1);
             case PUBLISH_BATCH ->
                 new Frame.PublishBatch(
                         source.i64(),

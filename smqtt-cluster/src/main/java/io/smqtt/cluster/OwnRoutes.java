@@ -27,6 +27,7 @@ final class OwnRoutes {
     private long sequence;
     private long hash;
     private int count;
+    private long keptAfter = Long.MAX_VALUE;
 
     OwnRoutes(int keptChanges) {
         this.keptChanges = keptChanges;
@@ -71,10 +72,20 @@ final class OwnRoutes {
         changed.clear();
         sequence += told.size();
         recent.addAll(told);
-        while (recent.size() > keptChanges) {
-            recent.remove();
-        }
+        trim();
         return told;
+    }
+
+    /** Keeps the changes after this one as long as they are fewer than all rows, or no longer with {@link Long#MAX_VALUE}. */
+    void keepAfter(long known) {
+        keptAfter = known;
+        trim();
+    }
+
+    private void trim() {
+        while (recent.size() > keptChanges && (sequence - recent.size() < keptAfter || recent.size() > count)) {
+            recent.remove(); // the oldest, whose number is one more than that
+        }
     }
 
     long sequence() {

@@ -25,6 +25,10 @@ final class PeerRoutes {
 
     private long sequence = Frame.NOTHING;
     private long hash;
+
+    /** The number of the last snapshot of this run that was complete: parts of it may come again. */
+    private long completed;
+
     private @Nullable Assembly assembly;
 
     /**
@@ -78,6 +82,10 @@ final class PeerRoutes {
         int skipped = (int) (known + 1 - delta.firstSequence());
         delta.rows().subList(skipped, delta.rows().size()).forEach(this::put);
         sequence = last;
+        Assembly current = assembly;
+        if (current != null && current.run == epoch && current.sequence <= sequence) {
+            assembly = null; // it says nothing new any more
+        }
         return Outcome.FINE;
     }
 
@@ -93,7 +101,7 @@ final class PeerRoutes {
 
     /** Takes a part of a snapshot; applied when it is the last one that was missing. */
     Outcome apply(long run, Frame.Snapshot part) {
-        if (run < epoch || (run == epoch && part.sequence() < sequence)) {
+        if (run < epoch || (run == epoch && (part.sequence() < sequence || part.number() <= completed))) {
             return Outcome.FINE;
         }
         Assembly current = assembly;
@@ -101,7 +109,11 @@ final class PeerRoutes {
             current = new Assembly(run, part);
             assembly = current;
         }
-        if (current.add(run, part)) {
+        boolean fits = current.add(run, part);
+        if (fits && run != epoch) { // of use already; and putting a million rows at once would hold up everything else
+            part.rows().forEach(this::put);
+        }
+        if (current.missing == 0) {
             assembly = null;
             replace(current);
         }
@@ -124,9 +136,35 @@ final class PeerRoutes {
         return assembly != null;
     }
 
+    /**
+     * The question that continues the snapshot that is coming.
+     *
+     * @param run the owner's run
+     * @param again whether to ask even if there has been no progress
+     * @param step how many parts are a progress
+     * @return null if there is nothing to ask for
+     */
+    Frame.@Nullable More more(long run, boolean again, int step) {
+        Assembly current = assembly;
+        if (current == null || current.run != run) {
+            return null;
+        }
+        int part = current.firstMissing();
+        if (!again && part - current.askedFor < step) {
+            return null;
+        }
+        current.askedFor = part;
+        return new Frame.More(run, sequenceOf(run), current.number, part, again);
+    }
+
     private void replace(Assembly complete) {
+        boolean isFirst = complete.run != epoch;
         epoch = complete.run;
         sequence = complete.sequence;
+        completed = complete.number;
+        if (isFirst && rows.size() == complete.size()) {
+            return; // all of them have been put, and there are no others
+        }
         Map<String, Integer> next = new HashMap<>();
         complete.forEach(row -> next.put(row.filter(), row.weight()));
         for (String filter : new ArrayList<>(rows.keySet())) {
@@ -156,6 +194,8 @@ final class PeerRoutes {
         private final long sequence;
         private final @Nullable List<RouteRow>[] parts;
         private int missing;
+        private int first;
+        private int askedFor;
 
         @SuppressWarnings({"unchecked", "rawtypes"})
         Assembly(long run, Frame.Snapshot first) {
@@ -170,15 +210,32 @@ final class PeerRoutes {
             return run < otherRun || (run == otherRun && number < otherNumber);
         }
 
-        /** Returns whether it is complete. */
+        /** Returns whether it is a part of this one that was missing. */
         boolean add(long ofRun, Frame.Snapshot part) {
-            boolean fits = ofRun == run && part.number() == number && part.parts() == parts.length;
-            if (fits && parts[part.index()] == null) {
+            boolean fits = ofRun == run
+                    && part.number() == number
+                    && part.parts() == parts.length
+                    && parts[part.index()] == null;
+            if (fits) {
                 parts[part.index()] = part.rows();
                 missing--;
-                return missing == 0;
             }
-            return false;
+            return fits;
+        }
+
+        int firstMissing() {
+            while (first < parts.length && parts[first] != null) {
+                first++;
+            }
+            return first;
+        }
+
+        int size() {
+            int size = 0;
+            for (List<RouteRow> part : parts) {
+                size += part == null ? 0 : part.size();
+            }
+            return size;
         }
 
         void forEach(Consumer<RouteRow> action) {

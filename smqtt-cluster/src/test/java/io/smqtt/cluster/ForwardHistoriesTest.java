@@ -90,6 +90,7 @@ class ForwardHistoriesTest {
                     usual.retransmit(),
                     300 + random.nextInt(2_000),
                     1 + random.nextInt(20),
+                    usual.snapshotFrames(),
                     usual.keptChanges(),
                     1 + random.nextInt(50),
                     usual.windowBytes(),

@@ -37,6 +37,7 @@ class ForwardingTest {
                 usual.retransmit(),
                 usual.frameBytes(),
                 usual.rowsPerFrame(),
+                usual.snapshotFrames(),
                 usual.keptChanges(),
                 10,
                 usual.windowBytes(),

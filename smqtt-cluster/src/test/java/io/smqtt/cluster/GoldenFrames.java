@@ -41,6 +41,7 @@ final class GoldenFrames {
         frames.put("digest", new Frame.Digest(70_000, 3, 0xFEDC_BA98_7654_3210L));
         frames.put("pull", new Frame.Pull(7, 299));
         frames.put("pull-all", new Frame.Pull(7, Frame.NOTHING));
+        frames.put("more", new Frame.More(7, Frame.NOTHING, 5, 200, true));
         frames.put("snapshot", new Frame.Snapshot(5, 300, 1, 2, List.of(new RouteRow("a/b", 1))));
         frames.put("stale", new Frame.Stale(8));
         frames.put("publish-batch", new Frame.PublishBatch(9, 2, 100, 128, List.of(plain(), full())));

@@ -48,6 +48,7 @@ class RouteHistoriesTest {
                     usual.retransmit(),
                     usual.frameBytes(),
                     1 + random.nextInt(20), // many parts
+                    1 + random.nextInt(12), // so that more of them are asked for
                     random.nextInt(40), // a short memory, so that snapshots are wanted
                     usual.windowMessages(),
                     usual.windowBytes(),
