@@ -123,7 +123,7 @@ final class ClientCodec {
             case OWNED -> owned(source);
             case SYNC -> new Frame.Sync(number(source), number(source), source.u8() == 1);
             case SYNCED -> new Frame.Synced(number(source), source.i64());
-            case WILL_COPY -> will(source, nowNanos);
+            case WILL_COPY -> will(source, nowNanos, names);
             case WILL_ACK -> new Frame.WillAck(number(source), source.text(), source.i64(), source.u8() == 1);
             case WILL_DONE -> new Frame.WillDone(number(source), source.text(), source.i64());
             default -> null;
@@ -189,7 +189,7 @@ final class ClientCodec {
         }
     }
 
-    private static Frame will(FrameReader source, long nowNanos) {
+    private static Frame will(FrameReader source, long nowNanos, NameCache names) {
         long version = number(source);
         long since = number(source);
         String clientId = source.text();
@@ -201,7 +201,10 @@ final class ClientCodec {
         Frame.HeldWill will = source.u8() == 0
                 ? null
                 : new Frame.HeldWill(
-                        optional(source), number(source), number(source), MessageCodec.read(source.part(), nowNanos));
+                        optional(source),
+                        number(source),
+                        number(source),
+                        MessageCodec.read(source.part(), nowNanos, names));
         return new Frame.WillCopy(version, since, clientId, holders, will);
     }
 

@@ -623,8 +623,8 @@ final class ClusterNode implements ClusterTransport.Handler {
                     observer.messageRedispatched(1);
                     local.redispatch(message, group, nodeId);
                 });
-        PeerInbox inbox = new PeerInbox(
-                this::execute, local::deliver, ack -> send(late.member(), encode(ack)), this::soon);
+        PeerInbox inbox =
+                new PeerInbox(this::execute, local::deliver, ack -> send(late.member(), encode(ack)), this::soon);
         LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
         Member member =
                 new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());
