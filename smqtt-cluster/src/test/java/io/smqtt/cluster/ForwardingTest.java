@@ -56,11 +56,13 @@ class ForwardingTest {
 
     @Test
     void nodesThatAreAwayForLongAreForgotten() {
-        ClusterTransport.Peer stranger = new ClusterTransport.Peer() {};
         for (int round = 0; round < 3; round++) { // more names than may be known at a time
             for (int i = 0; i < 900; i++) {
                 NodeIdentity name = new NodeIdentity("passing-" + round + "-" + i, 1);
-                a.node().received(stranger, FrameCodec.encode(name, new Frame.Digest(0, 0, 0), 0));
+                ClusterTransport.Peer passing = new ClusterTransport.Peer() {};
+                a.node().up(passing);
+                a.node().received(passing, FrameCodec.encode(name, new Frame.Digest(0, 0, 0), 0));
+                a.node().down(passing);
             }
             simulation.run(WHILE);
             assertThat(a.node().members()).hasSize(902);
