@@ -33,6 +33,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -228,8 +229,8 @@ public final class Broker {
 
     /**
      * Receives the messages of a topic filter in this process: first the retained ones, then what is published from now
-     * on. Messages without demand wait, up to 4,096; past that they are dropped and counted as
-     * {@link io.smqtt.spi.DropReason#NO_DEMAND}.
+     * on. Published messages without demand wait, up to 4,096; past that they are dropped and counted as
+     * {@link io.smqtt.spi.DropReason#NO_DEMAND}. Retained ones are looked up as they are asked for, a few ahead.
      *
      * @param filter a topic filter, not shared
      * @return the messages, on event loops: consumers that block must move elsewhere ({@code publishOn}); each subscriber
@@ -241,8 +242,21 @@ public final class Broker {
         return Flux.defer(() -> {
             Sinks.Empty<Void> subscribed =
                     Sinks.empty(); // the retained ones are looked up after that: nothing falls between
-            Flux<ApplicationMessage> retained = subscribed.asMono().thenMany(Flux.defer(() -> retained(parsed)));
-            return Flux.mergeSequential(retained, live(parsed, subscribed::tryEmitEmpty));
+            AtomicInteger ahead =
+                    new AtomicInteger(); // retained ones that mergeSequential has and the consumer has not
+            AtomicLong taken = new AtomicLong();
+            Flux<ApplicationMessage> retained = subscribed
+                    .asMono()
+                    .thenMany(Flux.defer(() -> retained(parsed)))
+                    .doOnNext(message -> ahead.incrementAndGet());
+            return Flux.mergeSequential(retained, live(parsed, taken, subscribed::tryEmitEmpty))
+                    .doOnNext(message -> {
+                        if (ahead.get() > 0) { // all retained ones come before the first published one
+                            ahead.decrementAndGet();
+                        } else {
+                            taken.incrementAndGet();
+                        }
+                    });
         });
     }
 
@@ -304,36 +318,28 @@ public final class Broker {
         });
     }
 
-    private Flux<ApplicationMessage> live(TopicFilter filter, Runnable whenSubscribed) {
-        AtomicLong taken = new AtomicLong();
-        return Flux.<ApplicationMessage>create(
-                        sink -> {
-                            InProcessSubscriber subscriber = new InProcessSubscriber(
-                                    InProcess.PREFIX + "~" + subscriberNumber.incrementAndGet(),
-                                    sink,
-                                    parts.observer(),
-                                    taken,
-                                    IN_PROCESS_BUFFER);
-                            Subscription subscription = new Subscription(
-                                    subscriber,
-                                    filter,
-                                    null,
-                                    QoS.EXACTLY_ONCE,
-                                    false,
-                                    true,
-                                    Subscription.NO_IDENTIFIER);
-                            sink.onDispose(() -> leave(sink, subscriber, filter));
-                            consumers.add(sink);
-                            router.index().add(subscription);
-                            if (sink.isCancelled()) { // meanwhile, by another thread
-                                leave(sink, subscriber, filter);
-                            } else if (closing.get() != null) {
-                                sink.complete();
-                            }
-                            whenSubscribed.run();
-                        },
-                        FluxSink.OverflowStrategy.BUFFER)
-                .doOnNext(message -> taken.incrementAndGet());
+    private Flux<ApplicationMessage> live(TopicFilter filter, AtomicLong taken, Runnable whenSubscribed) {
+        return Flux.create(
+                sink -> {
+                    InProcessSubscriber subscriber = new InProcessSubscriber(
+                            InProcess.PREFIX + "~" + subscriberNumber.incrementAndGet(),
+                            sink,
+                            parts.observer(),
+                            taken,
+                            IN_PROCESS_BUFFER);
+                    Subscription subscription = new Subscription(
+                            subscriber, filter, null, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
+                    sink.onDispose(() -> leave(sink, subscriber, filter));
+                    consumers.add(sink);
+                    router.index().add(subscription);
+                    if (sink.isCancelled()) { // meanwhile, by another thread
+                        leave(sink, subscriber, filter);
+                    } else if (closing.get() != null) {
+                        sink.complete();
+                    }
+                    whenSubscribed.run();
+                },
+                FluxSink.OverflowStrategy.BUFFER);
     }
 
     private void leave(FluxSink<?> sink, InProcessSubscriber subscriber, TopicFilter filter) {
