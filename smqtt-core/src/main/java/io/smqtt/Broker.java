@@ -300,7 +300,8 @@ public final class Broker {
      * one.
      *
      * @param name the name, see {@link ConsumerOptions#durable}
-     * @return whether there was one, when the store has forgotten it; nothing happens before subscription
+     * @return whether there was one, when the store has forgotten it, or an {@link IllegalStateException} if the store
+     *     could not: then it is there again after the next start; nothing happens before subscription
      */
     public Mono<Boolean> removeConsumer(String name) {
         return consumersWithSessions.remove(name);

@@ -118,7 +118,13 @@ final class Consumers {
             }
             session.execute(() -> {
                 session.terminate(ReasonCode.ADMINISTRATIVE_ACTION);
-                session.afterCommit(kept -> sink.success(true));
+                session.afterCommit(kept -> {
+                    if (kept) {
+                        sink.success(true);
+                    } else {
+                        sink.error(new IllegalStateException("the store has not forgotten the consumer " + name));
+                    }
+                });
             });
         });
     }

@@ -260,6 +260,17 @@ class DurableConsumerTest {
     }
 
     @Test
+    void isNotForgottenIfTheStoreDoesNot() {
+        introduce("t");
+        broker.store.fail();
+        StepVerifier.create(broker.broker().removeConsumer("orders"))
+                .expectErrorSatisfies(error -> assertThat(error)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("orders"))
+                .verify(PATIENCE);
+    }
+
+    @Test
     void waitsForEverUnlessToldOtherwise() {
         introduce("t");
         broker.advance(Duration.ofDays(1_000));
