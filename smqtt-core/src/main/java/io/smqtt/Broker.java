@@ -532,10 +532,7 @@ public final class Broker {
                                 .then()
                                 .timeout(deadline.minus(drain), Mono.empty())))
                 .then(step("the close of connections", patience, listeners::close))
-                .then(step("the end of consumers", patience, () -> {
-                    completeConsumers();
-                    return Mono.empty();
-                }))
+                .then(step("the end of consumers", patience, this::completeConsumers))
                 .then(Mono.defer(this::release))
                 .doOnSuccess(done -> LOG.info("stopped"));
     }
@@ -590,9 +587,9 @@ public final class Broker {
         return listeners.connectedCount() == 0;
     }
 
-    private void completeConsumers() {
+    private Mono<Void> completeConsumers() {
         consumers.forEach(FluxSink::complete);
-        consumersWithSessions.stop();
         events.complete();
+        return consumersWithSessions.stop();
     }
 }

@@ -28,6 +28,8 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 
 /** The consumers in this process that have sessions. Any thread. */
 final class Consumers {
@@ -35,8 +37,13 @@ final class Consumers {
     /** Not a character of a durable name, so the two kinds never meet. */
     private static final String UNNAMED = "~";
 
+    /** A message takes at most so many tasks of event loops from a session that has ended to another member of its group. */
+    private static final int HOPS = 8;
+
     private final BrokerParts parts;
     private final BooleanSupplier closing;
+    private final Sinks.Empty<Void> gone = Sinks.empty();
+    private volatile boolean stopping;
     private final Set<Consumer> all = ConcurrentHashMap.newKeySet();
     private final Map<String, Consumer> byName = new ConcurrentHashMap<>();
     private final String instance = UUID.randomUUID().toString(); // nodes of a cluster share the names of sessions
@@ -103,12 +110,36 @@ final class Consumers {
                 == consumer;
     }
 
-    /** Ends all consumers: the broker ends. */
-    void stop() {
-        all.forEach(Consumer::stop);
+    /**
+     * Ends all consumers: the broker ends.
+     *
+     * @return completes, on no event loop, when all have let go of their sessions and what these left to other members of
+     *     groups has arrived there; nothing happens before subscription
+     */
+    Mono<Void> stop() {
+        return Mono.defer(() -> {
+                    stopping = true;
+                    all.forEach(Consumer::stop);
+                    tellIfAllAreGone();
+                    return gone.asMono();
+                })
+                .then(throughAllLoops().repeat(HOPS - 1).then())
+                .publishOn(Schedulers.parallel());
     }
 
-    /** Forgets a durable consumer of this node, and what waits for it. */
+    private void tellIfAllAreGone() {
+        if (stopping && all.isEmpty()) {
+            gone.tryEmitEmpty(); // again does nothing
+        }
+    }
+
+    /** One task after the other: what an event loop was to do before has been done. */
+    private Flux<Void> throughAllLoops() {
+        return Flux.fromIterable(parts.router().loops())
+                .concatMap(loop -> Mono.<Void>create(sink -> loop.executor().execute(sink::success)));
+    }
+
+    /** Forgets a durable consumer of this node, and what waits for it. Fails if the store does not. */
     Mono<Boolean> remove(String name) {
         return Mono.create(sink -> {
             Session session = parts.sessions().find(InProcess.PREFIX + name);
@@ -252,6 +283,7 @@ final class Consumers {
             if (name != null) {
                 byName.remove(name, consumer);
             }
+            tellIfAllAreGone();
         }
     }
 
