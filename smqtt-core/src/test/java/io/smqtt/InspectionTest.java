@@ -133,6 +133,20 @@ class InspectionTest {
         listening.dispose();
     }
 
+    @Test
+    void tellsOfAWillThatIsPublished() throws Exception {
+        List<BrokerEvent> events = new CopyOnWriteArrayList<>();
+        Disposable listening = broker.events().subscribe(events::add);
+        MqttTestClient watcher = connect("watcher").subscribe("wills", 1);
+        MqttTestClient client = MqttTestClient.withWill(broker.listeners().get("tcp"), "c", "wills", "gone");
+        clients.add(client);
+        client.close(); // without a DISCONNECT
+        await().untilAsserted(() -> assertThat(watcher.texts).containsExactly("gone"));
+        await().untilAsserted(() -> assertThat(events.stream().filter(BrokerEvent.WillPublished.class::isInstance))
+                .containsExactly(new BrokerEvent.WillPublished("c")));
+        listening.dispose();
+    }
+
     // --- explain
 
     @Test

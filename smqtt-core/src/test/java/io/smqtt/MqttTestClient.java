@@ -11,6 +11,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.mqtt.MqttConnAckMessage;
+import io.netty.handler.codec.mqtt.MqttConnectMessage;
 import io.netty.handler.codec.mqtt.MqttConnectReturnCode;
 import io.netty.handler.codec.mqtt.MqttDecoder;
 import io.netty.handler.codec.mqtt.MqttEncoder;
@@ -93,16 +94,39 @@ final class MqttTestClient implements AutoCloseable {
 
     static MqttTestClient connect(InetSocketAddress address, String clientId, boolean cleanStart, int expirySeconds)
             throws Exception {
-        MqttTestClient client = new MqttTestClient(address);
         MqttProperties properties = new MqttProperties();
         properties.add(new MqttProperties.IntegerProperty(MqttProperties.SESSION_EXPIRY_INTERVAL, expirySeconds));
-        client.channel.writeAndFlush(MqttMessageBuilders.connect()
-                .protocolVersion(MqttVersion.MQTT_5)
-                .clientId(clientId)
-                .cleanSession(cleanStart)
-                .keepAlive(60)
-                .properties(properties)
-                .build());
+        return connect(
+                address,
+                MqttMessageBuilders.connect()
+                        .protocolVersion(MqttVersion.MQTT_5)
+                        .clientId(clientId)
+                        .cleanSession(cleanStart)
+                        .keepAlive(60)
+                        .properties(properties)
+                        .build());
+    }
+
+    /** A client without a session that outlives its connection, and with a will of QoS 1. */
+    static MqttTestClient withWill(InetSocketAddress address, String clientId, String topic, String text)
+            throws Exception {
+        return connect(
+                address,
+                MqttMessageBuilders.connect()
+                        .protocolVersion(MqttVersion.MQTT_5)
+                        .clientId(clientId)
+                        .cleanSession(true)
+                        .keepAlive(60)
+                        .willFlag(true)
+                        .willQoS(MqttQoS.AT_LEAST_ONCE)
+                        .willTopic(topic)
+                        .willMessage(text.getBytes(StandardCharsets.UTF_8))
+                        .build());
+    }
+
+    private static MqttTestClient connect(InetSocketAddress address, MqttConnectMessage connect) throws Exception {
+        MqttTestClient client = new MqttTestClient(address);
+        client.channel.writeAndFlush(connect);
         MqttConnAckMessage answer = (MqttConnAckMessage) client.answer(MqttMessageType.CONNACK);
         if (answer.variableHeader().connectReturnCode() != MqttConnectReturnCode.CONNECTION_ACCEPTED) {
             throw new AssertionError("refused: " + answer);
