@@ -6,14 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.PublishResult;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.TestBroker;
 import io.smqtt.test.cluster.MemoryNetwork;
 import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +77,29 @@ class PartitionedBrokersTest {
         publisher.publish("t/after", "x", 1);
 
         subscriber.expectPublish("t/after", "x");
+    }
+
+    @Test
+    void aPublisherIsToldTheNodeThatHasTheSubscriber() {
+        b.client(V5, "subscriber").deadline(PATIENCE).subscribe("t", 1);
+        b.client(V5, "member").deadline(PATIENCE).subscribe("$share/g/t", 1);
+        a.client(V5, "other").deadline(PATIENCE).subscribe("u", 1);
+
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            PublishResult result = publish("t");
+            assertThat(result.matches()).isEqualTo(2);
+            assertThat(result.nodes()).containsExactly("b");
+        });
+        assertThat(publish("u").nodes()).isEmpty();
+    }
+
+    private PublishResult publish(String topic) {
+        return Objects.requireNonNull(a.broker()
+                .publish(ApplicationMessage.builder(topic)
+                        .payload("x")
+                        .qos(QoS.AT_LEAST_ONCE)
+                        .build())
+                .block(PATIENCE));
     }
 
     @Test
