@@ -41,7 +41,7 @@ class ConfigSchemaTest {
         String name = key.name().replace("<name>", "tcp");
         String text = key.name().endsWith(".port") && name.startsWith("listeners") ? "1883" : key.defaultText();
 
-        assertThat(bind(name, text)).isEqualTo(BrokerConfig.defaults());
+        assertThat(bind(name, text)).isEqualTo(ConfigBinder.bind(BrokerConfig.defaults(), needed(name)));
     }
 
     @Test
@@ -168,6 +168,19 @@ class ConfigSchemaTest {
     }
 
     private static BrokerConfig bind(String name, String text) {
-        return ConfigBinder.bind(BrokerConfig.defaults(), Map.of(name, new ConfigValue(text, "test", BASE)));
+        Map<String, ConfigValue> values = needed(name);
+        values.put(name, new ConfigValue(text, "test", BASE));
+        return ConfigBinder.bind(BrokerConfig.defaults(), values);
+    }
+
+    /** What has to be there for a key to be allowed. */
+    private static Map<String, ConfigValue> needed(String name) {
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        for (String block : List.of("management.otlp.", "management.influx.")) {
+            if (name.startsWith(block)) {
+                values.put(block + "url", new ConfigValue("http://127.0.0.1:1", "needed", BASE));
+            }
+        }
+        return values;
     }
 }
