@@ -224,9 +224,13 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
             if (automatic) {
                 message.acknowledge();
             }
-        } catch (RuntimeException e) { // against rule 2.13; the operators of Reactor do not
-            LOG.error("the subscriber of {} failed, its subscription ends", LogText.escape(id), e);
+        } catch (Throwable e) { // against rule 2.13; the operators of Reactor do not, but for fatal errors
             over.set(true);
+            LOG.error("the subscriber of {} failed, its subscription ends", LogText.escape(id), e);
+            if (e instanceof VirtualMachineError fatal) {
+                runLater(); // ends it
+                throw fatal;
+            }
         }
     }
 

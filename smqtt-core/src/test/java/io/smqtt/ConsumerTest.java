@@ -24,12 +24,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
@@ -439,8 +442,9 @@ class ConsumerTest {
         await().until(() -> broker.clients().collectList().block(DEADLINE).isEmpty());
     }
 
-    @Test
-    void aSubscriberThatThrowsLosesItsSubscriptionAndNobodyElseDoes() {
+    @ParameterizedTest
+    @MethodSource("failures")
+    void aSubscriberThatThrowsLosesItsSubscriptionAndNobodyElseDoes(Supplier<Throwable> failure) {
         Taker other = receive("t", DEFAULTS);
         other.request(Long.MAX_VALUE);
         broker.receive("t", DEFAULTS).subscribe(new org.reactivestreams.Subscriber<>() {
@@ -451,7 +455,11 @@ class ConsumerTest {
 
             @Override
             public void onNext(ReceivedMessage message) {
-                throw new IllegalStateException("as the test wants it");
+                Throwable thrown = failure.get();
+                if (thrown instanceof Error error) {
+                    throw error;
+                }
+                throw (RuntimeException) thrown;
             }
 
             @Override
@@ -471,6 +479,13 @@ class ConsumerTest {
         publish("b");
         other.awaitTexts("a", "b");
         other.cancel();
+    }
+
+    static Stream<Supplier<Throwable>> failures() {
+        return Stream.of(
+                () -> new IllegalStateException("as the test wants it"),
+                () -> new AssertionError("as the test wants it"),
+                () -> new StackOverflowError("as the test wants it"));
     }
 
     @Test

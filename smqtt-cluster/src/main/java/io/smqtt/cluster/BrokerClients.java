@@ -62,8 +62,8 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     }
 
     @Override
-    public void willSettledElsewhere(String clientId) {
-        registry.willSettledElsewhere(clientId);
+    public void willSettledElsewhere(String clientId, @Nullable Will will) {
+        registry.willSettledElsewhere(clientId, will);
     }
 
     @Override

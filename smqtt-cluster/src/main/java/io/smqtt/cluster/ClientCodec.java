@@ -202,10 +202,18 @@ final class ClientCodec {
                 ? null
                 : new Frame.HeldWill(
                         optional(source),
-                        number(source),
-                        number(source),
+                        seconds(source),
+                        seconds(source),
                         MessageCodec.read(source.part(), nowNanos, names));
         return new Frame.WillCopy(version, since, clientId, holders, will);
+    }
+
+    private static long seconds(FrameReader source) {
+        long seconds = number(source);
+        if (seconds > 0xFFFF_FFFFL) {
+            throw new MalformedFrameException("an interval is out of range");
+        }
+        return seconds;
     }
 
     // --- sessions

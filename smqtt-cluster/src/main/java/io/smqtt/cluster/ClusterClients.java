@@ -89,6 +89,7 @@ final class ClusterClients {
         this.retry = retry;
         this.claims = new Claims(wire, local, retry, (clientId, clock) -> {
             wills().connected(clientId);
+            wills().ownedBy(clientId, wire.self().nodeId(), clock);
             newIds.add(clientId);
             newClocks.add(clock);
         });
@@ -355,6 +356,7 @@ final class ClusterClients {
             String clientId = owned.clientIds().get(i);
             long theirs = owned.clocks().get(i);
             wire.heardClock(theirs);
+            wills.ownedBy(clientId, from.nodeId(), theirs);
             long own = local.clockOf(clientId);
             if (own == LocalClients.NONE || sending.containsKey(clientId) || claims.concerns(clientId)) {
                 continue;
@@ -404,6 +406,11 @@ final class ClusterClients {
         sync.down(nodeId);
         coordinator.down(nodeId);
         claims.viewChanged();
+    }
+
+    /** A node that could not be reached for long is not known any more. */
+    void forgotten(String nodeId) {
+        wills.forgotten(nodeId);
     }
 
     void tick(long nowNanos) {

@@ -68,6 +68,10 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final NameCache names = new NameCache(NAMES);
     private final LongSupplier wallClockMillis;
     private long clientClock;
+
+    /** Of all peers together: a peer that was forgotten here may remember the streams of before. */
+    private int streams;
+
     private long sweptAtNanos;
     private long toldAtNanos;
     private long complainedAtNanos;
@@ -311,6 +315,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 asked.removeIf(question -> question.member == member);
                 member.left();
                 all.remove();
+                clients.forgotten(member.nodeId());
             }
         }
         view = look();
@@ -618,6 +623,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 settings,
                 observer,
                 budget,
+                () -> ++streams,
                 batch -> late.member().peer() != null && sendBulk(late.member(), batch),
                 (message, group) -> {
                     observer.messageRedispatched(1);

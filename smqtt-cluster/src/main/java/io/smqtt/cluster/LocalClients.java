@@ -39,8 +39,12 @@ interface LocalClients {
     /** Publishes the will of a client of a node that is gone. */
     void publishWill(String clientId, @Nullable String userName, Will will);
 
-    /** The will of a client of this node was published elsewhere, or is not to be published. */
-    void willSettledElsewhere(String clientId);
+    /**
+     * The will of a client of this node was published elsewhere, or is not to be published.
+     *
+     * @param will the will, the object that the session has; null for one of an earlier run of this node
+     */
+    void willSettledElsewhere(String clientId, @Nullable Will will);
 
     /** Visits all sessions, with the clocks of their claims. */
     void forEach(ObjLongConsumer<String> action);

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 
 /**
@@ -29,6 +30,7 @@ final class PeerOutbox {
     private final ClusterSettings settings;
     private final BrokerObserver observer;
     private final QueueBudget budget;
+    private final IntSupplier streams;
     private final Predicate<Frame.PublishBatch> send;
     private final BiConsumer<OutboundMessage, SharedFilter> redispatch;
 
@@ -56,6 +58,7 @@ final class PeerOutbox {
     /**
      * Creates an empty queue to a peer that cannot be reached yet.
      *
+     * @param streams gives numbers to streams; each is higher than those before, also after the peer was forgotten
      * @param send gives a batch to the transport; false if it takes none now
      * @param redispatch gives a message to another member of a group
      */
@@ -64,12 +67,14 @@ final class PeerOutbox {
             ClusterSettings settings,
             BrokerObserver observer,
             QueueBudget budget,
+            IntSupplier streams,
             Predicate<Frame.PublishBatch> send,
             BiConsumer<OutboundMessage, SharedFilter> redispatch) {
         this.loop = loop;
         this.settings = settings;
         this.observer = observer;
         this.budget = budget;
+        this.streams = streams;
         this.send = send;
         this.redispatch = redispatch;
         this.patienceNanos = settings.retransmit().toNanos();
@@ -166,7 +171,7 @@ final class PeerOutbox {
     /** What the last run has not taken over is for the next one. */
     private void beginAgain(long epoch) {
         peerEpoch = epoch;
-        stream++;
+        stream = streams.getAsInt();
         lastSequence = 0;
         received = 0;
         onTheirWayBytes = 0;

@@ -37,6 +37,12 @@ final class Wills {
     private static final int SAID_AGAIN_AT_ONCE = 500;
     private static final long TOMBSTONE_NANOS = Duration.ofMinutes(2).toNanos();
 
+    /** How long it counts that a client was said to be elsewhere. */
+    private static final long ELSEWHERE_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** How many nodes are told what became of their wills when they are back. */
+    private static final int MAXIMUM_DONE_NODES = 64;
+
     private final ClientWire wire;
     private final LocalClients local;
     private final Runnable refused;
@@ -45,6 +51,7 @@ final class Wills {
     // wills of this node's clients
     private final Map<String, Own> own = new HashMap<>();
     private final Set<String> unheard = new LinkedHashSet<>();
+    private int inForce;
     private long ownBytes;
     private long versions;
     private long refusals;
@@ -68,6 +75,10 @@ final class Wills {
 
     private static final class Own {
         private Frame.@Nullable HeldWill will;
+
+        /** As the session has it. */
+        private @Nullable Will source;
+
         private long version;
         private long since;
         private List<String> holders = List.of();
@@ -76,6 +87,9 @@ final class Wills {
         private final Set<String> told = new LinkedHashSet<>();
 
         private final Set<String> pending = new HashSet<>();
+
+        /** Those of them that are away, and are told when they are back. */
+        private final Set<String> away = new HashSet<>();
     }
 
     private static final class Held {
@@ -86,6 +100,12 @@ final class Wills {
         private long dueNanos;
         private boolean due;
         private long goneAtNanos;
+
+        /** When its node has claimed the client, as far as is known, and when another one has; by the cluster's clock. */
+        private long claimedAt;
+
+        private long elsewhereAt;
+        private long elsewhereNanos;
     }
 
     private record Done(long epoch, long since) {}
@@ -97,10 +117,9 @@ final class Wills {
         Own entry = own.get(clientId);
         int bytes = will.message().footprintBytes();
         if (entry != null) {
-            ownBytes -= bytesOf(entry);
-            entry.will = null;
+            forget(entry);
         }
-        if ((entry == null && own.size() >= MAXIMUM_WILLS) || ownBytes + bytes > MAXIMUM_BYTES) {
+        if (inForce >= MAXIMUM_WILLS || ownBytes + bytes > MAXIMUM_BYTES) {
             refusals++;
             refused.run();
             if (entry != null) {
@@ -113,6 +132,8 @@ final class Wills {
             own.put(clientId, entry);
         }
         ownBytes += bytes;
+        inForce++;
+        entry.source = will;
         entry.will = new Frame.HeldWill(
                 userName, expirySeconds, will.delaySeconds(), new ForwardedMessage(will.message(), true, List.of()));
         entry.since = versions + 1;
@@ -123,15 +144,28 @@ final class Wills {
     void gone(String clientId) {
         Own entry = own.get(clientId);
         if (entry != null && entry.will != null) {
+            forget(entry);
+            say(clientId, entry);
+        }
+    }
+
+    private void forget(Own entry) {
+        if (entry.will != null) {
+            inForce--;
             ownBytes -= bytesOf(entry);
             entry.will = null;
-            say(clientId, entry);
+            entry.source = null;
         }
     }
 
     /** How many wills were not given to others since there are too many. */
     long refusals() {
         return refusals;
+    }
+
+    /** How many clients of this node have a will, or had one that somebody is still to be told of. */
+    int known() {
+        return own.size();
     }
 
     private static int bytesOf(Own entry) {
@@ -144,6 +178,7 @@ final class Wills {
         entry.version = ++versions;
         entry.holders = entry.will == null ? List.of() : holdersOf(clientId, others);
         entry.told.addAll(entry.holders);
+        entry.away.clear();
         entry.pending.clear();
         entry.pending.addAll(entry.told);
         for (String node : entry.told) {
@@ -164,8 +199,8 @@ final class Wills {
             return;
         }
         unheard.remove(clientId);
-        entry.told.retainAll(entry.holders);
-        if (entry.will == null) {
+        entry.told.removeIf(node -> !entry.holders.contains(node) && !entry.away.contains(node));
+        if (entry.will == null && entry.away.isEmpty()) {
             own.remove(clientId);
         }
     }
@@ -187,9 +222,10 @@ final class Wills {
             keep(from, copy);
         } else if (frame instanceof Frame.WillDone told) {
             Own entry = own.get(told.clientId());
-            boolean mine = told.ofEpoch() == wire.self().epoch();
-            if (mine ? entry != null && entry.will != null && entry.since == told.since() : entry == null) {
-                local.willSettledElsewhere(told.clientId());
+            if (told.ofEpoch() != wire.self().epoch()) {
+                local.willSettledElsewhere(told.clientId(), null);
+            } else if (entry != null && entry.source != null && entry.since == told.since()) {
+                local.willSettledElsewhere(told.clientId(), entry.source);
             }
             wire.send(from.nodeId(), new Frame.WillAck(told.since(), told.clientId(), told.ofEpoch(), true));
         } else if (frame instanceof Frame.WillAck ack && ack.done()) {
@@ -202,6 +238,7 @@ final class Wills {
             Own entry = own.get(ack.clientId());
             if (entry != null && entry.version == ack.version()) {
                 entry.pending.remove(from.nodeId());
+                entry.away.remove(from.nodeId());
                 settle(ack.clientId(), entry);
             }
         }
@@ -228,6 +265,7 @@ final class Wills {
             next.since = copy.since();
             next.copy = mine ? copy : null;
             next.goneAtNanos = wire.nanoTime();
+            next.claimedAt = known == null ? 0 : known.claimedAt;
             ofNode.put(copy.clientId(), next);
         }
         wire.send(from.nodeId(), new Frame.WillAck(copy.version(), copy.clientId(), from.epoch(), false));
@@ -251,7 +289,9 @@ final class Wills {
         for (Held will : held.getOrDefault(nodeId, Map.of()).values()) {
             Frame.WillCopy copy = will.copy;
             Frame.HeldWill content = copy == null ? null : copy.will();
-            if (content != null && !will.due) {
+            if (copy != null && content != null && isElsewhere(will)) {
+                settled(nodeId, copy.clientId(), will);
+            } else if (content != null && !will.due) {
                 long delay = Math.min(content.delaySeconds(), content.expirySeconds());
                 will.due = true;
                 will.dueNanos = wire.nanoTime()
@@ -261,7 +301,10 @@ final class Wills {
         viewChanged();
     }
 
-    /** A node is here: what it was told before it was away it may not have heard. */
+    /**
+     * A node is here: it is told what became of its wills before anything else, and what it was told before it was away it
+     * may not have heard.
+     */
     void up(String nodeId) {
         for (Held will : held.getOrDefault(nodeId, Map.of()).values()) {
             if (will.due && wire.reaches(nodeId, will.epoch)) {
@@ -273,13 +316,27 @@ final class Wills {
                 }
             }
         }
+        done.getOrDefault(nodeId, Map.of()).forEach((clientId, what) -> wire.send(nodeId, done(clientId, what)));
+        viewChanged();
         own.forEach((clientId, entry) -> {
-            if (entry.told.contains(nodeId)) {
-                entry.pending.add(nodeId);
+            entry.away.remove(nodeId);
+            if (entry.told.contains(nodeId) && entry.pending.add(nodeId)) { // else it was said just now
                 unheard.add(clientId);
+                wire.send(nodeId, copy(clientId, entry));
             }
         });
-        viewChanged();
+    }
+
+    /** A node was away too long: nobody waits for it any more. */
+    void forgotten(String nodeId) {
+        for (Map.Entry<String, Own> next : new ArrayList<>(own.entrySet())) {
+            Own entry = next.getValue();
+            if (entry.told.remove(nodeId)) {
+                entry.pending.remove(nodeId);
+                entry.away.remove(nodeId);
+                settle(next.getKey(), entry);
+            }
+        }
     }
 
     /** A client is somewhere: what it left on a node that is gone is not published. */
@@ -292,6 +349,34 @@ final class Wills {
         });
     }
 
+    /**
+     * A node says that it has claimed a client: what the client left on nodes before is not published if these are gone, or
+     * are found to be gone soon.
+     *
+     * @param clock when that was, by the cluster's clock
+     */
+    void ownedBy(String clientId, String owner, long clock) {
+        held.forEach((nodeId, ofNode) -> {
+            Held will = ofNode.get(clientId);
+            if (will == null) {
+                return;
+            }
+            if (nodeId.equals(owner)) {
+                will.claimedAt = Math.max(will.claimedAt, clock);
+            } else if (will.copy != null && clock > will.claimedAt && clock >= will.elsewhereAt) {
+                will.elsewhereAt = clock;
+                will.elsewhereNanos = wire.nanoTime();
+                if (will.due) {
+                    settled(nodeId, clientId, will);
+                }
+            }
+        });
+    }
+
+    private boolean isElsewhere(Held will) {
+        return will.elsewhereAt > will.claimedAt && wire.nanoTime() - will.elsewhereNanos < ELSEWHERE_NANOS;
+    }
+
     private void settled(String nodeId, String clientId, Held will) {
         will.due = false;
         will.copy = null;
@@ -300,6 +385,9 @@ final class Wills {
     }
 
     private void done(String nodeId, String clientId, Held will) {
+        if (!done.containsKey(nodeId) && done.size() >= MAXIMUM_DONE_NODES) {
+            done.remove(done.keySet().iterator().next());
+        }
         Map<String, Done> ofNode = done.computeIfAbsent(nodeId, node -> new LinkedHashMap<>());
         if (ofNode.size() < MAXIMUM_WILLS) {
             ofNode.put(clientId, new Done(will.epoch, will.since));
@@ -371,22 +459,23 @@ final class Wills {
                     said++;
                     wire.send(node, copy(clientId, entry));
                 } else if (entry.will == null || !entry.holders.contains(node)) {
-                    entry.pending.remove(node); // told when it is back
+                    entry.pending.remove(node);
+                    entry.away.add(node); // told when it is back
                 }
             }
+            settle(clientId, entry);
         }
         done.forEach((nodeId, ofNode) -> {
             if (others.contains(nodeId)) {
                 ofNode.entrySet().stream()
                         .limit(SAID_AGAIN_AT_ONCE)
-                        .forEach(next -> wire.send(
-                                nodeId,
-                                new Frame.WillDone(
-                                        next.getValue().since(),
-                                        next.getKey(),
-                                        next.getValue().epoch())));
+                        .forEach(next -> wire.send(nodeId, done(next.getKey(), next.getValue())));
             }
         });
         done.values().removeIf(Map::isEmpty);
+    }
+
+    private static Frame.WillDone done(String clientId, Done what) {
+        return new Frame.WillDone(what.since(), clientId, what.epoch());
     }
 }

@@ -13,6 +13,7 @@ import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -70,6 +71,32 @@ class ForwardingTest {
             assertThat(a.node().members()).extracting(Member::nodeId).containsExactlyInAnyOrder("b", "c");
         }
         assertThat(a.left()).isEqualTo(2_700);
+    }
+
+    @Test
+    void aNodeThatWasForgottenByOneSideOnlyGetsAllMessagesOnce() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        for (int i = 0; i < 5; i++) {
+            a.publish("t", i, QoS.AT_LEAST_ONCE, RouteTicket.NONE);
+        }
+        simulation.run(WHILE);
+        network.cut("b", "a");
+        simulation.run(settings.routeTtl().plus(Duration.ofMinutes(1)));
+        assertThat(a.node().members()).extracting(Member::nodeId).containsExactly("c");
+        assertThat(b.reaches("a")).isTrue();
+        network.healAll();
+        simulation.run(WHILE);
+
+        for (int i = 5; i < 15; i++) {
+            a.publish("t", i, QoS.AT_LEAST_ONCE, RouteTicket.NONE);
+        }
+        simulation.run(WHILE);
+
+        assertThat(b.arrivals())
+                .extracting(SimulatedNode.Arrival::number)
+                .containsExactlyElementsOf(LongStream.range(0, 15).boxed().toList());
+        assertThat(a.outboxTo("b").size()).isZero();
     }
 
     @Test

@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.message.ApplicationMessage;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class FrameCodecTest {
@@ -24,6 +26,22 @@ class FrameCodecTest {
         byte[] written = FrameCodec.encode(GoldenFrames.SENDER, frame(name), 0);
 
         assertThat(written).isEqualTo(GoldenFrames.bytes(name));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4294967296, 0", "0, 4294967296", "9223372036854775807, 9223372036854775807"})
+    void aWillOfTooManySecondsIsRefused(long expirySeconds, long delaySeconds) {
+        ForwardedMessage message =
+                new ForwardedMessage(ApplicationMessage.builder("t").build(), true, List.of());
+        byte[] frame = FrameCodec.encode(
+                GoldenFrames.SENDER,
+                new Frame.WillCopy(
+                        1, 1, "c", List.of("b"), new Frame.HeldWill(null, expirySeconds, delaySeconds, message)),
+                0);
+
+        assertThatThrownBy(() -> FrameCodec.decode(frame, 0, new NameCache(16)))
+                .isInstanceOf(MalformedFrameException.class)
+                .hasMessageContaining("out of range");
     }
 
     @ParameterizedTest

@@ -152,6 +152,31 @@ class HealTest {
     }
 
     @Test
+    void whatWasTakenHereAndWentAwayWithItsSessionComesBack() {
+        RawClient first = persistent(0, "back", false);
+        first.subscribe("back", 1);
+        first.disconnect();
+        A.awaitOffline("back");
+        RawClient publisher = C.client(ProtocolVersion.MQTT_5, "publisher-back");
+        for (int i = 0; i < 50; i++) {
+            publisher.publish("back", "m" + i, 1);
+        }
+        persistent(1, "back", false).close(); // the session goes there, and keeps what is not acknowledged
+        B.awaitOffline("back");
+        await().atMost(PATIENCE).until(() -> owners("back") == 1);
+        cutOff(1);
+        RawClient second = persistent(0, "back", false); // a new one, where the messages have been before
+
+        heal(1);
+
+        for (int i = 0; i < 50; i++) {
+            receive(second, "m" + i);
+        }
+        await().atMost(PATIENCE).until(() -> owners("back") == 1);
+        receivesNothing(second);
+    }
+
+    @Test
     void aCleanStartEndsTheSessionOfTheOtherSideToo() {
         RawClient first = persistent(0, "clean", false);
         first.subscribe("clean/old", 1);

@@ -155,7 +155,7 @@ final class SimulatedClients implements LocalClients {
     }
 
     @Override
-    public void willSettledElsewhere(String clientId) {
+    public void willSettledElsewhere(String clientId, @Nullable Will will) {
         settled.add(clientId);
     }
 

@@ -120,6 +120,95 @@ class WillTest {
     }
 
     @Test
+    void aClientThatIsElsewhereBeforeItsNodeIsFoundToBeGoneHasNoWillPublished() {
+        start("a", "b", "c", "d");
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; ids.size() < 20; i++) {
+            if (!Wills.holdersOf("c" + i, List.of("b", "c", "d")).contains("d")) {
+                ids.add("c" + i);
+                wills(nodes.get(0)).inForce("c" + i, null, will("w" + i, 0), 100);
+            }
+        }
+        run(1);
+        network.faults(new Faults(
+                Duration.ofMillis(1), Duration.ofMillis(1), true, 0, 0, Duration.ofSeconds(4))); // found out late
+        nodes.get(0).crash();
+        SimulatedNode d = nodes.get(3);
+        List<String> opened = new ArrayList<>();
+        for (String clientId : ids) {
+            ClientIdentity client = client(clientId);
+            d.claim(client, reason -> {
+                if (reason == null) {
+                    d.clients().open(clientId);
+                    opened.add(clientId);
+                }
+                d.settled(client);
+            });
+        }
+        run(60);
+
+        assertThat(opened).containsExactlyInAnyOrderElementsOf(ids);
+        assertThat(published()).isEmpty();
+    }
+
+    @Test
+    void whoHadAClientBeforeDoesNotEndItsWill() {
+        start("a", "b", "c");
+        wills(nodes.get(0)).inForce("c", null, will("one", 0), 100);
+        run(1);
+        for (SimulatedNode node : nodes.subList(1, 3)) {
+            ClusterClients clients = node.node().clients();
+            clients.accept(new NodeIdentity("a", 1), new Frame.Owned(List.of("c"), List.of(10L)));
+            clients.accept(new NodeIdentity("e", 1), new Frame.Owned(List.of("c"), List.of(5L)));
+        }
+        nodes.get(0).crash();
+        run(20);
+
+        assertThat(published()).containsExactly("one");
+    }
+
+    @Test
+    void aHolderThatWasAwayIsToldThatAWillIsGone() {
+        start("a", "b", "c", "d");
+        String first = Wills.holdersOf("c", List.of("b", "c", "d")).get(0);
+        wills(nodes.get(0)).inForce("c", null, will("one", 30), 100);
+        run(1);
+        cutOff(first);
+        run(2);
+        wills(nodes.get(0)).gone("c");
+        run(8);
+        assertThat(wills(nodes.get(0)).known()).isEqualTo(1);
+        network.healAll();
+        run(5);
+        assertThat(wills(nodes.get(0)).known()).isZero();
+        nodes.get(0).crash();
+        run(100);
+
+        assertThat(published()).isEmpty();
+    }
+
+    @Test
+    void nobodyWaitsForAHolderThatStaysAway() {
+        start("a", "b", "c");
+        for (int i = 0; i < Wills.MAXIMUM_WILLS; i++) {
+            wills(nodes.get(0)).inForce("c" + i, null, will("w", 0), 0);
+        }
+        run(60);
+        nodes.get(1).crash();
+        run(2);
+        for (int i = 0; i < Wills.MAXIMUM_WILLS; i++) {
+            wills(nodes.get(0)).gone("c" + i);
+        }
+        run(60);
+        assertThat(wills(nodes.get(0)).known()).isEqualTo(Wills.MAXIMUM_WILLS);
+        wills(nodes.get(0)).inForce("another", null, will("w", 0), 0);
+        assertThat(wills(nodes.get(0)).refusals()).isZero();
+        simulation.run(ClusterSettings.defaults().routeTtl());
+
+        assertThat(wills(nodes.get(0)).known()).isEqualTo(1);
+    }
+
+    @Test
     void theNextOnePublishesWhenTheFirstIsGoneToo() {
         start("a", "b", "c");
         String clientId = "c";

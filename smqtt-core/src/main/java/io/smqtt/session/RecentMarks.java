@@ -2,7 +2,10 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which messages of other nodes, or that went to other nodes, the sessions of one event loop have taken lately: they may come
@@ -17,23 +20,31 @@ final class RecentMarks {
     private static final int WAYS = 8;
 
     private final AtomicLongArray values = new AtomicLongArray(CAPACITY);
-    private final ApplicationMessage[] pending = new ApplicationMessage[64];
-    private final long[] pendingSessions = new long[pending.length];
+    private static final AtomicLong KEYS = new AtomicLong();
+
+    private @Nullable ApplicationMessage[] pending = new ApplicationMessage[64];
+    private long[] pendingSessions = new long[pending.length];
     private int pendingCount;
 
-    /** A number for a client identifier, so that two of them hardly ever have the same. */
-    static long keyOf(String clientId) {
-        long hash = 0xCBF2_9CE4_8422_2325L;
-        for (int i = 0; i < clientId.length(); i++) {
-            hash = (hash ^ clientId.charAt(i)) * 0x100_0000_01B3L;
-        }
-        return hash | 1;
+    /**
+     * A number for a session. Not for its client: what a session has taken that went to another node since is not known to
+     * one that begins here later. Any thread.
+     */
+    static long newKey() {
+        long mixed = KEYS.incrementAndGet() * 0x9E37_79B9_7F4A_7C15L;
+        mixed = (mixed ^ (mixed >>> 30)) * 0xBF58_476D_1CE4_E5B9L;
+        mixed = (mixed ^ (mixed >>> 27)) * 0x94D0_49BB_1331_11EBL;
+        return (mixed ^ (mixed >>> 31)) | 1;
     }
 
     /** A session has taken a message, which gets its mark within this pass of the router if it gets one. */
     void took(long sessionKey, ApplicationMessage message) {
-        if (pendingCount > 0 && (pending[pendingCount - 1] != message || pendingCount == pending.length)) {
+        if (pendingCount > 0 && (pending[pendingCount - 1] != message || pendingCount == CAPACITY)) {
             settle();
+        }
+        if (pendingCount == pending.length) { // its mark comes when all have taken it
+            pending = Arrays.copyOf(pending, 2 * pendingCount);
+            pendingSessions = Arrays.copyOf(pendingSessions, 2 * pendingCount);
         }
         pending[pendingCount] = message;
         pendingSessions[pendingCount++] = sessionKey;
@@ -47,7 +58,8 @@ final class RecentMarks {
     /** All that was taken up to now can be looked up. On the event loop. */
     void settle() {
         for (int i = 0; i < pendingCount; i++) {
-            long mark = pending[i].mark();
+            ApplicationMessage message = pending[i];
+            long mark = message == null ? 0 : message.mark();
             if (mark != 0) {
                 add(value(pendingSessions[i], mark));
             }

@@ -64,7 +64,7 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = request.client();
         this.clientId = client.clientId();
-        this.key = RecentMarks.keyOf(clientId);
+        this.key = RecentMarks.newKey();
         this.beginsClean = request.cleanStart();
         this.owner = request.loop();
         this.absence = new SessionAbsence(this, resources, registry, request.expirySeconds());
@@ -85,7 +85,7 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = client;
         this.clientId = client.clientId();
-        this.key = RecentMarks.keyOf(clientId);
+        this.key = RecentMarks.newKey();
         this.owner = owner;
         this.absence = new SessionAbsence(this, resources, registry, expirySeconds);
         this.record = null;
@@ -103,7 +103,7 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = client;
         this.clientId = client.clientId();
-        this.key = RecentMarks.keyOf(clientId);
+        this.key = RecentMarks.newKey();
         this.owner = owner;
         this.absence = new SessionAbsence(this, resources, registry, stored.expirySeconds());
         absence.recovered(stored.will());
@@ -272,7 +272,7 @@ public final class Session implements Subscriber {
         }
     }
 
-    /** The client identifier as a number. */
+    /** The number of this session, which no other one in this process has. */
     long key() {
         return key;
     }
@@ -716,8 +716,8 @@ public final class Session implements Subscriber {
     }
 
     /** The will of the last connection is not to be published any more. */
-    void willSettledElsewhere() {
-        absence.settledElsewhere();
+    void willSettledElsewhere(@Nullable Will settled) {
+        absence.settledElsewhere(settled);
     }
 
     /** A session that was found in the store has ended and only its will is left to be published. */

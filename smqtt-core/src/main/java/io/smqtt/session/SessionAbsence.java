@@ -30,6 +30,9 @@ final class SessionAbsence {
     /** Whether the session was found in the store, and what goes on has not been looked at. */
     private boolean recovered;
 
+    /** Whether the will was found in the store. */
+    private boolean willOfBefore;
+
     // valid until the next connection
     private @Nullable Deadline willTimer;
     private @Nullable Deadline expiry;
@@ -45,6 +48,7 @@ final class SessionAbsence {
     /** The session was found in the store, with the will of its last connection. */
     void recovered(@Nullable Will lastWill) {
         will = lastWill;
+        willOfBefore = true;
         recovered = true;
     }
 
@@ -62,6 +66,7 @@ final class SessionAbsence {
     /** The session has a connection. */
     void attached(SessionRequest request) {
         recovered = false;
+        willOfBefore = false;
         expirySeconds = request.expirySeconds();
         will = request.will();
         WillWatch watch = registry.willWatch();
@@ -77,8 +82,16 @@ final class SessionAbsence {
         }
     }
 
-    /** Somebody else has published the will, or found that it is not to be published. */
-    void settledElsewhere() {
+    /**
+     * Somebody else has published the will, or found that it is not to be published.
+     *
+     * @param settled the will; null for one that was found in the store. If it is another one by now nothing happens.
+     */
+    @SuppressWarnings("ReferenceEquality") // another connection may have the same will
+    void settledElsewhere(@Nullable Will settled) {
+        if (settled == null ? !willOfBefore : settled != will) {
+            return;
+        }
         Will before = will;
         will = null;
         if (willTimer != null) {
@@ -168,7 +181,8 @@ final class SessionAbsence {
         }
         long now = record.stores().store().clockMillis();
         if (will != null) {
-            awaitWillMillis(wheel, Math.max(0, record.willAtMillis() - now));
+            long hold = TimeUnit.SECONDS.toMillis(registry.recoveredWillsWaitSeconds()); // others may have published it
+            awaitWillMillis(wheel, Math.max(hold, record.willAtMillis() - now));
         }
         awaitExpiryMillis(wheel, Math.max(0, record.expiresAtMillis() - now));
     }

@@ -462,11 +462,12 @@ public final class SessionRegistry {
      * The will of a client was published by another node, or is not to be published: not here either. Any thread.
      *
      * @param clientId a client identifier
+     * @param will the will, the object that {@link WillWatch} was told of; null for one that was found in the store
      */
-    public void willSettledElsewhere(String clientId) {
+    public void willSettledElsewhere(String clientId, @Nullable Will will) {
         Session session = sessions.get(clientId);
         if (session != null) {
-            session.execute(session::willSettledElsewhere);
+            session.execute(() -> session.willSettledElsewhere(will));
         }
     }
 

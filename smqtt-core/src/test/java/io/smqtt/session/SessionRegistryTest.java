@@ -7,6 +7,7 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.message.Will;
 import io.smqtt.spi.DropReason;
 import java.time.Duration;
 import java.util.Map;
@@ -140,6 +141,24 @@ class SessionRegistryTest {
         openWithWill(0, 60).connectionEnded(first, true, -1);
         assertThat(wills()).isEqualTo(1);
         bench.pass(Duration.ofSeconds(100));
+        assertThat(wills()).isEqualTo(1);
+    }
+
+    @Test
+    void onlyTheWillThatWasSettledElsewhereIsForgotten() {
+        Will will = SessionBench.will("w", 0);
+        bench.request(SessionBench.client("c", null), 0, false, 60, will, first);
+        bench.registry.willSettledElsewhere("c", null); // one of before
+        bench.registry.willSettledElsewhere("c", SessionBench.will("w", 0)); // one of another connection
+        bench.run();
+        Session session = bench.registry.find("c");
+        session.connectionEnded(first, true, -1);
+        assertThat(wills()).isEqualTo(1);
+
+        bench.request(SessionBench.client("c", null), 0, false, 60, will, second);
+        bench.registry.willSettledElsewhere("c", will);
+        bench.run();
+        session.connectionEnded(second, true, -1);
         assertThat(wills()).isEqualTo(1);
     }
 
