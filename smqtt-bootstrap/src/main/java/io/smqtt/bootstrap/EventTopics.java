@@ -9,6 +9,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.topic.TopicName;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -19,8 +20,8 @@ import reactor.core.publisher.Mono;
  */
 final class EventTopics implements BrokerModule, BrokerObserver {
 
-    private static final String CONNECT = "$event/connect";
-    private static final String CLOSE = "$event/close";
+    private static final TopicName CONNECT = TopicName.of("$event/connect");
+    private static final TopicName CLOSE = TopicName.of("$event/close");
 
     private final Matches matches = new Matches(); // of the one event loop
     private volatile @Nullable Core core;
@@ -52,7 +53,7 @@ final class EventTopics implements BrokerModule, BrokerObserver {
         tell(CLOSE, client, "OFFLINE");
     }
 
-    private void tell(String topic, ClientIdentity client, String status) {
+    private void tell(TopicName topic, ClientIdentity client, String status) {
         Core running = core;
         if (running == null) {
             return;
@@ -66,17 +67,19 @@ final class EventTopics implements BrokerModule, BrokerObserver {
         }
     }
 
-    private void write(Core running, RoutingLoop loop, String topic, ClientIdentity client, long now, String status) {
-        ApplicationMessage message = ApplicationMessage.builder(topic)
+    private void write(
+            Core running, RoutingLoop loop, TopicName topic, ClientIdentity client, long now, String status) {
+        running.router().index().match(topic, matches);
+        boolean awaited = !matches.isEmpty();
+        matches.clear();
+        if (!awaited) {
+            return; // it would be counted as a message that nobody wanted
+        }
+        ApplicationMessage message = ApplicationMessage.builder(topic.toString())
                 .payload(payload(client, now, status))
                 .build()
                 .accepted(running.ticker().nanoTime(), null);
-        running.router().index().match(message.topic(), matches);
-        boolean awaited = !matches.isEmpty();
-        matches.clear();
-        if (awaited) { // else it would be counted as a message that nobody wanted
-            running.router().route(loop, message, RouteTicket.NONE);
-        }
+        running.router().route(loop, message, RouteTicket.NONE);
     }
 
     static String payload(ClientIdentity client, long millis, String status) {
