@@ -90,8 +90,7 @@ final class StartCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         requireProfile();
-        EffectiveConfig config = migrate == null ? options.load(surroundings) : migrated(migrate);
-        config.requireUsable(surroundings.modules());
+        EffectiveConfig config = migrate == null ? usable(options.load(surroundings)) : migrated(migrate);
         LogbackSetup.apply(config.program().logging());
         Logger log = LoggerFactory.getLogger(StartCommand.class);
         List<String> leftAlone = EnvironmentKeys.leftAlone(surroundings.environment());
@@ -129,10 +128,18 @@ final class StartCommand implements Callable<Integer> {
                 .broker()
                 .storage()
                 .dir();
+        Map<String, ConfigValue> withoutAccessFiles = new LinkedHashMap<>(values);
+        withoutAccessFiles.keySet().removeAll(migration.accessFileKeys());
         values.putAll(migration.values(data, MIGRATED));
         EffectiveConfig config = options.overlay(surroundings, values);
         migration.notes().forEach(surroundings.err()::println);
+        usable(options.overlay(surroundings, withoutAccessFiles)); // nothing is written for what cannot start
         migration.writeAccessFiles(data, MIGRATED, true);
+        return usable(config);
+    }
+
+    private EffectiveConfig usable(EffectiveConfig config) {
+        config.requireUsable(surroundings.modules());
         return config;
     }
 

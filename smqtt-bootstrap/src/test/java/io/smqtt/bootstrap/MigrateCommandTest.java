@@ -14,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,7 +66,29 @@ class MigrateCommandTest {
             assertThat(config.access().passwordFile()).isEqualTo(directory.resolve("d/migrated.passwd"));
         });
         assertThat(directory.resolve("d/migrated.passwd")).content().startsWith("anna:$7$");
+        assertThat(directory.resolve("d"))
+                .satisfies(data -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data)))
+                        .isEqualTo("rwx------"));
         assertThat(text(err)).contains("smqtt.yaml:9: smqtt.tcp.wiretap: not taken over; ");
+    }
+
+    @Test
+    void nothingIsWrittenForABrokerThatCannotStart() throws IOException {
+        Files.writeString(directory.resolve("old.yaml"), """
+                smqtt:
+                  tcp:
+                    username: anna
+                    password: secret
+                    ssl:
+                      enable: true
+                      key: missing.key
+                      crt: missing.crt
+                """);
+
+        assertThat(run("start", "--migrate", "old.yaml", "--data", "d")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+
+        assertThat(text(err)).contains("missing.crt").doesNotContain("migrated.passwd");
+        assertThat(directory.resolve("d")).doesNotExist();
     }
 
     @Test

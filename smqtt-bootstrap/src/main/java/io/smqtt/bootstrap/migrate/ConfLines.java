@@ -23,6 +23,7 @@ final class ConfLines {
             while (end < entry.length() && entry.charAt(end) != ' ' && entry.charAt(end) != '\t') {
                 end++;
             }
+            file.requireShort(end, line);
             file.requireFew(settings, line);
             settings.add(
                     new OldSetting(entry.substring(0, end), entry.substring(end).strip(), file.where(line)));

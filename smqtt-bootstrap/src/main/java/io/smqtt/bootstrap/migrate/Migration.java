@@ -8,13 +8,16 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -209,6 +212,22 @@ public final class Migration {
     }
 
     /**
+     * Our keys whose files {@link #writeAccessFiles} writes.
+     *
+     * @return none, one or two
+     */
+    public Set<String> accessFileKeys() {
+        Set<String> keys = new HashSet<>();
+        if (!passwords.isEmpty()) {
+            keys.add(PASSWORD_FILE);
+        }
+        if (!rules.isEmpty()) {
+            keys.add(ACL_FILE);
+        }
+        return keys;
+    }
+
+    /**
      * Where a value comes from.
      *
      * @param key one of ours
@@ -223,7 +242,7 @@ public final class Migration {
      * Writes the users and rules that the old file held itself: {@code NAME.passwd}, for its owner only, and
      * {@code NAME.acl}. Writes nothing if there are none. Blocks.
      *
-     * @param directory the folder, which is made if it is missing
+     * @param directory the folder, which is made for its owner only if it is missing
      * @param name what the files are called
      * @param replace whether files that exist are replaced
      * @return what was written
@@ -234,8 +253,8 @@ public final class Migration {
         Path users = directory.resolve(name + ".passwd");
         Path acl = directory.resolve(name + ".acl");
         try {
-            if (!passwords.isEmpty() || !rules.isEmpty()) {
-                Files.createDirectories(directory);
+            if ((!passwords.isEmpty() || !rules.isEmpty()) && !Files.isDirectory(directory)) {
+                createPrivately(directory);
             }
             if (!passwords.isEmpty()) {
                 requireAbsent(users, replace);
@@ -255,6 +274,14 @@ public final class Migration {
                     List.of(shownAs + ": has a user that cannot be taken over: " + e.getMessage()));
         } catch (IOException e) {
             throw new ConfigurationException(List.of(directory + ": cannot be written to"));
+        }
+    }
+
+    /** For its owner only, as the store makes it. */
+    private static void createPrivately(Path directory) throws IOException {
+        Files.createDirectories(directory);
+        if (directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
         }
     }
 

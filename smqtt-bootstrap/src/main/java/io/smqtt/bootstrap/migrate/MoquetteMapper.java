@@ -42,12 +42,12 @@ final class MoquetteMapper {
             "authorizator_class");
 
     static final RuleTable<MoquetteMapper> RULES = new RuleTable<>(List.of(
-            same("port", "listeners.tcp.port", port("tcp")),
+            same("port", "listeners.tcp.port", port("tcp", false)),
             same("host", "listeners.<name>.host", MoquetteMapper::keep),
-            same("websocket_port", "listeners.ws.port", port("ws")),
+            same("websocket_port", "listeners.ws.port", port("ws", false)),
             same("websocket_path", "listeners.ws.path", MoquetteMapper::keep),
-            differs("ssl_port", "listeners.tls.port", KEY_STORE, port("tls")),
-            differs("secure_websocket_port", "listeners.wss.port", KEY_STORE, port("wss")),
+            differs("ssl_port", "listeners.tls.port", KEY_STORE, port("tls", true)),
+            differs("secure_websocket_port", "listeners.wss.port", KEY_STORE, port("wss", true)),
             none("ssl_provider", "Java's own implementation is used"),
             none("jks_path", KEY_STORE),
             none("key_store_*", KEY_STORE),
@@ -129,11 +129,15 @@ final class MoquetteMapper {
         return (mapper, setting) -> mapper.draft.set(key, setting.value() + unit, setting);
     }
 
-    private static BiConsumer<MoquetteMapper, OldSetting> port(String listener) {
+    private static BiConsumer<MoquetteMapper, OldSetting> port(String listener, boolean secure) {
         return (mapper, setting) -> {
+            String prefix = "listeners." + listener + ".";
+            mapper.draft.drop(prefix + "port"); // the last line counts
+            mapper.draft.drop(prefix + "enabled");
             if (!setting.value().equals("disabled")) {
-                mapper.draft.set(
-                        "listeners." + listener + ".port", String.valueOf(mapper.draft.number(setting)), setting);
+                mapper.draft.set(prefix + "port", String.valueOf(mapper.draft.number(setting)), setting);
+            } else if (!secure) {
+                mapper.draft.set(prefix + "enabled", "false", setting); // or it would listen by default
             }
         };
     }
@@ -203,7 +207,12 @@ final class MoquetteMapper {
             draft.set("access.allow-anonymous", String.valueOf(open), anonymous);
         }
         OldSetting authorizer = kept("authorizator_class");
-        if (authorizer != null && !draft.has("access.acl-file")) {
+        if (authorizer != null && draft.has("access.acl-file")) {
+            draft.note(
+                    authorizer,
+                    Outcome.UNGUARDED,
+                    "access.acl-file: what the class refused is allowed now where the rules of acl_file allow it");
+        } else if (authorizer != null) {
             draft.rule("# " + "a class decided; without rules nobody may do anything");
         }
     }

@@ -6,6 +6,7 @@ import static io.smqtt.bootstrap.migrate.Rule.none;
 import static io.smqtt.bootstrap.migrate.Rule.same;
 import static io.smqtt.bootstrap.migrate.Rule.unguarded;
 
+import io.netty.util.NetUtil;
 import io.smqtt.config.ConfigurationException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * mosquitto.conf of version 2. What a key means depends on the lines before it: it belongs to the listener or bridge that
@@ -34,7 +36,8 @@ final class MosquittoMapper {
     private static final String LOG =
             "messages go to standard error: journald, or a file of the shell's; logging.format: json";
     private static final String NO_PLUGIN =
-            "nobody gets in without a user of access.password-file; an Authenticator and Authorizer when embedded";
+            "nobody gets in without a user of access.password-file, or may do anything without access.acl-file; "
+                    + "an Authenticator and Authorizer when embedded";
     private static final String NO_PSK =
             "pre-shared keys are not supported: the listener is left out; give it a certificate";
     private static final String NO_CIPHERS = "Java chooses: TLS 1.2 and 1.3 with forward secrecy";
@@ -72,7 +75,12 @@ final class MosquittoMapper {
                     "mount_point",
                     "clients of this listener share the topics of all; keep them apart by access.acl-file"),
             none("socket_domain", "the host says whether it is IPv4 or IPv6"),
-            none("bind_interface", "listeners.<name>.host takes the address of the interface"),
+            differs(
+                    "bind_interface",
+                    "listeners.<name>.host",
+                    "takes the address of the interface, which must be written behind the port of listener; mosquitto puts the "
+                            + "interface before an address that is there",
+                    MosquittoMapper::keep),
             none("http_dir", "files are served by a web server; listeners.<name>.path is the WebSocket's"),
             none("websockets_log_level", LOG),
             none("websockets_headers_size", "the limit of headers is fixed"),
@@ -89,7 +97,7 @@ final class MosquittoMapper {
                             + "by session.bind-to-user"),
             none("allow_zero_length_clientid", "an empty client identifier is served as the standard says"),
             none("auto_id_prefix", "identifiers that the broker makes have no prefix"),
-            none("clientid_prefixes", "client identifiers are free; access.acl-file takes %c"),
+            unguarded("clientid_prefixes", "client identifiers are free; access.acl-file takes %c"),
             differs(
                     "per_listener_settings",
                     "access.*",
@@ -186,7 +194,9 @@ final class MosquittoMapper {
     private final Map<String, OldSetting> globals = new HashMap<>();
     private OldListener current = standard;
     private boolean standardUsed;
-    private boolean plugins;
+    private boolean remote; // a line has said where to listen
+    private @Nullable OldSetting unixSocket;
+    private @Nullable OldSetting plugin;
 
     private MosquittoMapper(OldFile file) {
         draft = new Draft(file.directory());
@@ -214,10 +224,13 @@ final class MosquittoMapper {
 
     private Migration run(OldFile file) {
         readAll(file, true);
-        if (standardUsed || listeners.isEmpty()) {
+        if (unixSocket != null && listeners.isEmpty() && !standardUsed) {
+            draft.problem(unixSocket, "is a Unix socket and the only listener, and there are none here; name a port");
+        }
+        if (standardUsed || !remote) {
             listeners.add(0, standard);
         }
-        boolean localOnly = !standardUsed && listeners.size() == 1 && listeners.get(0) == standard;
+        boolean localOnly = !remote;
         bindListeners(localOnly);
         decideAccess(localOnly);
         draft.byDefault("storage.kind", "memory", "mosquitto's default: persistence false");
@@ -257,7 +270,7 @@ final class MosquittoMapper {
         }
         List<Path> files;
         try (Stream<Path> all = Files.list(Path.of(draft.path(setting)))) {
-            files = all.filter(path -> path.toString().endsWith(".conf"))
+            files = all.filter(path -> path.toString().endsWith(".conf") && Files.isRegularFile(path))
                     .sorted()
                     .limit(MAX_FILES + 1L)
                     .toList();
@@ -288,7 +301,9 @@ final class MosquittoMapper {
         }
         next.host = words.length > 1 ? words[1].strip() : "";
         current = next;
+        remote = true;
         if (next.port == 0) {
+            unixSocket = setting;
             draft.note(setting, Outcome.NONE, "there are no Unix sockets; the listener is left out");
         } else {
             listeners.add(next);
@@ -298,11 +313,25 @@ final class MosquittoMapper {
     private void port(OldSetting setting) {
         standard.port = (int) draft.number(setting);
         standardUsed = true;
+        remote = true;
     }
 
     private void keep(OldSetting setting) {
         current.put(setting);
-        standardUsed |= current == standard;
+        standardUsed |= current == standard && !isDefault(setting);
+        remote |= setting.key().equals("bind_address");
+    }
+
+    /** What mosquitto's own default is makes no listener of its own. */
+    private static boolean isDefault(OldSetting setting) {
+        return switch (setting.key()) {
+            case "max_connections" -> setting.value().startsWith("-");
+            case "require_certificate",
+                    "use_identity_as_username",
+                    "use_subject_as_username",
+                    "enable_proxy_protocol" -> setting.value().equals("false");
+            default -> false;
+        };
     }
 
     private void keepGlobal(OldSetting setting) {
@@ -311,7 +340,7 @@ final class MosquittoMapper {
 
     private void protocol(OldSetting setting) {
         current.webSocket = setting.value().equals("websockets");
-        standardUsed |= current == standard;
+        standardUsed |= current == standard && !setting.value().equals("mqtt");
         if (!current.webSocket && !setting.value().equals("mqtt")) {
             draft.problem(setting, "must be mqtt or websockets");
         }
@@ -328,7 +357,7 @@ final class MosquittoMapper {
     }
 
     private void plugin(OldSetting setting) {
-        plugins = true;
+        plugin = setting;
     }
 
     private void persistence(OldSetting setting) {
@@ -394,6 +423,13 @@ final class MosquittoMapper {
             draft.set(prefix + "port", String.valueOf(listener.port), listener.origin);
             OldSetting bind = listener.get("bind_address");
             String host = bind == null ? listener.host : bind.value();
+            OldSetting device = listener.get("bind_interface");
+            if (device != null && !localOnly && !isOneAddress(host)) {
+                draft.problem(
+                        device,
+                        "is not taken over, and the listener would serve every interface: write the address of the interface "
+                                + "behind the port of listener");
+            }
             if (localOnly) {
                 draft.byDefault(
                         prefix + "host", "127.0.0.1", "mosquitto's default: without a listener this machine only");
@@ -408,6 +444,19 @@ final class MosquittoMapper {
                 draft.byDefault("listeners." + name + ".enabled", "false", "there is none in the file");
             }
         }
+    }
+
+    /** Not a name, which may stand for any address, and not the address that stands for all. */
+    private static boolean isOneAddress(String host) {
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(host);
+        if (address == null) {
+            return false;
+        }
+        boolean any = true;
+        for (byte part : address) {
+            any &= part == 0;
+        }
+        return !any;
     }
 
     private void limits(OldListener listener, String prefix) {
@@ -470,6 +519,14 @@ final class MosquittoMapper {
     private void decideAccess(boolean localOnly) {
         accessFile("password_file", "access.password-file");
         accessFile("acl_file", "access.acl-file");
+        if (plugin != null && draft.has("access.acl-file")) {
+            draft.note(
+                    plugin,
+                    Outcome.UNGUARDED,
+                    "access.acl-file: what the plugin refused is allowed now where the rules of acl_file allow it");
+        } else if (plugin != null) {
+            draft.rule("# a plugin decided; without rules nobody may do anything");
+        }
         boolean anonymous = true;
         OldSetting said = globals.get("allow_anonymous");
         OldSetting named = said;
@@ -479,7 +536,7 @@ final class MosquittoMapper {
             anonymous &= counts == null ? localOnly : draft.bool(counts);
             named = counts == null ? named : counts;
         }
-        String text = String.valueOf(anonymous && !plugins);
+        String text = String.valueOf(anonymous && plugin == null);
         if (named == null) {
             draft.byDefault("access.allow-anonymous", text, "mosquitto's default");
         } else {

@@ -23,6 +23,7 @@ record OldFile(Path path, String shownAs, String text) {
     static final int MAX_BYTES = 1 << 20;
     static final int MAX_SETTINGS = 10_000;
     static final int MAX_DEPTH = 16;
+    static final int MAX_KEY = 512;
 
     /** Reads a file of at most 1 MiB. */
     static OldFile read(Path path, String shownAs) {
@@ -58,6 +59,13 @@ record OldFile(Path path, String shownAs, String text) {
 
     ConfigurationException problem(int line, String what) {
         return new ConfigurationException(List.of(where(line) + ": " + what));
+    }
+
+    /** Refuses a key that is longer than any broker's; what is made of keys would take time with the square of it. */
+    void requireShort(int length, int line) {
+        if (length > MAX_KEY) {
+            throw problem(line, "holds a key of more than " + MAX_KEY + " characters");
+        }
     }
 
     /** Refuses more than a configuration can have. */

@@ -62,6 +62,7 @@ final class OldProperties {
             throw file.problem(line, "holds a \\u that is not followed by four hexadecimal digits");
         }
         String key = one.stringPropertyNames().stream().findFirst().orElse("");
+        file.requireShort(key.length(), line);
         Integer before = lines.putIfAbsent(key, line);
         if (before != null) {
             throw file.problem(line, key + " is given twice, first in line " + before);

@@ -70,8 +70,9 @@ final class OldYaml {
             if (!(event instanceof ScalarEvent)) {
                 throw file.problem(line(event.getStartMark()), "expected a key");
             }
-            String key = prefix + ((ScalarEvent) event).getValue();
             int line = line(event.getStartMark());
+            file.requireShort(prefix.length() + ((ScalarEvent) event).getValue().length(), line);
+            String key = prefix + ((ScalarEvent) event).getValue();
             Integer first = lines.putIfAbsent(key, line);
             if (first != null) {
                 throw file.problem(line, key + " is given twice, first in line " + first);
@@ -81,6 +82,7 @@ final class OldYaml {
     }
 
     private void value(String key, Event event, int line, int depth) {
+        file.requireShort(key.length(), line);
         if (depth > OldFile.MAX_DEPTH) {
             throw file.problem(line, key + " is nested deeper than " + OldFile.MAX_DEPTH + " levels");
         }

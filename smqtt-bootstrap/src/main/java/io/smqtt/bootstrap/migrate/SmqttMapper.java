@@ -117,15 +117,23 @@ final class SmqttMapper {
             differs(
                     "meter.meterType",
                     "management.port",
-                    "the path is /metrics, the meters have other names; InfluxDB is fed by Telegraf's Prometheus input",
+                    "the path is /metrics, the meters have other names; management.influx sends them to InfluxDB",
                     (mapper, setting) -> {}),
-            none("meter.influxdb.*", "Telegraf reads /metrics and writes to InfluxDB"),
+            new Rule<>(
+                    "meter.influxdb.*",
+                    Outcome.NONE,
+                    "management.influx.url, management.influx.database, management.influx.user, management.influx.password, "
+                            + "management.influx.interval",
+                    "write them there: uri, db, userName, password, step; the password goes into a file of its own, "
+                            + "SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE",
+                    (mapper, setting) -> {}),
             same("auth.fixed.username", "access.password-file", SmqttMapper::keep),
             same("auth.fixed.password", "access.password-file", SmqttMapper::keep),
-            differs(
+            new Rule<>(
                     "auth.file",
+                    Outcome.UNGUARDED,
                     "access.password-file",
-                    "the users go into a password file, hashed; a user is no longer bound to one client identifier",
+                    "a user is no longer bound to one client identifier; the users go into a password file, hashed",
                     SmqttMapper::keep),
             none(
                     "auth.http.*",

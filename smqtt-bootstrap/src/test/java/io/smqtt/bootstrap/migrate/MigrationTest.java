@@ -11,8 +11,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,6 +23,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MigrationTest {
 
     private static final Path SAMPLES = Path.of("src/test/resources/migrate");
+
+    /** Keys that decide what others say, or are half of one that has the origin. */
+    private static final Set<String> SAID_BY_ANOTHER_KEY = Set.of(
+            "smqtt.ws.enable",
+            "smqtt.websocket.enable",
+            "smqtt.tcp.ssl",
+            "smqtt.tcp.ssl.enable",
+            "smqtt.auth.fixed.password",
+            "smqtt.acl.aclPolicy",
+            "smqtt.cluster.enable",
+            "smqtt.cluster.port",
+            "smqtt.cluster.localAddress");
 
     @TempDir
     Path directory;
@@ -65,9 +79,7 @@ class MigrationTest {
         assertThat(all).hasSizeGreaterThan(10).allSatisfy(setting -> {
             boolean named = migration.notes().stream().anyMatch(note -> note.startsWith(setting + ": "));
             boolean taken = origins.contains(setting.where() + " " + setting.key());
-            boolean off = setting.value().equals("false")
-                    || setting.key().matches(".*(password|aclPolicy|filePath|localAddress|cluster\\.port)");
-            assertThat(named || taken || off || setting.value().equals("true"))
+            assertThat(named || taken || SAID_BY_ANOTHER_KEY.contains(setting.key()))
                     .as("%s", setting)
                     .isTrue();
         });
@@ -168,6 +180,18 @@ class MigrationTest {
         assertThatThrownBy(() -> Migration.read(conf, "f", null)).hasMessageContaining("f:10001: has more than");
     }
 
+    /** What is made of a key takes time with the square of its length. */
+    @ParameterizedTest
+    @CsvSource({"f.yaml,'smqtt:\n  %s: 1'", "g.yaml,%s: 1", "f.properties,%s=1", "f.conf,%s 1"})
+    void keysAreNotLong(String name, String format) throws IOException {
+        String text = String.format(format.replace("\\n", "\n"), "k".repeat(OldFile.MAX_KEY + 1));
+        Path file = Files.writeString(directory.resolve(name), text);
+
+        assertThatThrownBy(() -> Migration.read(file, "f", null))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("holds a key of more than 512 characters");
+    }
+
     private static String lines(String format) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i <= OldFile.MAX_SETTINGS; i++) {
@@ -201,6 +225,65 @@ class MigrationTest {
                 .containsEntry("access.allow-anonymous", "true")
                 .containsEntry("storage.kind", "rocksdb")
                 .containsEntry("session.max-expiry", "4294967295s");
+    }
+
+    /** mosquitto leaves this machine at listener, port and bind_address only. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "max_connections 100",
+                "max_connections -1",
+                "protocol mqtt",
+                "protocol websockets",
+                "cafile ca.pem",
+                "bind_interface eth0",
+                "require_certificate false"
+            })
+    void keysOfTheFirstListenerDoNotOpenIt(String line) throws IOException {
+        String name = line.endsWith("websockets") ? "ws" : "tcp";
+
+        assertThat(mosquitto("allow_anonymous true", line))
+                .containsEntry("listeners." + name + ".host", "127.0.0.1")
+                .containsEntry("listeners." + name + ".port", "1883");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"max_connections -1", "protocol mqtt", "require_certificate false"})
+    void whatIsTheDefaultMakesNoSecondListener(String line) throws IOException {
+        Map<String, String> settings =
+                mosquitto("allow_anonymous true", line, "listener 8883", "certfile c.pem", "keyfile k.pem");
+
+        assertThat(settings)
+                .containsEntry("listeners.tcp.port", "8883")
+                .containsEntry(
+                        "listeners.tcp.tls.key", directory.resolve("k.pem").toString())
+                .containsEntry("listeners.ws.enabled", "false");
+        assertThat(settings.keySet()).noneMatch(key -> key.startsWith("listeners.tcp-"));
+        assertThat(mosquitto("max_connections 100", "listener 8883", "certfile c.pem", "keyfile k.pem"))
+                .containsEntry("listeners.tcp.port", "1883")
+                .containsEntry("listeners.tcp-8883.port", "8883");
+    }
+
+    @Test
+    void interfaceNeedsItsAddress() throws IOException {
+        for (String listener :
+                List.of("listener 1883", "listener 1883 0.0.0.0", "listener 1883 ::", "listener 1883 any.example")) {
+            assertThatThrownBy(() -> mosquitto(listener, "bind_interface eth0"))
+                    .hasMessageContaining("m.conf:2: bind_interface is not taken over");
+        }
+        Migration migration = read("listener 1883 10.0.0.1", "bind_interface eth0");
+
+        assertThat(migration.settings("new")).containsEntry("listeners.tcp.host", "10.0.0.1");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.startsWith("m.conf:2: bind_interface: differs; listeners.<name>.host"));
+    }
+
+    @Test
+    void unixSocketAloneIsNotMadeAPort() throws IOException {
+        assertThatThrownBy(() -> mosquitto("listener 0 /run/mosquitto.sock", "allow_anonymous true"))
+                .hasMessageContaining("m.conf:1: listener is a Unix socket and the only listener");
+        assertThat(mosquitto("listener 0 /run/mosquitto.sock", "listener 1884 127.0.0.1"))
+                .containsEntry("listeners.tcp.port", "1884");
     }
 
     @Test
@@ -268,6 +351,53 @@ class MigrationTest {
     }
 
     @Test
+    void whatPluginsRefusedIsNotAllowedWithoutAWord() throws IOException {
+        Migration without = read("listener 1883", "plugin /usr/lib/dynsec.so", "password_file users");
+        assertThat(without.settings("new")).containsEntry("access.acl-file", "new.acl");
+        without.writeAccessFiles(directory, "new", false);
+        assertThat(Files.readAllLines(directory.resolve("new.acl")))
+                .isNotEmpty()
+                .allMatch(line -> line.startsWith("#"));
+
+        Migration with = read("listener 1883", "plugin /usr/lib/dynsec.so", "acl_file acl");
+        assertThat(with.settings("new"))
+                .containsEntry("access.acl-file", directory.resolve("acl").toString());
+        assertThat(with.notes()).anyMatch(note -> note.startsWith("m.conf:2: plugin: NOT ENFORCED; access.acl-file"));
+        assertThat(read("clientid_prefixes x").notes())
+                .anyMatch(note -> note.startsWith("m.conf:1: clientid_prefixes: NOT ENFORCED"));
+    }
+
+    @Test
+    void whatOtherGuardsAreLostIsSaid() throws IOException {
+        assertThat(read("host 127.0.0.1", "authorizator_class x.Y", "acl_file acl")
+                        .notes())
+                .anyMatch(note -> note.startsWith("m.conf:2: authorizator_class: NOT ENFORCED; access.acl-file"));
+        Files.writeString(directory.resolve("users.csv"), "c1,anna,secret\n");
+        Path file = Files.writeString(directory.resolve("x.yaml"), "smqtt:\n  auth:\n    file: users.csv\n");
+        assertThat(Migration.read(file, "x.yaml", null).notes())
+                .anyMatch(note -> note.startsWith("x.yaml:3: smqtt.auth.file: NOT ENFORCED; access.password-file"));
+    }
+
+    @Test
+    void metersForInfluxAreNamedWithTheirNewKeys() {
+        assertThat(Migration.read(SAMPLES.resolve("smqtt.yaml"), "old.yaml", null)
+                        .notes())
+                .anyMatch(note -> note.contains("smqtt.meter.influxdb.uri: not taken over; management.influx.url, "));
+    }
+
+    /** Opening a pipe waits for somebody who writes. */
+    @Test
+    @Timeout(60)
+    void pipesAreNotIncluded() throws Exception {
+        Path folder = Files.createDirectory(directory.resolve("conf.d"));
+        Files.writeString(folder.resolve("b.conf"), "max_keepalive 20\n");
+        Process mkfifo = new ProcessBuilder("mkfifo", folder.resolve("a.conf").toString()).start();
+        assertThat(mkfifo.waitFor()).isZero();
+
+        assertThat(mosquitto("include_dir conf.d")).containsEntry("mqtt.max-keep-alive", "20s");
+    }
+
+    @Test
     void foldersAreIncludedInTheOrderOfTheirNames() throws IOException {
         Path folder = Files.createDirectory(directory.resolve("conf.d"));
         Files.writeString(folder.resolve("b.conf"), "max_keepalive 20\n");
@@ -330,8 +460,32 @@ class MigrationTest {
         assertThat(migration.notes()).noneMatch(note -> note.contains("passw0rdsrv"));
     }
 
+    @Test
+    void portOfMoquetteThatIsDisabledDoesNotListen() throws IOException {
+        assertThat(read("port disabled", "ssl_port 8883", "host 0.0.0.0").settings("new"))
+                .containsEntry("listeners.tcp.enabled", "false")
+                .containsEntry("listeners.ws.enabled", "false")
+                .containsEntry("listeners.tls.enabled", "false")
+                .containsEntry("listeners.tls.port", "8883")
+                .doesNotContainKeys("listeners.tcp.port", "listeners.tcp.host");
+        assertThat(read("port 1884", "websocket_port 8080", "host 10.0.0.1", "port disabled", "websocket_port disabled")
+                        .settings("new"))
+                .containsEntry("listeners.tcp.enabled", "false")
+                .containsEntry("listeners.ws.enabled", "false")
+                .doesNotContainKeys("listeners.tcp.port", "listeners.ws.port", "listeners.ws.host");
+        assertThat(read("host 10.0.0.1", "ssl_port disabled", "port disabled", "port 1884")
+                        .settings("new"))
+                .containsEntry("listeners.tcp.port", "1884")
+                .containsEntry("listeners.tcp.host", "10.0.0.1")
+                .doesNotContainKeys("listeners.tcp.enabled", "listeners.tls.enabled", "listeners.tls.port");
+    }
+
     private Map<String, String> mosquitto(String... lines) throws IOException {
+        return read(lines).settings("new");
+    }
+
+    private Migration read(String... lines) throws IOException {
         Path file = Files.writeString(directory.resolve("m.conf"), String.join("\n", lines) + "\n");
-        return Migration.read(file, "m.conf", null).settings("new");
+        return Migration.read(file, "m.conf", null);
     }
 }
