@@ -133,7 +133,8 @@ final class StartCommand implements Callable<Integer> {
         values.putAll(migration.values(data, MIGRATED));
         EffectiveConfig config = options.overlay(surroundings, values);
         migration.notes().forEach(surroundings.err()::println);
-        usable(options.overlay(surroundings, withoutAccessFiles)); // nothing is written for what cannot start
+        // nothing is written for what cannot start
+        options.overlay(surroundings, withoutAccessFiles).requireUsable(surroundings.modules());
         migration.writeAccessFiles(data, MIGRATED, true);
         return usable(config);
     }

@@ -71,7 +71,8 @@ public final class MetricModule implements BrokerModule {
      *
      * @param config the configuration of the broker
      * @return for one broker
-     * @throws io.smqtt.config.ConfigurationException if there is no token although one is needed, or it cannot be used
+     * @throws io.smqtt.config.ConfigurationException if there is no token although one is needed, it cannot be used, or the
+     *     library of a registry is missing that the configuration asks for
      */
     public static MetricModule create(BrokerConfig config) {
         return new MetricModule(config, ManagementToken.of(config));

@@ -41,7 +41,11 @@ final class PushRegistries {
     private final Map<String, PushMeterRegistry> registries = new LinkedHashMap<>(); // by the names of their threads
     private final AtomicBoolean sending = new AtomicBoolean();
 
-    /** Makes those that a configuration asks for; nothing is sent yet. May look up the name of this host; says which library is missing. */
+    /**
+     * Makes those that a configuration asks for; nothing is sent yet. May look up the name of this host.
+     *
+     * @throws ConfigurationException if the library of one of them is missing
+     */
     PushRegistries(BrokerConfig broker) {
         ManagementConfig config = broker.management();
         String instance = config.otlp() == null && config.influx() == null ? "" : instance(broker);
