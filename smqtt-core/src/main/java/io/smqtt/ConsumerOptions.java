@@ -15,7 +15,7 @@ public final class ConsumerOptions {
 
     /** QoS 1, retained messages first, a window of 256 messages, neither shared nor durable. */
     public static final ConsumerOptions DEFAULTS =
-            new ConsumerOptions(QoS.AT_LEAST_ONCE, RetainHandling.SEND, null, 256, null, null);
+            new ConsumerOptions(QoS.AT_LEAST_ONCE, RetainHandling.SEND, null, 256, null, null, () -> {});
 
     /** What {@link #window(int)} may be at most: the packet identifiers of one session. */
     public static final int MAXIMUM_WINDOW = 65_535;
@@ -29,6 +29,7 @@ public final class ConsumerOptions {
     private final int window;
     private final @Nullable String durableName;
     private final @Nullable Duration expiry;
+    private final Runnable whenSubscribed;
 
     private ConsumerOptions(
             QoS qos,
@@ -36,13 +37,15 @@ public final class ConsumerOptions {
             @Nullable String shareName,
             int window,
             @Nullable String durableName,
-            @Nullable Duration expiry) {
+            @Nullable Duration expiry,
+            Runnable whenSubscribed) {
         this.qos = qos;
         this.retainHandling = retainHandling;
         this.shareName = shareName;
         this.window = window;
         this.durableName = durableName;
         this.expiry = expiry;
+        this.whenSubscribed = whenSubscribed;
     }
 
     /** Which retained messages a consumer gets first (MQTT 5.0, section 3.8.3.1). */
@@ -62,7 +65,7 @@ public final class ConsumerOptions {
      * @return options with that
      */
     public ConsumerOptions qos(QoS maximum) {
-        return new ConsumerOptions(maximum, retainHandling, shareName, window, durableName, expiry);
+        return new ConsumerOptions(maximum, retainHandling, shareName, window, durableName, expiry, whenSubscribed);
     }
 
     /**
@@ -73,7 +76,13 @@ public final class ConsumerOptions {
      */
     public ConsumerOptions retainHandling(RetainHandling handling) {
         return new ConsumerOptions(
-                qos, Objects.requireNonNull(handling, "handling"), shareName, window, durableName, expiry);
+                qos,
+                Objects.requireNonNull(handling, "handling"),
+                shareName,
+                window,
+                durableName,
+                expiry,
+                whenSubscribed);
     }
 
     /**
@@ -84,7 +93,8 @@ public final class ConsumerOptions {
      * @throws IllegalArgumentException if this is no name of a group
      */
     public ConsumerOptions shared(String group) {
-        return new ConsumerOptions(qos, retainHandling, matching(group, SHARE), window, durableName, expiry);
+        return new ConsumerOptions(
+                qos, retainHandling, matching(group, SHARE), window, durableName, expiry, whenSubscribed);
     }
 
     /**
@@ -100,7 +110,7 @@ public final class ConsumerOptions {
         if (messages < 1 || messages > MAXIMUM_WINDOW) {
             throw new IllegalArgumentException("a window of " + messages + " messages");
         }
-        return new ConsumerOptions(qos, retainHandling, shareName, messages, durableName, expiry);
+        return new ConsumerOptions(qos, retainHandling, shareName, messages, durableName, expiry, whenSubscribed);
     }
 
     /**
@@ -112,7 +122,8 @@ public final class ConsumerOptions {
      * @throws IllegalArgumentException if this is no such name
      */
     public ConsumerOptions durable(String name) {
-        return new ConsumerOptions(qos, retainHandling, shareName, window, matching(name, NAME), expiry);
+        return new ConsumerOptions(
+                qos, retainHandling, shareName, window, matching(name, NAME), expiry, whenSubscribed);
     }
 
     /**
@@ -127,7 +138,19 @@ public final class ConsumerOptions {
         if (away.toSeconds() < 1) {
             throw new IllegalArgumentException("an expiry of " + away);
         }
-        return new ConsumerOptions(qos, retainHandling, shareName, window, durableName, away);
+        return new ConsumerOptions(qos, retainHandling, shareName, window, durableName, away, whenSubscribed);
+    }
+
+    /**
+     * Tells when the consumer has its subscription, so that it misses nothing that is published from then on.
+     *
+     * @param told called once for each subscriber, on an event loop, before its first message; if the consumer is durable once the
+     *     subscription is stored. It must not block, and is not called if the consumer is refused. Default: nobody is told
+     * @return options with that
+     */
+    public ConsumerOptions whenSubscribed(Runnable told) {
+        return new ConsumerOptions(
+                qos, retainHandling, shareName, window, durableName, expiry, Objects.requireNonNull(told, "told"));
     }
 
     private static String matching(String name, Pattern pattern) {
@@ -157,6 +180,10 @@ public final class ConsumerOptions {
     @Nullable
     String durableName() {
         return durableName;
+    }
+
+    Runnable whenSubscribed() {
+        return whenSubscribed;
     }
 
     /** The session expiry interval of the consumer, in seconds; 0 if it is not durable. */

@@ -2,6 +2,7 @@
 package io.smqtt;
 
 import io.smqtt.ConsumerOptions.RetainHandling;
+import io.smqtt.message.LogText;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RoutingLoop;
@@ -24,6 +25,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -33,6 +36,8 @@ import reactor.core.scheduler.Schedulers;
 
 /** The consumers in this process that have sessions. Any thread. */
 final class Consumers {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Consumers.class);
 
     /** Not a character of a durable name, so the two kinds never meet. */
     private static final String UNNAMED = "~";
@@ -259,6 +264,7 @@ final class Consumers {
             if (session.sink() != consumer) { // meanwhile
                 return;
             }
+            tell(wish.options.whenSubscribed(), identity.clientId());
             session.start();
             RetainHandling handling = wish.options.retainHandling();
             boolean retained = handling == RetainHandling.SEND || (handling == RetainHandling.SEND_IF_NEW && isNew);
@@ -284,6 +290,14 @@ final class Consumers {
                 byName.remove(name, consumer);
             }
             tellIfAllAreGone();
+        }
+    }
+
+    private static void tell(Runnable whenSubscribed, String consumer) {
+        try {
+            whenSubscribed.run();
+        } catch (RuntimeException e) { // of the application
+            LOG.error("who was to be told of the subscription of {} failed", LogText.escape(consumer), e);
         }
     }
 

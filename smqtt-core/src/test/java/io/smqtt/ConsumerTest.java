@@ -138,6 +138,22 @@ class ConsumerTest {
         return taker;
     }
 
+    @Test
+    void tellsOfItsSubscriptionOnceItGetsWhatIsPublished() {
+        List<String> told = new CopyOnWriteArrayList<>();
+        Taker taker = receive("t", DEFAULTS.whenSubscribed(() -> {
+            told.add("subscribed");
+            throw new IllegalStateException("as wanted by the test");
+        }));
+        taker.request(10);
+        await().untilAsserted(() -> assertThat(told).containsExactly("subscribed"));
+
+        publish("a");
+
+        taker.awaitTexts("a");
+        assertThat(told).hasSize(1);
+    }
+
     // --- demand
 
     @Test

@@ -6,7 +6,6 @@ import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.StorageConfig;
-import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.BrokerStore;
 import java.util.Map;
 import java.util.TreeMap;
@@ -46,7 +45,7 @@ final class Assembly {
      *
      * @param gate asked first of each client
      */
-    Run start(Authenticator gate) {
+    Run start(Gate gate) {
         BrokerStore own = beans.store();
         requireModules(own != null);
         BrokerStore store = own != null || config.storage().kind() != StorageConfig.Kind.ROCKSDB
@@ -65,7 +64,7 @@ final class Assembly {
             if (config.management().enabled() && METRIC) { // first, so that it tells of the others while they start
                 MetricPart.addTo(builder, config, beans.factory(), cluster);
             }
-            beans.addTo(builder);
+            beans.addTo(builder, gate);
             if (cluster != null) {
                 builder.module(cluster.module());
             }

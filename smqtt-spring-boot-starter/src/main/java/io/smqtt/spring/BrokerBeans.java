@@ -32,9 +32,12 @@ final class BrokerBeans {
         return beans.getBeanProvider(BrokerStore.class).getIfAvailable();
     }
 
-    void addTo(BrokerBuilder builder) {
+    void addTo(BrokerBuilder builder, Gate gate) {
         beans.getBeanProvider(Authenticator.class).orderedStream().forEach(builder::authenticator);
-        beans.getBeanProvider(EnhancedAuthenticator.class).orderedStream().forEach(builder::enhancedAuthenticator);
+        beans.getBeanProvider(EnhancedAuthenticator.class)
+                .orderedStream()
+                .map(gate::before)
+                .forEach(builder::enhancedAuthenticator);
         beans.getBeanProvider(Authorizer.class).orderedStream().forEach(builder::authorizer);
         beans.getBeanProvider(PublishInterceptor.class).orderedStream().forEach(builder::interceptor);
         beans.getBeanProvider(BrokerObserver.class).orderedStream().forEach(builder::observer);

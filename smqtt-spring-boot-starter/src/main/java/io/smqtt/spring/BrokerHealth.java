@@ -3,6 +3,7 @@ package io.smqtt.spring;
 
 import io.smqtt.spi.ClusterStatus;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -30,6 +31,10 @@ final class BrokerHealth {
         boolean stored = lifecycle.isStoreHealthy();
         details.put("listeners", running ? "bound" : "closed");
         details.put("store", stored ? "healthy" : "failing");
+        List<String> inactive = running ? lifecycle.inactiveListeners() : List.of();
+        if (!inactive.isEmpty()) { // clients are served nevertheless
+            details.put("inactiveMethods", String.join(", ", inactive));
+        }
         ClusterStatus cluster = lifecycle.cluster();
         boolean together = cluster == null || cluster.isReady();
         if (cluster != null) {

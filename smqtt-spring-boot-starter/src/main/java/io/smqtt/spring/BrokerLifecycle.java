@@ -17,8 +17,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.PropertySource;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Starts the broker when all beans are there and the web server runs, and stops it before the web server. What needs the
@@ -33,7 +33,7 @@ public final class BrokerLifecycle implements SmartLifecycle {
 
     private static final Logger LOG = LoggerFactory.getLogger(BrokerLifecycle.class);
     private static final String PORTS = "smqtt.ports";
-    private static final Duration POLL = Duration.ofMillis(2);
+    private static final int SHARE_OF_CLIENTS = 4; // of the time for a stop: at least a quarter
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Assembly assembly;
@@ -43,6 +43,7 @@ public final class BrokerLifecycle implements SmartLifecycle {
     private final ApplicationEventPublisher events;
     private final Object lock = new Object(); // of starts and stops
     private volatile Assembly.@Nullable Run run;
+    private volatile @Nullable Mono<Void> ending; // from the beginning of a stop to the next start
 
     BrokerLifecycle(
             Assembly assembly,
@@ -61,7 +62,8 @@ public final class BrokerLifecycle implements SmartLifecycle {
      * The broker that runs.
      *
      * @return one that takes clients
-     * @throws IllegalStateException if none runs: before the start of the application is over, and after its stop
+     * @throws IllegalStateException if none runs: before the start of the application is over, and in a stop once the listener
+     *     methods have ended
      */
     public Broker broker() {
         Assembly.Run now = run;
@@ -85,6 +87,11 @@ public final class BrokerLifecycle implements SmartLifecycle {
         return now == null ? List.of() : now.inspector().subscriptions();
     }
 
+    /** {@return the names of listener methods that get no messages at the moment} */
+    List<String> inactiveListeners() {
+        return listeners.inactive();
+    }
+
     boolean isStoreHealthy() {
         Assembly.Run now = run;
         return now == null || now.store().isHealthy();
@@ -93,16 +100,20 @@ public final class BrokerLifecycle implements SmartLifecycle {
     @Override
     public void start() {
         synchronized (lock) {
-            if (run != null) {
+            Mono<Void> before = ending;
+            if (before != null) {
+                before.onErrorComplete().block();
+                ending = null;
+            } else if (run != null) {
                 return;
             }
             Gate gate = new Gate();
             Assembly.Run started = assembly.start(gate);
             run = started;
             try {
-                subscribe(started);
+                listeners.begin(started.broker(), started.stored(), PATIENCE);
             } catch (RuntimeException e) {
-                end().block();
+                end().onErrorComplete().block(); // the first error is the one to tell
                 throw e;
             }
             gate.open();
@@ -115,16 +126,6 @@ public final class BrokerLifecycle implements SmartLifecycle {
             environment.getPropertySources().addFirst(source);
             events.publishEvent(new BrokerStartedEvent(started.broker()));
         }
-    }
-
-    /** Subscriptions come about on event loops. */
-    private void subscribe(Assembly.Run started) {
-        int before = started.inspector().subscriptionCount();
-        int wanted = before + listeners.begin(started.broker(), started.stored());
-        Flux.interval(Duration.ZERO, POLL)
-                .takeUntil(tick -> started.inspector().subscriptionCount() >= wanted)
-                .then()
-                .block(PATIENCE);
     }
 
     private static String text(InetSocketAddress address) {
@@ -142,20 +143,37 @@ public final class BrokerLifecycle implements SmartLifecycle {
                 .subscribe(done -> {}, error -> LOG.warn("the broker did not stop as it should", error));
     }
 
+    /** One end for all who ask; it begins at once. */
     private Mono<Void> end() {
         synchronized (lock) {
-            Assembly.Run ending = run;
-            run = null;
+            Assembly.Run last = run;
+            Mono<Void> now = ending;
+            if (last == null || now != null) {
+                return now == null ? Mono.empty() : now;
+            }
             environment.getPropertySources().remove(PORTS);
-            return ending == null
-                    ? Mono.empty()
-                    : ending.broker().close(stopTimeout).then(Mono.defer(() -> listeners.end(stopTimeout)));
+            now = end(last, System.nanoTime() + stopTimeout.toNanos()).cache();
+            now.subscribe(done -> {}, error -> LOG.debug("told to those who wait", error));
+            ending = now; // calls are refused before anybody sees that the stop has begun
+            return now;
         }
+    }
+
+    /** Listener methods first, as long as they can still publish and acknowledge, then the broker with the time that is left. */
+    private Mono<Void> end(Assembly.Run last, long deadline) {
+        return listeners
+                .quiesce(stopTimeout.minus(stopTimeout.dividedBy(SHARE_OF_CLIENTS)))
+                .publishOn(Schedulers.parallel()) // not on the thread of a method
+                .then(Mono.defer(() -> {
+                    run = null;
+                    return last.broker().close(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+                }))
+                .doOnTerminate(listeners::end); // before those who wait may start again
     }
 
     @Override
     public boolean isRunning() {
-        return run != null;
+        return run != null && ending == null;
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.smqtt.spring;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.EnhancedAuthenticator;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -21,6 +22,22 @@ final class Gate implements Authenticator {
     @Override
     public Mono<Authentication> authenticate(AuthenticationRequest request) {
         return open ? PASS : opened.asMono().switchIfEmpty(PASS);
+    }
+
+    /** Lets clients with enhanced authentication wait too: these are asked of nobody else. */
+    EnhancedAuthenticator before(EnhancedAuthenticator authenticator) {
+        return new EnhancedAuthenticator() {
+            @Override
+            public String method() {
+                return authenticator.method();
+            }
+
+            @Override
+            public Exchange begin(AuthenticationRequest request) {
+                Exchange exchange = authenticator.begin(request);
+                return data -> open ? exchange.next(data) : opened.asMono().then(Mono.defer(() -> exchange.next(data)));
+            }
+        };
     }
 
     void open() {

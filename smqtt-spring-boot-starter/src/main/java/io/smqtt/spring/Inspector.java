@@ -23,11 +23,6 @@ final class Inspector implements BrokerModule {
         return Mono.fromRunnable(() -> core = null);
     }
 
-    int subscriptionCount() {
-        Core now = core;
-        return now == null ? 0 : now.router().index().size();
-    }
-
     /** {@return a weakly consistent view of all subscriptions} */
     List<Subscription> subscriptions() {
         List<Subscription> all = new ArrayList<>();

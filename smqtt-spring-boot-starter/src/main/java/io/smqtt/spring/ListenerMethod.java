@@ -2,6 +2,7 @@
 package io.smqtt.spring;
 
 import io.smqtt.ConsumerOptions;
+import io.smqtt.ConsumerOptions.RetainHandling;
 import io.smqtt.ReceivedMessage;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
@@ -12,6 +13,7 @@ import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -40,8 +42,15 @@ final class ListenerMethod {
     private final ConsumerOptions options;
     private final LongAdder handled = new LongAdder();
     private final LongAdder failed = new LongAdder();
+    private volatile boolean active;
 
-    ListenerMethod(Object bean, Method method, String beanName, TopicPattern pattern, MqttListener annotation) {
+    ListenerMethod(
+            Object bean,
+            Method method,
+            String beanName,
+            TopicPattern pattern,
+            String durable,
+            MqttListener annotation) {
         this.bean = bean;
         this.method = method;
         this.pattern = pattern;
@@ -53,11 +62,11 @@ final class ListenerMethod {
             throw problem("concurrency must be 1 or more");
         }
         concurrency = annotation.concurrency();
-        durable = annotation.durable();
+        this.durable = durable;
         ConsumerOptions taken = ConsumerOptions.DEFAULTS
                 .qos(QoS.of(annotation.qos()))
                 .window(Math.min(Math.max(WINDOW, concurrency), ConsumerOptions.MAXIMUM_WINDOW));
-        options = durable.isEmpty() ? taken : taken.durable(durable);
+        options = durable.isEmpty() ? taken : taken.durable(durable).retainHandling(RetainHandling.SEND_IF_NEW);
         method.setAccessible(true);
     }
 
@@ -88,6 +97,15 @@ final class ListenerMethod {
         return concurrency;
     }
 
+    /** {@return whether it has its subscription} */
+    boolean isActive() {
+        return active;
+    }
+
+    void setActive(boolean subscribed) {
+        active = subscribed;
+    }
+
     long handledCount() {
         return handled.sum();
     }
@@ -106,11 +124,15 @@ final class ListenerMethod {
      * @param converter for payloads that are objects, or null if there is none
      * @param conversions for variables
      * @param scheduler where the method is called
-     * @return a message to its end: an error only if the listener is durable, so that the message has to come again
+     * @param over whether the broker has ended, so that a failure says nothing of the message
+     * @return a message to its end: an error if it is to be tried again, because the listener is durable or the broker over
      * @throws IllegalStateException if the method has parameters that nothing is known for
      */
     Function<ReceivedMessage, Mono<Void>> prepare(
-            @Nullable PayloadConverter converter, ConversionService conversions, Scheduler scheduler) {
+            @Nullable PayloadConverter converter,
+            ConversionService conversions,
+            Scheduler scheduler,
+            BooleanSupplier over) {
         List<Argument> arguments = new ArrayList<>();
         boolean payloadTaken = false;
         for (Parameter parameter : method.getParameters()) {
@@ -142,8 +164,8 @@ final class ListenerMethod {
                             name,
                             received.message().topic(),
                             error);
-                    if (isDurable()) {
-                        return Mono.error(error); // it comes again
+                    if (isDurable() || over.getAsBoolean()) {
+                        return Mono.error(error);
                     }
                     received.acknowledge();
                     return Mono.empty();

@@ -2,43 +2,33 @@
 package io.smqtt.spring;
 
 import io.smqtt.Broker;
-import io.smqtt.ConsumerEndedException;
-import io.smqtt.ReceivedMessage;
 import io.smqtt.config.ConfigurationException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.convert.ConversionService;
-import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
-import reactor.util.retry.Retry;
 
 /** All methods with {@link MqttListener}, and their subscriptions while the broker runs. Any thread. */
 final class ListenerMethods {
 
     private static final Logger LOG = LoggerFactory.getLogger(ListenerMethods.class);
     private static final int IDLE_SECONDS = 30;
-    private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
-    private static final Duration LAST_RETRY = Duration.ofMinutes(1);
     private static final int WAITING_PER_THREAD = 10_000;
 
     private final Supplier<@Nullable PayloadConverter> converter;
     private final ConversionService conversions;
     private final int threads;
     private final List<ListenerMethod> methods = new CopyOnWriteArrayList<>();
-    private final List<Active> active = new ArrayList<>(); // guarded by itself
-    private @Nullable Broker broker; // guarded by active
-    private @Nullable Scheduler scheduler; // guarded by active
+    private final Object lock = new Object();
+    private @Nullable ListenerRun run; // guarded by lock
 
     ListenerMethods(Supplier<@Nullable PayloadConverter> converter, ConversionService conversions, int threads) {
         this.converter = converter;
@@ -46,86 +36,98 @@ final class ListenerMethods {
         this.threads = threads;
     }
 
-    private record Active(Disposable subscription, Mono<Void> end) {}
-
     List<ListenerMethod> all() {
         return methods;
     }
 
+    /** {@return the names of those that have no subscription at the moment} */
+    List<String> inactive() {
+        return methods.stream()
+                .filter(method -> !method.isActive())
+                .map(ListenerMethod::name)
+                .toList();
+    }
+
     /** Adds one; it is subscribed at once if the broker runs. */
     void add(ListenerMethod method) {
-        synchronized (active) {
+        synchronized (lock) {
             methods.add(method);
-            Broker running = broker;
-            Scheduler calls = scheduler;
-            if (running != null && calls != null) {
-                subscribe(method, running, calls);
+            if (run != null) {
+                subscribe(method, run);
             }
         }
     }
 
     /**
-     * Subscribes all.
+     * Subscribes all, and waits until they have their subscriptions.
      *
      * @param stored whether the broker has a store
-     * @return how many subscriptions the broker is to have more, some time soon
-     * @throws RuntimeException if a method cannot be called, or needs a store that is not there
+     * @param patience how long
+     * @throws RuntimeException if a method cannot be called, needs a store that is not there, or has no subscription in time.
+     *     Durable ones only get a warning then: their node may be away, and what they are to hear is kept
      */
-    int begin(Broker started, boolean stored) {
+    void begin(Broker started, boolean stored, Duration patience) {
         for (ListenerMethod method : methods) {
             if (method.isDurable() && !stored) {
                 throw new ConfigurationException(
                         "storage.kind", "must be rocksdb for the durable listener " + method.name());
             }
         }
-        synchronized (active) {
-            Scheduler calls =
-                    Schedulers.newBoundedElastic(threads, WAITING_PER_THREAD, "smqtt-listener", IDLE_SECONDS, true);
-            broker = started;
-            scheduler = calls;
-            methods.forEach(method -> subscribe(method, started, calls));
+        Map<ListenerMethod, Mono<Void>> subscriptions = new LinkedHashMap<>();
+        synchronized (lock) {
+            ListenerRun begun = new ListenerRun(
+                    started,
+                    Schedulers.newBoundedElastic(threads, WAITING_PER_THREAD, "smqtt-listener", IDLE_SECONDS, true));
+            run = begun;
+            methods.forEach(method -> subscriptions.put(method, subscribe(method, begun)));
         }
-        return (int) methods.stream().filter(method -> !method.isDurable()).count();
+        Mono.when(subscriptions.values()).timeout(patience, Mono.empty()).block();
+        subscriptions.keySet().stream()
+                .filter(method -> !method.isActive())
+                .forEach(method -> missing(method, patience));
     }
 
-    private void subscribe(ListenerMethod method, Broker from, Scheduler scheduler) {
-        Function<ReceivedMessage, Mono<Void>> call = method.prepare(converter.get(), conversions, scheduler);
-        Sinks.Empty<Void> end = Sinks.empty();
-        Flux<Void> calls =
-                from.receive(method.pattern().text(), method.options()).flatMap(call, method.concurrency(), 1);
-        if (method.isDurable()) { // one that another node has taken over stays there
-            calls = calls.retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_RETRY)
-                    .maxBackoff(LAST_RETRY)
-                    .transientErrors(true)
-                    .filter(error -> !(error instanceof ConsumerEndedException)));
+    private static void missing(ListenerMethod method, Duration patience) {
+        if (!method.isDurable()) {
+            throw new IllegalStateException("the listener " + method.name() + " has no subscription after "
+                    + patience.toSeconds() + " s; warnings before this say why");
         }
-        Disposable subscription = calls.doFinally(signal -> end.tryEmitEmpty())
-                .subscribe(done -> {}, error -> LOG.error("{} gets no messages any more", method.name(), error));
-        active.add(new Active(subscription, end.asMono()));
+        LOG.warn("the durable listener {} has no subscription yet, it is tried on", method.name());
+    }
+
+    private Mono<Void> subscribe(ListenerMethod method, ListenerRun to) {
+        return to.subscribe(method, method.prepare(converter.get(), conversions, to.scheduler(), to::isOver));
     }
 
     /**
-     * Waits for calls that are under way, after the broker has ended.
+     * Lets no further call begin. What comes from now on stays unacknowledged: it is kept for durable listeners, and goes to
+     * another member of a shared group.
      *
-     * @param patience after which they are cancelled
+     * @param patience how long to wait for calls that are under way; they may still publish
      */
-    Mono<Void> end(Duration patience) {
-        List<Active> ending;
-        Scheduler calls;
-        synchronized (active) {
-            ending = List.copyOf(active);
-            active.clear();
-            calls = scheduler;
-            scheduler = null;
-            broker = null;
+    Mono<Void> quiesce(Duration patience) {
+        return Mono.defer(() -> {
+            ListenerRun ending = current();
+            return ending == null ? Mono.empty() : ending.quiesce(patience);
+        });
+    }
+
+    /** Cancels what is left, after the broker has ended. */
+    void end() {
+        ListenerRun ending;
+        synchronized (lock) {
+            ending = run;
+            run = null;
         }
-        return Mono.when(ending.stream().map(Active::end).toList())
-                .timeout(patience, Mono.empty())
-                .doFinally(signal -> {
-                    ending.forEach(one -> one.subscription().dispose());
-                    if (calls != null) {
-                        calls.dispose();
-                    }
-                });
+        if (ending != null) {
+            ending.dispose();
+        }
+        methods.forEach(method -> method.setActive(false));
+    }
+
+    private @Nullable ListenerRun current() {
+        synchronized (lock) {
+            return run;
+        }
     }
 }

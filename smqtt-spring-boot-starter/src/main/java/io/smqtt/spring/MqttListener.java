@@ -8,8 +8,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Calls a method of a bean with the messages of a topic filter: retained ones first, then those that are published from
- * the start of the broker on.
+ * Calls a method of a bean with the messages of a topic filter: retained ones first (if {@link #durable()}, only when
+ * the name is new), then those that are published from the start of the broker on.
  *
  * <pre>{@code
  * @MqttListener(filter = "devices/{id}/state")
@@ -24,8 +24,11 @@ import java.lang.annotation.Target;
  * block, never on an event loop.
  *
  * <p>A message is acknowledged when the method has ended. What it throws, or a reactive result fails with, is logged and
- * counted, and the next message comes. A listener that is {@link #durable()} gets the message again instead, after a while
- * that grows from a second to a minute, before any later one.
+ * counted, and the next message comes. A listener that is {@link #durable()} is called with the message again instead, after a
+ * while that grows from a second to a minute; with a {@link #concurrency()} of 1 that is before any later one.
+ *
+ * <p>When the application stops, calls that run may end, and may still publish; those that are not begun stay unacknowledged.
+ * A subscription that the broker refuses or ends is asked for again, with pauses of up to a minute. The bean must be a singleton.
  */
 @Documented
 @Target(ElementType.METHOD)
@@ -59,7 +62,10 @@ public @interface MqttListener {
      * The name under which messages are kept while the application is away. It takes a store
      * ({@code smqtt.storage.kind=rocksdb}).
      *
-     * @return 1 to 128 of the characters {@code A-Z a-z 0-9 . _ : -}; empty for a listener that hears only what is published
+     * <p>In a cluster one replica has a name at a time, the one that asked last; the others ask again every minute, and so take
+     * it from each other. Give each replica a name of its own, with a placeholder, and share the work by {@code $share/group/filter}.
+     *
+     * @return may have placeholders; then 1 to 128 of the characters {@code A-Z a-z 0-9 . _ : -}; empty for a listener that hears only what is published
      *     while it is there
      */
     String durable() default "";

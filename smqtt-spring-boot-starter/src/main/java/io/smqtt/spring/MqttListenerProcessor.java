@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.MethodIntrospector;
@@ -16,10 +17,12 @@ import org.springframework.core.env.Environment;
 final class MqttListenerProcessor implements BeanPostProcessor {
 
     private final ObjectProvider<ListenerMethods> listeners;
+    private final BeanFactory beans;
     private final Environment environment;
 
-    MqttListenerProcessor(ObjectProvider<ListenerMethods> listeners, Environment environment) {
+    MqttListenerProcessor(ObjectProvider<ListenerMethods> listeners, BeanFactory beans, Environment environment) {
         this.listeners = listeners;
+        this.beans = beans;
         this.environment = environment;
     }
 
@@ -36,8 +39,15 @@ final class MqttListenerProcessor implements BeanPostProcessor {
     }
 
     private void add(Object bean, String beanName, Method method, MqttListener annotation) {
+        if (beans.containsBean(beanName) && !beans.isSingleton(beanName)) {
+            throw new IllegalStateException("@MqttListener on " + method + ": the bean " + beanName
+                    + " must be a singleton, since each instance would have a subscription that nothing ends");
+        }
         Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
         String filter = environment.resolveRequiredPlaceholders(annotation.filter());
-        listeners.getObject().add(new ListenerMethod(bean, invocable, beanName, TopicPattern.of(filter), annotation));
+        String durable = environment.resolveRequiredPlaceholders(annotation.durable());
+        listeners
+                .getObject()
+                .add(new ListenerMethod(bean, invocable, beanName, TopicPattern.of(filter), durable, annotation));
     }
 }

@@ -63,8 +63,8 @@ final class SmqttAutoConfiguration {
 
     @Bean
     static MqttListenerProcessor smqttListenerProcessor(
-            ObjectProvider<ListenerMethods> listeners, Environment environment) {
-        return new MqttListenerProcessor(listeners, environment);
+            ObjectProvider<ListenerMethods> listeners, BeanFactory beans, Environment environment) {
+        return new MqttListenerProcessor(listeners, beans, environment);
     }
 
     @Bean

@@ -2,22 +2,27 @@
 package io.smqtt.spring;
 
 import io.smqtt.Broker;
+import io.smqtt.ClientDetails;
 import io.smqtt.ClientInfo;
+import io.smqtt.Explanation;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.InProcess;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.topic.InvalidTopicException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
- * The actuator's endpoint {@code smqtt}: what runs; below it {@code clients}, {@code subscriptions}, {@code listeners} and
- * {@code cluster}. Payloads and passwords are in none of them, client identifiers and user names are.
+ * The actuator's endpoint {@code smqtt}: what runs; below it {@code clients}, {@code client}, {@code subscriptions}, {@code listeners},
+ * {@code cluster} and {@code explain}. Payloads and passwords are in none of them, client identifiers and user names are.
  */
 @Endpoint(id = "smqtt")
 final class SmqttEndpoint {
@@ -58,10 +63,14 @@ final class SmqttEndpoint {
     /**
      * One part of it.
      *
-     * @param part clients, subscriptions, listeners or cluster
+     * @param part clients, client, subscriptions, listeners, cluster or explain
      * @param limit how many entries at most, 100 unless it is given
      * @param match what client identifiers or filters have to contain
-     * @return null, which is 404, for anything else
+     * @param topic the topic name of a message to explain
+     * @param client the client identifier of the one client, or of who would publish the message; the application, if it is
+     *     not given
+     * @return null, which is 404, for anything else, and if there is no such client
+     * @throws InvalidEndpointRequestException which is 400, if the topic is not a topic name, or what the part needs is missing
      */
     @ReadOperation
     @Nullable
@@ -69,7 +78,9 @@ final class SmqttEndpoint {
     Map<String, Object> part(
             @Selector String part,
             @org.springframework.lang.Nullable @Nullable Integer limit,
-            @org.springframework.lang.Nullable @Nullable String match) {
+            @org.springframework.lang.Nullable @Nullable String match,
+            @org.springframework.lang.Nullable @Nullable String topic,
+            @org.springframework.lang.Nullable @Nullable String client) {
         int most = Math.max(1, Math.min(limit == null ? DEFAULT_LIMIT : limit, MOST));
         String contained = match == null ? "" : match;
         return switch (part) {
@@ -77,7 +88,7 @@ final class SmqttEndpoint {
                 page(
                         part,
                         clients().stream()
-                                .filter(client -> client.identity().clientId().contains(contained))
+                                .filter(one -> one.identity().clientId().contains(contained))
                                 .map(SmqttEndpoint::client)
                                 .toList(),
                         most);
@@ -93,15 +104,123 @@ final class SmqttEndpoint {
             case "listeners" ->
                 page(part, listeners.all().stream().map(SmqttEndpoint::listener).toList(), most);
             case "cluster" -> cluster();
+            case "client" -> client(required("client", client));
+            case "explain" -> explain(required("topic", topic), client);
             default -> null;
         };
     }
 
+    private static String required(String name, @Nullable String value) {
+        if (value == null || value.isEmpty()) {
+            throw new InvalidEndpointRequestException("without " + name, "Parameter " + name + " is missing");
+        }
+        return value;
+    }
+
+    /** Those that come from outside. */
     private List<ClientInfo> clients() {
         List<ClientInfo> clients = lifecycle.isRunning()
-                ? lifecycle.broker().clients().collectList().block(PATIENCE)
+                ? lifecycle
+                        .broker()
+                        .clients()
+                        .filter(client ->
+                                !InProcess.isReserved(client.identity().clientId()))
+                        .collectList()
+                        .block(PATIENCE)
                 : List.of();
         return clients == null ? List.of() : clients;
+    }
+
+    private @Nullable Map<String, Object> client(String clientId) {
+        ClientDetails details =
+                lifecycle.isRunning() ? lifecycle.broker().client(clientId).block(PATIENCE) : null;
+        if (details == null) {
+            return null;
+        }
+        Map<String, Object> map = client(details.info());
+        putText(map, "keepAlive", details.keepAlive());
+        map.put(
+                "sessionExpiry",
+                details.sessionExpiry() == null
+                        ? "never"
+                        : details.sessionExpiry().toString());
+        map.put("stored", details.stored());
+        map.put("sendMaximum", details.sendMaximum());
+        map.put("queuedBytes", details.queuedBytes());
+        map.put(
+                "subscriptions",
+                details.subscriptions().stream()
+                        .map(filter -> Map.of(
+                                "filter", filter.filter(),
+                                "qos", filter.maximumQos().level(),
+                                "noLocal", filter.noLocal(),
+                                "retainAsPublished", filter.retainAsPublished(),
+                                "identifier", filter.identifier()))
+                        .toList());
+        return map;
+    }
+
+    private @Nullable Map<String, Object> explain(String topic, @Nullable String clientId) {
+        if (!lifecycle.isRunning()) {
+            return null;
+        }
+        Explanation explanation;
+        try {
+            explanation = lifecycle.broker().explain(topic, clientId).block(PATIENCE);
+        } catch (InvalidTopicException e) {
+            throw new InvalidEndpointRequestException(
+                    String.valueOf(e.getMessage()), "Parameter topic is no topic name");
+        }
+        return explanation == null ? null : explanation(explanation);
+    }
+
+    private static Map<String, Object> explanation(Explanation explanation) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("topic", explanation.topic());
+        putText(map, "clientId", explanation.clientId());
+        map.put("publish", explanation.publish().name());
+        map.put("retained", explanation.retained());
+        map.put(
+                "filters",
+                explanation.filters().stream()
+                        .map(filter -> Map.of(
+                                "filter", filter.filter(), "path", filter.path(), "subscribers", filter.subscribers()))
+                        .toList());
+        map.put(
+                "receivers",
+                explanation.receivers().stream().map(SmqttEndpoint::receiver).toList());
+        map.put(
+                "groups",
+                explanation.groups().stream()
+                        .map(group -> Map.of(
+                                "name", group.name(),
+                                "filter", group.filter(),
+                                "members", group.members(),
+                                "online", group.online()))
+                        .toList());
+        map.put("nodes", explanation.nodes());
+        map.put("moreReceivers", explanation.moreReceivers());
+        return map;
+    }
+
+    private static Map<String, Object> receiver(Explanation.Receiver receiver) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("id", receiver.id());
+        map.put("filters", receiver.filters());
+        map.put("qos", receiver.maximumQos().level());
+        map.put("online", receiver.online());
+        map.put("receive", receiver.receive().name());
+        map.put("inFlight", receiver.inFlight());
+        map.put("queued", receiver.queued());
+        map.put("outcome", receiver.outcome().name());
+        putText(map, "reason", receiver.reason());
+        return map;
+    }
+
+    private static void putText(Map<String, Object> map, String key, @Nullable Object value) {
+        if (value != null) {
+            map.put(key, value.toString());
+        }
     }
 
     private static Map<String, Object> page(String name, List<Map<String, Object>> all, int most) {
@@ -142,6 +261,7 @@ final class SmqttEndpoint {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("method", method.name());
         map.put("filter", method.pattern().filter().value());
+        map.put("active", method.isActive());
         map.put("handled", method.handledCount());
         map.put("failed", method.failedCount());
         return map;

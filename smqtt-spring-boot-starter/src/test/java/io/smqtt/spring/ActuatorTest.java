@@ -2,6 +2,7 @@
 package io.smqtt.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -74,21 +76,54 @@ class ActuatorTest {
                                 .containsEntry("clientId", "c1")
                                 .containsEntry("connected", true)
                                 .containsEntry("subscriptions", 1));
+                assertThat(entries(endpoint, "clients", null)).hasSize(1); // not the listener method
                 assertThat(entries(endpoint, "clients", "other")).isEmpty();
                 assertThat(entries(endpoint, "subscriptions", "a/"))
                         .containsExactly(Map.of("subscriber", "c1", "filter", "a/+", "qos", 1));
                 assertThat(entries(endpoint, "listeners", null))
                         .singleElement()
-                        .satisfies(entry -> assertThat(entry).containsEntry("filter", "heard/#"));
-                assertThat(endpoint.part("cluster", null, null)).containsEntry("enabled", false);
-                assertThat(endpoint.part("nothing", null, null)).isNull();
+                        .satisfies(entry -> assertThat(entry)
+                                .containsEntry("filter", "heard/#")
+                                .containsEntry("active", true));
+                assertThat(endpoint.part("cluster", null, null, null, null)).containsEntry("enabled", false);
+                assertThat(endpoint.part("nothing", null, null, null, null)).isNull();
             }
+        });
+    }
+
+    @Test
+    void theEndpointShowsOneClientAndExplainsAMessage() {
+        runner.withUserConfiguration(Application.class).run(context -> {
+            SmqttEndpoint endpoint = context.getBean(SmqttEndpoint.class);
+            try (RawClient client = Contexts.client(context)) {
+                client.connect("c1");
+                client.subscribe("a/+", 1);
+
+                assertThat(endpoint.part("client", null, null, null, "c1"))
+                        .containsEntry("clientId", "c1")
+                        .containsEntry("stored", false)
+                        .extractingByKey("subscriptions")
+                        .asString()
+                        .contains("filter=a/+");
+                assertThat(endpoint.part("client", null, null, null, "other")).isNull();
+                assertThat(endpoint.part("explain", null, null, "a/b", "c1"))
+                        .containsEntry("topic", "a/b")
+                        .containsEntry("clientId", "c1")
+                        .extractingByKey("receivers")
+                        .asString()
+                        .contains("id=c1", "outcome=SENT");
+            }
+            assertThatThrownBy(() -> endpoint.part("explain", null, null, "a/#", null))
+                    .isInstanceOf(InvalidEndpointRequestException.class);
+            assertThatThrownBy(() -> endpoint.part("client", null, null, null, null))
+                    .isInstanceOf(InvalidEndpointRequestException.class);
         });
     }
 
     @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> entries(SmqttEndpoint endpoint, String part, String match) {
-        return (List<Map<String, Object>>) endpoint.part(part, 5, match).get(part);
+        return (List<Map<String, Object>>)
+                endpoint.part(part, 5, match, null, null).get(part);
     }
 
     @Test

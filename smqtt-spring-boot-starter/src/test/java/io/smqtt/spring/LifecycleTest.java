@@ -6,17 +6,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
+import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.test.RawClient;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -149,6 +155,41 @@ class LifecycleTest {
                     .containsExactly(
                             "customized", "started with 1", "first", "second", "connected somebody", "intercepted a/b");
         });
+    }
+
+    @Test
+    void enhancedAuthenticationWaitsForTheListenerMethodsToo() {
+        EnhancedAuthenticator.Step success = new EnhancedAuthenticator.Step.Success("somebody", Set.of(), null);
+        Gate gate = new Gate();
+        EnhancedAuthenticator gated = gate.before(new EnhancedAuthenticator() {
+            @Override
+            public String method() {
+                return "test";
+            }
+
+            @Override
+            public Exchange begin(AuthenticationRequest request) {
+                return data -> Mono.just(success);
+            }
+        });
+        EnhancedAuthenticator.Exchange exchange = gated.begin(new AuthenticationRequest(
+                "c",
+                null,
+                null,
+                InetSocketAddress.createUnresolved("c", 1),
+                "tcp",
+                ProtocolVersion.MQTT_5,
+                null,
+                false));
+        CompletableFuture<EnhancedAuthenticator.Step> early =
+                exchange.next(null).toFuture();
+        assertThat(early).isNotDone();
+
+        gate.open();
+
+        assertThat(early).isCompletedWithValue(success);
+        assertThat(exchange.next(null).toFuture()).isCompletedWithValue(success);
+        assertThat(gated.method()).isEqualTo("test");
     }
 
     @Test

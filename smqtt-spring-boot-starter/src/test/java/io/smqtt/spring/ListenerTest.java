@@ -2,21 +2,31 @@
 package io.smqtt.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.smqtt.Broker;
 import io.smqtt.ReceivedMessage;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.QoS;
 import io.smqtt.test.RawClient;
+import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Flux;
@@ -236,6 +246,176 @@ class ListenerTest {
 
                     assertThat(slow.done).isTrue();
                 });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Answering {
+
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch leave = new CountDownLatch(1);
+        final List<String> heard = new CopyOnWriteArrayList<>();
+        final AtomicReference<String> published = new AtomicReference<>();
+        private final ObjectProvider<MqttTemplate> template;
+
+        Answering(ObjectProvider<MqttTemplate> template) {
+            this.template = template;
+        }
+
+        @MqttListener(filter = "asked/+", durable = "answering")
+        void answer(String payload) throws InterruptedException {
+            heard.add(payload);
+            if (payload.equals("last")) {
+                return;
+            }
+            entered.countDown();
+            leave.await();
+            published.set(String.valueOf(
+                    template.getObject().publish("answers", payload).block(PATIENCE)));
+        }
+    }
+
+    @Test
+    void aMethodCanPublishWhileTheBrokerStopsAndItsMessageDoesNotComeAgain() {
+        runner.withUserConfiguration(Answering.class)
+                .withPropertyValues(
+                        "smqtt.spring.stop-timeout=60s", "smqtt.storage.kind=rocksdb", "smqtt.storage.dir=" + directory)
+                .run(context -> {
+                    Answering answering = context.getBean(Answering.class);
+                    MqttTemplate template = context.getBean(MqttTemplate.class);
+                    BrokerLifecycle lifecycle = context.getBean(BrokerLifecycle.class);
+                    template.publish("asked/1", "during").block(PATIENCE);
+                    answering.entered.await();
+                    template.publish("asked/1", "kept").block(PATIENCE);
+                    CompletableFuture<Void> stopped = CompletableFuture.runAsync(lifecycle::stop);
+                    await().atMost(PATIENCE).until(() -> !lifecycle.isRunning());
+                    answering.leave.countDown();
+                    stopped.get();
+                    assertThat(answering.published.get()).isNotNull();
+                    assertThat(answering.heard).containsExactly("during"); // no call begins in a stop
+
+                    lifecycle.start();
+                    template.publish("asked/1", "last").block(PATIENCE);
+
+                    await().atMost(PATIENCE)
+                            .untilAsserted(() -> assertThat(answering.heard).containsExactly("during", "kept", "last"));
+                });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Beside {
+
+        final CountDownLatch second = new CountDownLatch(1);
+        final AtomicInteger tries = new AtomicInteger();
+        final List<String> heard = new CopyOnWriteArrayList<>();
+
+        @MqttListener(filter = "beside", durable = "${name:beside}", concurrency = 2)
+        void call(String payload) throws InterruptedException {
+            if (payload.equals("waits")) {
+                second.await();
+            } else if (payload.equals("fails") && tries.incrementAndGet() < 3) {
+                throw new IllegalArgumentException("as wanted by the test");
+            }
+            heard.add(payload);
+        }
+    }
+
+    @Test
+    void aFailureOfOneMessageLeavesTheCallsBesideItAlone() {
+        runner.withUserConfiguration(Beside.class)
+                .withPropertyValues("smqtt.storage.kind=rocksdb", "smqtt.storage.dir=" + directory)
+                .run(context -> {
+                    MqttTemplate template = context.getBean(MqttTemplate.class);
+                    Beside beside = context.getBean(Beside.class);
+                    template.publish("beside", "waits").block(PATIENCE);
+                    template.publish("beside", "fails").block(PATIENCE);
+                    await().atMost(PATIENCE)
+                            .untilAsserted(() -> assertThat(beside.heard).containsExactly("fails"));
+                    beside.second.countDown();
+
+                    await().atMost(PATIENCE)
+                            .untilAsserted(() -> assertThat(beside.heard).containsExactly("fails", "waits"));
+                });
+    }
+
+    @Test
+    void aListenerThatWasDisconnectedComesBack() {
+        runner.withUserConfiguration(Listeners.class).run(context -> {
+            Broker broker = context.getBean(BrokerLifecycle.class).broker();
+            ListenerMethod method = context.getBean(ListenerMethods.class).all().stream()
+                    .filter(one -> one.name().endsWith(".fails"))
+                    .findFirst()
+                    .orElseThrow();
+            List<String> before = consumers(broker);
+            before.forEach(id -> broker.disconnect(id).block(PATIENCE));
+            await().atMost(PATIENCE)
+                    .untilAsserted(() ->
+                            assertThat(consumers(broker)).hasSameSizeAs(before).doesNotContainAnyElementsOf(before));
+            await().atMost(PATIENCE).until(method::isActive);
+            context.getBean(MqttTemplate.class).publish("fails", "good").block(PATIENCE);
+
+            await().atMost(PATIENCE)
+                    .untilAsserted(() ->
+                            assertThat(context.getBean(Listeners.class).heard).containsExactly("fails good"));
+        });
+    }
+
+    private static List<String> consumers(Broker broker) {
+        return broker.clients()
+                .map(client -> client.identity().clientId())
+                .collectList()
+                .block(PATIENCE);
+    }
+
+    @Test
+    void healthNamesListenersWithoutASubscription() {
+        runner.withUserConfiguration(Slow.class).run(context -> {
+            BrokerHealth health = new BrokerHealth(context.getBean(BrokerLifecycle.class));
+            assertThat(health.report().details()).doesNotContainKey("inactiveMethods");
+            ListenerMethod method = context.getBean(ListenerMethods.class).all().get(0);
+
+            method.setActive(false);
+
+            assertThat(health.report().up()).isTrue();
+            assertThat(health.report().details()).containsEntry("inactiveMethods", method.name());
+        });
+    }
+
+    static class Each {
+
+        @MqttListener(filter = "each")
+        void each(String payload) {}
+    }
+
+    @Test
+    void aBeanThatIsNoSingletonIsRefused() {
+        runner.withBean(Each.class, Each::new, definition -> definition.setScope("prototype"))
+                .run(context -> assertThatThrownBy(() -> context.getBean(Each.class))
+                        .hasStackTraceContaining("must be a singleton"));
+    }
+
+    @Test
+    void aListenerThatTheBrokerRefusesEndsTheStart() throws Exception {
+        Broker broker = Broker.builder()
+                .config(BrokerConfig.builder()
+                        .listeners(Map.of())
+                        .limits(LimitsConfig.builder().maxSessions(1).build())
+                        .eventLoops(1)
+                        .build())
+                .start()
+                .block(PATIENCE);
+        ListenerMethods methods = new ListenerMethods(() -> null, ApplicationConversionService.getSharedInstance(), 1);
+        Method each = Each.class.getDeclaredMethod("each", String.class);
+        for (String bean : List.of("first", "second")) {
+            methods.add(new ListenerMethod(
+                    new Each(), each, bean, TopicPattern.of("each"), "", each.getAnnotation(MqttListener.class)));
+        }
+        try {
+            assertThatThrownBy(() -> methods.begin(broker, false, Duration.ofSeconds(2)))
+                    .hasMessageMatching("the listener (first|second).each has no subscription after 2 s.*");
+        } finally {
+            methods.end();
+            broker.close(Duration.ZERO).block(PATIENCE);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

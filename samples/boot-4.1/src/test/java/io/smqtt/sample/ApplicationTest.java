@@ -112,7 +112,8 @@ class ApplicationTest {
                             .isEqualTo("{\"color\":\"blue\",\"level\":1}"));
 
             assertThat(get("/actuator/health").toString()).contains("smqtt={details={listeners=bound");
-            assertThat(get("/actuator/smqtt/clients").toString()).contains("connected=true");
+            assertThat(get("/actuator/smqtt/clients").toString()) // the device, and not the listener method
+                    .contains("total=1", "connected=true");
             assertThat(get("/actuator/metrics/smqtt.sessions.active")).isNotEmpty();
             assertThat(MQTT_THREADS).isNotEmpty();
             assertThat(HTTP_THREADS).isNotEmpty().doesNotContainAnyElementsOf(MQTT_THREADS);

@@ -94,7 +94,9 @@ class SamplesIT {
                 assertThat(Sample.get(http, "/actuator/health"))
                         .contains("\"smqtt\":{\"")
                         .contains("\"listeners\":\"bound\"");
-                assertThat(Sample.get(http, "/actuator/smqtt/clients")).contains("\"connected\":true");
+                assertThat(Sample.get(http, "/actuator/smqtt/clients"))
+                        .contains("\"total\":1")
+                        .contains("\"connected\":true");
                 assertThat(Sample.get(http, "/actuator/metrics/smqtt.sessions.active"))
                         .contains("smqtt.sessions.active");
             } finally {
