@@ -141,9 +141,10 @@ class InspectionTest {
         MqttTestClient client = MqttTestClient.withWill(broker.listeners().get("tcp"), "c", "wills", "gone");
         clients.add(client);
         client.close(); // without a DISCONNECT
-        await().untilAsserted(() -> assertThat(watcher.texts).containsExactly("gone"));
-        await().untilAsserted(() -> assertThat(events.stream().filter(BrokerEvent.WillPublished.class::isInstance))
-                .containsExactly(new BrokerEvent.WillPublished("c")));
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(watcher.texts).containsExactly("gone"));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(events.stream().filter(BrokerEvent.WillPublished.class::isInstance))
+                        .containsExactly(new BrokerEvent.WillPublished("c")));
         listening.dispose();
     }
 
