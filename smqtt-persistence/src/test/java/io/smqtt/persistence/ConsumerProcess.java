@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 
 /** A broker with a durable consumer: says which messages are safe and which it has taken, until it is killed. */
 final class ConsumerProcess {
@@ -41,14 +42,16 @@ final class ConsumerProcess {
     }
 
     /** Publishes numbers from the second argument on into the store in the first one. */
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws InterruptedException {
         Broker broker = start(Path.of(arguments[0]));
-        broker.receive("orders", ORDERS).subscribe(received -> {
+        CountDownLatch subscribed = new CountDownLatch(1);
+        broker.receive("orders", ORDERS.whenSubscribed(subscribed::countDown)).subscribe(received -> {
             say(TAKEN + text(received));
             if (Integer.parseInt(text(received)) % 3 != 0) { // a third stays, and fills the window in the end
                 received.acknowledge();
             }
         });
+        subscribed.await(); // earlier ones would be nobody's
         for (int i = Integer.parseInt(arguments[1]); ; i++) {
             broker.publish(ApplicationMessage.builder("orders")
                             .payload(Integer.toString(i))
