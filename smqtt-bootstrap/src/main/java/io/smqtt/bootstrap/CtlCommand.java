@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.config.ManagementConfig;
 import java.io.IOException;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -40,23 +38,11 @@ final class CtlCommand implements Runnable {
 
         private final Surroundings surroundings;
 
-        @Spec
-        @Nullable
-        CommandSpec spec;
-
         @Mixin
         ConfigOptions options = new ConfigOptions();
 
-        @Nullable
-        @Option(names = "--url", paramLabel = "URL", description = "The management port, e.g. http://127.0.0.1:18083.")
-        String url;
-
-        @Nullable
-        @Option(
-                names = "--token-file",
-                paramLabel = "FILE",
-                description = "Holds the token. Default: management.token-file.")
-        String tokenFile;
+        @Mixin
+        ManagementOptions management = new ManagementOptions();
 
         @Option(names = "--json", description = "As JSON, for programs.")
         boolean json;
@@ -67,13 +53,7 @@ final class CtlCommand implements Runnable {
 
         @Override
         public Integer call() {
-            ManagementConfig management = options.load(surroundings).broker().management();
-            ManagementClient client;
-            try {
-                client = ManagementClient.of(management, url, tokenFile, surroundings.directory());
-            } catch (IllegalArgumentException e) {
-                throw new ParameterException(Objects.requireNonNull(spec).commandLine(), e.getMessage());
-            }
+            ManagementClient client = management.client(options, surroundings);
             try {
                 surroundings.out().print(client.get("/cluster", json ? "application/json" : "text/plain"));
                 surroundings.out().flush();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.config.ManagementConfig;
 import java.io.IOException;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -39,16 +37,8 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     ConfigOptions options = new ConfigOptions();
 
-    @Nullable
-    @Option(names = "--url", paramLabel = "URL", description = "The management port, e.g. http://127.0.0.1:18083.")
-    String url;
-
-    @Nullable
-    @Option(
-            names = "--token-file",
-            paramLabel = "FILE",
-            description = "Holds the token. Default: management.token-file.")
-    String tokenFile;
+    @Mixin
+    ManagementOptions management = new ManagementOptions();
 
     @Option(names = "--interval", paramLabel = "SECONDS", description = "Between two looks, 0.1 or more. Default: 2.")
     double intervalSeconds = 2;
@@ -65,13 +55,7 @@ final class TopCommand implements Callable<Integer> {
         if (spec != null && !(intervalSeconds >= LEAST_SECONDS)) {
             throw new ParameterException(spec.commandLine(), "--interval must be 0.1 or more");
         }
-        ManagementConfig management = options.load(surroundings).broker().management();
-        ManagementClient client;
-        try {
-            client = ManagementClient.of(management, url, tokenFile, surroundings.directory());
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(Objects.requireNonNull(spec).commandLine(), e.getMessage());
-        }
+        ManagementClient client = management.client(options, surroundings);
         surroundings.signals().onStop(stop::countDown);
         try {
             show(client);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.ManagementConfig;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The flags that say which running broker to ask. */
+final class ManagementOptions {
+
+    @Spec(Spec.Target.MIXEE)
+    @Nullable
+    CommandSpec command;
+
+    @Option(names = "--url", paramLabel = "URL", description = "The management port, e.g. http://127.0.0.1:18083.")
+    @Nullable
+    String url;
+
+    @Option(
+            names = "--token-file",
+            paramLabel = "FILE",
+            description = "Holds the token. Default: management.token-file.")
+    @Nullable
+    String tokenFile;
+
+    /**
+     * Finds the management port of the broker that the configuration describes, unless a flag names another one.
+     *
+     * @param options say what configuration
+     * @param surroundings environment and working directory
+     * @return asks that port
+     * @throws ConfigurationException if the configuration cannot be used
+     * @throws ParameterException if the URL is none of a management port
+     */
+    ManagementClient client(ConfigOptions options, Surroundings surroundings) {
+        ManagementConfig management = options.load(surroundings).broker().management();
+        try {
+            return ManagementClient.of(management, url, tokenFile, surroundings.directory());
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(Objects.requireNonNull(command).commandLine(), e.getMessage());
+        }
+    }
+}
