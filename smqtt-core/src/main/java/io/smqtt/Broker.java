@@ -120,8 +120,8 @@ public final class Broker {
     }
 
     Mono<Void> bind() {
-        BrokerModule.Core core =
-                new BrokerModule.Core(parts.config(), router, sessions, ticker, parts.observer(), parts.budget());
+        BrokerModule.Core core = new BrokerModule.Core(
+                parts.config(), router, sessions, ticker, parts.observer(), parts.budget(), parts.traffic());
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))

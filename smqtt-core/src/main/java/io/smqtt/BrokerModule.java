@@ -8,7 +8,9 @@ import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.Ticker;
+import io.smqtt.spi.TrafficCounts;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -111,6 +113,7 @@ public interface BrokerModule {
      * @param ticker the broker's monotonic clock
      * @param observer is told what the module does with messages
      * @param budget slows publishers while the module's queues are nearly full
+     * @param traffic what each event loop has received from clients and sent to them
      */
     record Core(
             BrokerConfig config,
@@ -118,5 +121,6 @@ public interface BrokerModule {
             SessionRegistry sessions,
             Ticker ticker,
             BrokerObserver observer,
-            QueueBudget budget) {}
+            QueueBudget budget,
+            List<TrafficCounts> traffic) {}
 }

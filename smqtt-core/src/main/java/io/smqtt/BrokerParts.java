@@ -34,6 +34,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.Ticker;
+import io.smqtt.spi.TrafficCounts;
 import io.smqtt.transport.AcceptedConnection;
 import io.smqtt.transport.EventLoops;
 import io.smqtt.transport.Listeners;
@@ -268,6 +269,10 @@ final class BrokerParts {
 
     QueueBudget budget() {
         return budget;
+    }
+
+    List<TrafficCounts> traffic() {
+        return loops.values().stream().map(ConnectionLoop::traffic).toList();
     }
 
     SessionRegistry sessions() {

@@ -321,6 +321,7 @@ class ContainerFilesTest {
                 .isEqualTo(config.broker().management().port());
         assertThat(text(endpoint, "path")).isEqualTo("/metrics");
         assertThat(text(endpoint, "authorization", "type")).isEqualTo("Bearer");
+        checkJob(list(endpoint.get("relabelings")));
         String key = text(endpoint, "authorization", "credentials", "key");
         assertThat(config.broker().management().tokenFile()).hasToString("/run/secrets/smqtt/" + key);
         assertThat(list(pod.get("volumes")))
@@ -328,6 +329,41 @@ class ContainerFilesTest {
                 .singleElement()
                 .satisfies(volume -> assertThat(text(map(volume), "secret", "secretName"))
                         .isEqualTo(text(endpoint, "authorization", "credentials", "name")));
+    }
+
+    /** Alerts ask for the job smqtt; without a rule the operator would call it by the monitor's name and namespace. */
+    private static void checkJob(List<Object> relabelings) {
+        assertThat(relabelings).singleElement().satisfies(rule -> {
+            assertThat(map(rule)).containsOnlyKeys("targetLabel", "replacement"); // by default it matches, and replaces
+            assertThat(text(map(rule), "targetLabel")).isEqualTo("job");
+            assertThat(text(map(rule), "replacement")).isEqualTo("smqtt");
+        });
+    }
+
+    @Test
+    void everySourceOfTargetsGivesThemTheJobThatAlertsAskFor() throws IOException {
+        Matcher job = Pattern.compile("job=\"([^\"]*)\"")
+                .matcher(Files.readString(DEPLOY.resolve("prometheus/smqtt-alerts.yml")));
+        Set<String> asked = new TreeSet<>();
+        while (job.find()) {
+            asked.add(job.group(1));
+        }
+        assertThat(asked).containsExactly("smqtt");
+        for (String file :
+                List.of("prometheus/prometheus.yml", "prometheus/kubernetes.yml", "compose/prometheus.yml")) {
+            Map<String, Object> config = map(yaml(DEPLOY.resolve(file)).get(0));
+            assertThat(list(config.get("scrape_configs")))
+                    .as(file)
+                    .allSatisfy(
+                            scrape -> assertThat(text(map(scrape), "job_name")).isEqualTo("smqtt"));
+        }
+        // The chart's monitor is a template, of which Helm may be missing to make YAML.
+        String rendered = Files.readString(DEPLOY.resolve("helm/smqtt/templates/podmonitor.yaml"))
+                .replaceAll("(?m)^\\{\\{-.*}}$", "")
+                .replaceAll("\\{\\{[^}]*}}", "{}");
+        Map<String, Object> monitor = map(documents(rendered).get(0));
+        checkJob(list(
+                map(list(at(monitor, "spec", "podMetricsEndpoints")).get(0)).get("relabelings")));
     }
 
     /** What {@code smqtt start} would run with; a secret's file is replaced by one that is there. */

@@ -160,6 +160,7 @@ public final class AccessControl implements AutoCloseable {
         if (rules != null) {
             members.add(rules);
         }
-        return new AuthorizerChain(members.isEmpty() ? List.of(new OpenAuthorizer()) : members);
+        members.add(members.isEmpty() ? new OpenAuthorizer() : new AdminAuthorizer());
+        return new AuthorizerChain(members);
     }
 }

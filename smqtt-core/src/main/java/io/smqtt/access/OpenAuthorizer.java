@@ -13,12 +13,10 @@ import reactor.core.publisher.Mono;
  */
 final class OpenAuthorizer implements Authorizer {
 
-    private static final String ADMIN = "admin";
-
     @Override
     public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
-        boolean reads = action != AccessAction.PUBLISH && client.roles().contains(ADMIN);
-        boolean closed = SystemTopics.isControl(topic) || (SystemTopics.isStatus(topic) && !reads);
+        boolean closed = SystemTopics.isControl(topic)
+                || (SystemTopics.isStatus(topic) && !AdminAuthorizer.mayRead(client, action));
         return (closed ? AccessDecision.DENY : AccessDecision.ALLOW).now();
     }
 

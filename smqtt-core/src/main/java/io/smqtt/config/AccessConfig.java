@@ -2,6 +2,7 @@
 package io.smqtt.config;
 
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param allowAnonymous which clients may connect without a user name: those from loopback addresses, all, or none
  * @param passwordFile users and password hashes, in mosquitto's format; read again on SIGHUP
  * @param aclFile rules, in mosquitto's format; read again on SIGHUP. Without one everybody may do everything
+ * @param admins users who have the role admin, which reads the broker's own topics, whoever has verified them
  * @param hashThreads threads that check password hashes
  * @param hashQueue logins that wait for such a thread before more are refused with 0x89
  */
@@ -23,6 +25,10 @@ public record AccessConfig(
         @ConfigDoc("rules, in mosquitto's format; read again on SIGHUP. Without one everybody may do " + "everything")
         @Nullable
         Path aclFile,
+
+        @ConfigDoc(
+                "users who have the role admin, which reads the broker's own topics ($SYS), whoever has verified them")
+        List<String> admins,
 
         @ConfigDoc(value = "threads that check password hashes", min = "1", max = "64")
         int hashThreads,
@@ -40,6 +46,9 @@ public record AccessConfig(
      */
     public AccessConfig {
         Check.present("access.allow-anonymous", allowAnonymous);
+        Check.present("access.admins", admins);
+        admins = List.copyOf(admins);
+        Check.that(admins.stream().noneMatch(String::isBlank), "access.admins", "must not hold an empty name");
         Check.range("access.hash-threads", hashThreads, 1, 64);
         Check.range("access.hash-queue", hashQueue, 1, 1_000_000);
     }
@@ -50,7 +59,7 @@ public record AccessConfig(
      * @return a configuration that is safe to run
      */
     public static AccessConfig defaults() {
-        return new AccessConfig(AnonymousAccess.LOOPBACK, null, null, 1, 64);
+        return new AccessConfig(AnonymousAccess.LOOPBACK, null, null, List.of(), 1, 64);
     }
 
     /**
@@ -77,6 +86,7 @@ public record AccessConfig(
         private AnonymousAccess allowAnonymous;
         private @Nullable Path passwordFile;
         private @Nullable Path aclFile;
+        private List<String> admins;
         private int hashThreads;
         private int hashQueue;
 
@@ -84,6 +94,7 @@ public record AccessConfig(
             allowAnonymous = from.allowAnonymous;
             passwordFile = from.passwordFile;
             aclFile = from.aclFile;
+            admins = from.admins;
             hashThreads = from.hashThreads;
             hashQueue = from.hashQueue;
         }
@@ -106,6 +117,12 @@ public record AccessConfig(
             return this;
         }
 
+        /** {@return this, with {@link AccessConfig#admins()} set to the argument} */
+        public Builder admins(List<String> value) {
+            admins = value;
+            return this;
+        }
+
         /** {@return this, with {@link AccessConfig#hashThreads()} set to the argument} */
         public Builder hashThreads(int value) {
             hashThreads = value;
@@ -125,7 +142,7 @@ public record AccessConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public AccessConfig build() {
-            return new AccessConfig(allowAnonymous, passwordFile, aclFile, hashThreads, hashQueue);
+            return new AccessConfig(allowAnonymous, passwordFile, aclFile, admins, hashThreads, hashQueue);
         }
     }
 }

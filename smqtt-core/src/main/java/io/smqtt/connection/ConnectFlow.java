@@ -25,6 +25,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
+import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -35,7 +36,11 @@ import reactor.core.publisher.Mono;
  */
 public final class ConnectFlow {
 
+    /** The role that {@code access.admins} gives. */
+    private static final String ADMIN = "admin";
+
     private final BrokerConfig config;
+    private final Set<String> admins;
     private final Authenticator authenticator;
     private final EnhancedFlow enhanced;
     private final Authorizer authorizer;
@@ -67,6 +72,7 @@ public final class ConnectFlow {
             BrokerObserver observer,
             Disconnector disconnector) {
         this.config = config;
+        this.admins = Set.copyOf(config.access().admins());
         this.authenticator = authenticator;
         this.enhanced = enhanced;
         this.authorizer = authorizer;
@@ -140,6 +146,16 @@ public final class ConnectFlow {
         }
     }
 
+    /** What a user may be: what an authenticator has granted, and what the configuration says. */
+    Set<String> roles(@Nullable String userName, Set<String> granted) {
+        if (userName == null || !admins.contains(userName) || granted.contains(ADMIN)) {
+            return granted;
+        }
+        Set<String> all = new HashSet<>(granted);
+        all.add(ADMIN);
+        return Set.copyOf(all);
+    }
+
     /** The client is who it says. On the event loop, outside of decoding. */
     void accepted(
             Connection connection,
@@ -154,7 +170,7 @@ public final class ConnectFlow {
                 connection.link().remoteAddress(),
                 connection.link().listener(),
                 packet.version(),
-                roles);
+                roles(userName, roles));
         connection.client(client);
         Mono<AccessDecision> mayWill = packet.will() == null
                 ? AccessDecision.ALLOW.now()

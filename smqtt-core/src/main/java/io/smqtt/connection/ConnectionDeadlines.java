@@ -67,7 +67,7 @@ final class ConnectionDeadlines {
 
         @Override
         protected void expired() {
-            disconnector.disconnect(connection, ReasonCode.QUOTA_EXCEEDED, "the client reads too slowly");
+            disconnector.tooSlow(connection);
         }
     }
 

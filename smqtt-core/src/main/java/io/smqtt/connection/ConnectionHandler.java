@@ -92,6 +92,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             bytes.release();
             return;
         }
+        loop.traffic().bytesReceived(bytes.readableBytes());
         ByteBuf begun = remainder;
         if (begun == null) {
             decode(bytes);
@@ -128,12 +129,12 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     /** Decodes what has arrived, as long as packets may be taken, and keeps the rest. Takes over the buffer. */
     private void decode(ByteBuf input) {
         Connection current = connection();
-        boolean complete = false;
+        int complete = 0;
         try {
             while (current.mayDecode()
                     && input.isReadable()
                     && loop.decoder().decode(input, current.version(), current.maximumPacketBytes(), this)) {
-                complete = true;
+                complete++;
             }
         } catch (ProtocolViolation violation) {
             flows.disconnector().violation(current, violation);
@@ -143,7 +144,8 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         } finally {
             keep(input, current);
         }
-        if (complete) { // keep alive counts complete packets [MQTT-3.1.2-22]
+        if (complete > 0) { // keep alive counts complete packets [MQTT-3.1.2-22]
+            loop.traffic().packetsReceived(complete);
             current.touch();
         }
     }

@@ -13,6 +13,7 @@ import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.StoreLoop;
+import io.smqtt.spi.TrafficCounts;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -34,6 +35,7 @@ public final class ConnectionLoop {
     private final QueueBudget budget;
     private final @Nullable StoreLoop store;
     private @Nullable TicketOffer ticketOffer;
+    private final TrafficCounts traffic = new TrafficCounts();
     private final Runnable flushTask = this::flush;
     private OutboundBuffer[] dirty = new OutboundBuffer[FIRST_DIRTY];
     private int dirtyCount;
@@ -90,6 +92,15 @@ public final class ConnectionLoop {
             storeOverloaded = store != null && store.isOverloaded();
             wheel.arm(this, 0);
         }
+    }
+
+    /**
+     * What the connections of this loop have received and sent.
+     *
+     * @return to be read by any thread
+     */
+    public TrafficCounts traffic() {
+        return traffic;
     }
 
     RoutingLoop routing() {

@@ -138,6 +138,14 @@ public final class Disconnector {
         finish(connection, reason);
     }
 
+    /** The client does not take what is sent to it. */
+    void tooSlow(Connection connection) {
+        if (!connection.isClosing()) {
+            observer.clientTooSlow(connection.link().listener());
+            disconnect(connection, ReasonCode.QUOTA_EXCEEDED, "the client reads too slowly");
+        }
+    }
+
     /** A DISCONNECT from the client. */
     void disconnectReceived(Connection connection, DisconnectPacket packet) {
         if (connection.phase() == Connection.Phase.CONNECTING) { // [MQTT-3.1.2-30]: it gives up authenticating

@@ -120,7 +120,7 @@ public final class EnhancedFlow {
                 old.remoteAddress(),
                 old.listener(),
                 old.version(),
-                success.roles());
+                connect.roles(success.userName(), success.roles()));
         connection.client(again);
         connection.session().reauthenticated(again);
         connection.auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));

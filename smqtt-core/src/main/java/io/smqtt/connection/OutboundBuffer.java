@@ -53,6 +53,7 @@ final class OutboundBuffer {
 
     /** A packet was appended. */
     void written() {
+        countPacket();
         ByteBuf buffer = pending;
         if (buffer != null && buffer.readableBytes() >= FLUSH_BYTES) {
             flush();
@@ -62,17 +63,25 @@ final class OutboundBuffer {
         }
     }
 
-    /** Appends a buffer by reference, behind what was encoded so far; takes over the caller's reference. */
+    /** Ends a packet with a buffer by reference, behind what was encoded so far; takes over the caller's reference. */
     void append(ByteBuf large) {
+        countPacket();
         writePending();
         if (closed) {
             large.release();
         } else {
+            loop.traffic().bytesSent(large.readableBytes());
             context.write(large, context.voidPromise());
         }
         if (!dirty) {
             dirty = true;
             loop.markDirty(this);
+        }
+    }
+
+    private void countPacket() {
+        if (!closed) {
+            loop.traffic().packetSent();
         }
     }
 
@@ -95,6 +104,7 @@ final class OutboundBuffer {
             buffer.release();
             return;
         }
+        loop.traffic().bytesSent(buffer.readableBytes());
         usualBytes = Math.max(FIRST_CAPACITY, Math.min(FLUSH_BYTES, Integer.highestOneBit(buffer.readableBytes()) * 2));
         context.write(buffer, context.voidPromise());
     }

@@ -513,6 +513,15 @@ public final class Session implements Subscriber {
     }
 
     /**
+     * Tells whether the client is gone and its will waits for the will delay interval.
+     *
+     * @return exact on the session's event loop
+     */
+    public boolean delaysWill() {
+        return absence.delaysWill();
+    }
+
+    /**
      * How many messages wait for the client.
      *
      * @return a number, exact on the session's event loop

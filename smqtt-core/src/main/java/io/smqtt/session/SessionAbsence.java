@@ -57,6 +57,12 @@ final class SessionAbsence {
         return recovered && expirySeconds == 0 && will != null;
     }
 
+    /** Whether the will waits for its time. Any thread, which may see it a moment late. */
+    boolean delaysWill() {
+        Deadline timer = willTimer;
+        return timer != null && timer.isArmed();
+    }
+
     long expirySeconds() {
         return expirySeconds;
     }

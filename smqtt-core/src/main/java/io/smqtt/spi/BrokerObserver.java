@@ -111,6 +111,13 @@ public interface BrokerObserver {
     default void sessionTakenOver(String clientId) {}
 
     /**
+     * A client is disconnected because it reads too slowly.
+     *
+     * @param listener the listener's name
+     */
+    default void clientTooSlow(String listener) {}
+
+    /**
      * A session began.
      *
      * @param clientId the client identifier

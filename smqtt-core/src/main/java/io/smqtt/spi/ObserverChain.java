@@ -65,6 +65,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void clientTooSlow(String listener) {
+        each(member -> member.clientTooSlow(listener));
+    }
+
+    @Override
     public void sessionCreated(String clientId) {
         each(member -> member.sessionCreated(clientId));
     }

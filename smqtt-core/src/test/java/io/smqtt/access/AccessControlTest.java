@@ -99,7 +99,7 @@ class AccessControlTest {
 
     @Test
     void withAPluggedInAuthenticatorUserNamesAreNotIgnored() {
-        AccessConfig config = new AccessConfig(AnonymousAccess.TRUE, null, null, 1, 64);
+        AccessConfig config = new AccessConfig(AnonymousAccess.TRUE, null, null, List.of(), 1, 64);
         access = AccessControl.open(config, List.of(request -> Authentication.CONTINUE.now()), List.of());
 
         assertThat(login(Clients.login("alice", "x"))).isEqualTo(refused(ReasonCode.BAD_USER_NAME_OR_PASSWORD));
@@ -114,6 +114,26 @@ class AccessControlTest {
                 .isEqualTo(AccessDecision.DENY);
         assertThat(decide(Clients.user("alice"), AccessAction.SUBSCRIBE, "$SYS/#"))
                 .isEqualTo(AccessDecision.ALLOW);
+    }
+
+    @Test
+    void adminsReadTheBrokersTopicsUnlessTheyAreDenied() throws IOException {
+        ClientIdentity admin = Clients.client("c1", "root", "192.0.2.7", "admin");
+        Files.writeString(aclFile, "user alice\ntopic readwrite #\n");
+        open(AnonymousAccess.FALSE, List.of(), List.of());
+        assertThat(decide(admin, AccessAction.SUBSCRIBE, "$SYS/#")).isEqualTo(AccessDecision.ALLOW);
+        assertThat(decide(admin, AccessAction.RECEIVE, "$event/x")).isEqualTo(AccessDecision.ALLOW);
+        assertThat(decide(admin, AccessAction.SUBSCRIBE, "$CONTROL/x")).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(admin, AccessAction.SUBSCRIBE, "a")).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(admin, AccessAction.PUBLISH, "$SYS/x")).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(Clients.user("alice"), AccessAction.SUBSCRIBE, "$SYS/#"))
+                .isEqualTo(AccessDecision.DENY);
+
+        Files.writeString(aclFile, "user root\ntopic deny $SYS/broker/clients/#\n");
+        access.reload();
+        assertThat(decide(admin, AccessAction.RECEIVE, "$SYS/broker/clients/total"))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(decide(admin, AccessAction.RECEIVE, "$SYS/broker/uptime")).isEqualTo(AccessDecision.ALLOW);
     }
 
     @Test
@@ -201,7 +221,7 @@ class AccessControlTest {
     }
 
     private void open(AnonymousAccess anonymous, List<Authenticator> authenticators, List<Authorizer> authorizers) {
-        AccessConfig config = new AccessConfig(anonymous, passwordFile, aclFile, 1, 64);
+        AccessConfig config = new AccessConfig(anonymous, passwordFile, aclFile, List.of(), 1, 64);
         access = AccessControl.open(config, authenticators, authorizers);
     }
 

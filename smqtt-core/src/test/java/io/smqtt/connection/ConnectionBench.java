@@ -70,6 +70,11 @@ final class ConnectionBench implements AutoCloseable {
         }
 
         @Override
+        public void clientTooSlow(String listener) {
+            events.add("too slow");
+        }
+
+        @Override
         public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
             events.add("refused " + reason);
         }

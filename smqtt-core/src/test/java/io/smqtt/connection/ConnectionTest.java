@@ -169,7 +169,7 @@ class ConnectionTest {
         bench.send(ping());
         assertThat(bench.wire.reads).isEqualTo(reads);
         bench.pass(Duration.ofSeconds(4));
-        assertThat(bench.events).contains("disconnected QUOTA_EXCEEDED");
+        assertThat(bench.events).containsOnlyOnce("too slow").contains("disconnected QUOTA_EXCEEDED");
         bench.pass(Duration.ofSeconds(1)); // it may still read why
         assertThat(bench.channel.isOpen()).isFalse();
     }

@@ -5,7 +5,6 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.StorageConfig;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
@@ -44,8 +43,7 @@ public final class ApplicationMeters implements BrokerModule {
         this.registry = registry;
         registry.getMeters().forEach(meter -> others.add(meter.getId()));
         sysInterval = config.management().sysInterval();
-        meters = new BrokerMeters(
-                registry, config.listeners().keySet(), config.storage().kind() != StorageConfig.Kind.MEMORY);
+        meters = new BrokerMeters(registry, config.listeners().keySet(), StoreMeters.directory(config.storage()));
     }
 
     /**

@@ -9,6 +9,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoreFigures;
+import java.nio.file.Path;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -33,12 +34,12 @@ final class BrokerMeters implements BrokerObserver {
      *
      * @param registry where they are registered
      * @param listeners the names of the broker's listeners
-     * @param stored whether the broker has a store
+     * @param storeDirectory where the broker's store has its files, or null without one
      */
-    BrokerMeters(MeterRegistry registry, Set<String> listeners, boolean stored) {
+    BrokerMeters(MeterRegistry registry, Set<String> listeners, @Nullable Path storeDirectory) {
         messages = new MessageCounts(registry);
         connections = new ConnectionCounts(registry, listeners);
-        store = new StoreMeters(registry, stored);
+        store = new StoreMeters(registry, storeDirectory);
         takeovers = Counter.builder("smqtt.sessions.takeovers")
                 .description("clients replaced by a newer connection with the same client identifier")
                 .register(registry);
@@ -109,6 +110,11 @@ final class BrokerMeters implements BrokerObserver {
     @Override
     public void sessionTakenOver(String clientId) {
         takeovers.increment();
+    }
+
+    @Override
+    public void clientTooSlow(String listener) {
+        connections.tooSlow(listener);
     }
 
     @Override

@@ -85,6 +85,10 @@ final class ConnectionCounts {
                 .increment();
     }
 
+    void tooSlow(String listener) {
+        listener(listener).tooSlow.increment();
+    }
+
     void rejected(String listener, ReasonCode reason) {
         String name = Tagged.of(reason);
         byTags.computeIfAbsent(
@@ -136,6 +140,7 @@ final class ConnectionCounts {
 
         private final LongAdder opened = new LongAdder();
         private final LongAdder closed = new LongAdder();
+        private final LongAdder tooSlow = new LongAdder();
         private final Map<ProtocolVersion, OfProtocol> protocols = new EnumMap<>(ProtocolVersion.class);
 
         OfListener(String name, MeterRegistry registry) {
@@ -145,6 +150,10 @@ final class ConnectionCounts {
             }
             FunctionCounter.builder("smqtt.connections.opened", opened, LongAdder::sum)
                     .description("transport connections that were accepted")
+                    .tag("listener", name)
+                    .register(registry);
+            FunctionCounter.builder("smqtt.clients.slow", tooSlow, LongAdder::sum)
+                    .description("clients that were disconnected because they read too slowly")
                     .tag("listener", name)
                     .register(registry);
             Gauge.builder("smqtt.connections.active", this, OfListener::active)

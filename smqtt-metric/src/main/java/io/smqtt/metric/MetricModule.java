@@ -2,6 +2,7 @@
 package io.smqtt.metric;
 
 import io.micrometer.core.instrument.Clock;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
@@ -12,16 +13,17 @@ import io.smqtt.ReloadResult;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ManagementConfig;
-import io.smqtt.config.StorageConfig;
 import io.smqtt.routing.Router;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.TrafficCounts;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -59,9 +61,13 @@ public final class MetricModule implements BrokerModule {
         List<MeterRegistry> all = new ArrayList<>(pushed.all());
         all.add(prometheus);
         registry = all.size() == 1 ? prometheus : new CompositeMeterRegistry(Clock.SYSTEM, all);
-        meters = new BrokerMeters(
-                registry, broker.listeners().keySet(), broker.storage().kind() != StorageConfig.Kind.MEMORY);
+        meters = new BrokerMeters(registry, broker.listeners().keySet(), StoreMeters.directory(broker.storage()));
         health = new Health(meters.store());
+        gauge(
+                        "smqtt.ready",
+                        "1 if /health/ready says that clients can be sent here",
+                        () -> health.ready().up() ? 1 : 0)
+                .register(registry);
         server = new ManagementServer(
                 config, token, prometheus, health, broker.nativeTransport(), ManagementServer.FIRST_REQUEST);
     }
@@ -209,6 +215,51 @@ public final class MetricModule implements BrokerModule {
                         () -> router.retained().bytes())
                 .baseUnit("bytes")
                 .register(registry);
+        gauge(
+                        "smqtt.queue.memory",
+                        "what queues and windows hold in memory, as it counts against limits.max-total-queued-bytes",
+                        () -> core.budget().bytes())
+                .baseUnit("bytes")
+                .register(registry);
+        gauge(
+                        "smqtt.queue.size",
+                        "what the messages hold that wait in the queues of sessions, those on disk included",
+                        () -> totals.get().queuedBytes())
+                .baseUnit("bytes")
+                .register(registry);
+        gauge(
+                        "smqtt.wills.waiting",
+                        "wills of clients that are gone, which wait for their delay",
+                        () -> totals.get().wills())
+                .register(registry);
+        traffic(core, "smqtt.packets.received", "packets of every kind from clients", TrafficCounts::receivedPackets)
+                .register(registry);
+        traffic(core, "smqtt.packets.sent", "packets of every kind to clients", TrafficCounts::sentPackets)
+                .register(registry);
+        traffic(
+                        core,
+                        "smqtt.traffic.received",
+                        "all that clients sent, without TLS and WebSocket around it",
+                        TrafficCounts::receivedBytes)
+                .baseUnit("bytes")
+                .register(registry);
+        traffic(
+                        core,
+                        "smqtt.traffic.sent",
+                        "all that clients were sent, without TLS and WebSocket around it",
+                        TrafficCounts::sentBytes)
+                .baseUnit("bytes")
+                .register(registry);
+    }
+
+    private static FunctionCounter.Builder<Core> traffic(
+            Core core, String name, String description, ToLongFunction<TrafficCounts> count) {
+        return FunctionCounter.builder(name, core, from -> sum(from, count)).description(description);
+    }
+
+    /** What all event loops have counted. */
+    static long sum(Core core, ToLongFunction<TrafficCounts> count) {
+        return core.traffic().stream().mapToLong(count).sum();
     }
 
     private static Gauge.Builder<?> gauge(String name, String description, java.util.function.Supplier<Number> value) {

@@ -20,7 +20,7 @@ final class SessionTotals {
     private final Router router;
     private final SessionRegistry sessions;
     private final Ticker ticker;
-    private Totals last = new Totals(0, 0, 0);
+    private Totals last = new Totals(0, 0, 0, 0, 0);
     private long nextNanos;
 
     SessionTotals(Router router, SessionRegistry sessions, Ticker ticker) {
@@ -43,9 +43,13 @@ final class SessionTotals {
     private Totals walk() {
         long inFlight = 0;
         long queued = 0;
+        long queuedBytes = 0;
+        long wills = 0;
         for (Session session : sessions.all()) {
             inFlight += session.inFlightCount();
             queued += session.queuedCount();
+            queuedBytes += session.queuedBytes();
+            wills += session.delaysWill() ? 1 : 0;
         }
         Set<String> groups = new HashSet<>();
         router.index().forEach(subscription -> {
@@ -53,7 +57,7 @@ final class SessionTotals {
                 groups.add(subscription.clientFilter());
             }
         });
-        return new Totals(inFlight, queued, groups.size());
+        return new Totals(inFlight, queued, queuedBytes, groups.size(), wills);
     }
 
     /**
@@ -61,7 +65,9 @@ final class SessionTotals {
      *
      * @param inFlight messages sent to subscribers and not acknowledged
      * @param queued messages that wait in sessions' queues
+     * @param queuedBytes what these hold, as it counts against the limits of a queue
      * @param groups shared groups: different filters with a share name
+     * @param wills wills of clients that are gone, which wait for their delay
      */
-    record Totals(long inFlight, long queued, long groups) {}
+    record Totals(long inFlight, long queued, long queuedBytes, long groups, long wills) {}
 }

@@ -8,9 +8,11 @@ import io.smqtt.routing.Matches;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.TrafficCounts;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +32,17 @@ final class StatusTopics {
 
     private static final Logger LOG = LoggerFactory.getLogger(StatusTopics.class);
     private static final String ROOT = "$SYS/broker/";
+
+    private static final List<String> LOADS = List.of(
+            "messages/received",
+            "messages/sent",
+            "bytes/received",
+            "bytes/sent",
+            "publish/received",
+            "publish/sent",
+            "publish/dropped",
+            "connections",
+            "sockets");
 
     private final BrokerModule.Core core;
     private final RoutingLoop loop;
@@ -63,8 +76,7 @@ final class StatusTopics {
         loop = core.router().loops().get(0);
         startNanos = core.ticker().nanoTime();
         lastNanos = startNanos;
-        for (String name :
-                new String[] {"publish/received", "publish/sent", "publish/dropped", "connections", "sockets"}) {
+        for (String name : LOADS) {
             loads.put(name, new LoadAverage());
         }
     }
@@ -146,6 +158,10 @@ final class StatusTopics {
 
     private void messages(Map<String, String> values) {
         MessageCounts messages = meters.messages();
+        put(values, "messages/received", MetricModule.sum(core, TrafficCounts::receivedPackets));
+        put(values, "messages/sent", MetricModule.sum(core, TrafficCounts::sentPackets));
+        put(values, "bytes/received", MetricModule.sum(core, TrafficCounts::receivedBytes));
+        put(values, "bytes/sent", MetricModule.sum(core, TrafficCounts::sentBytes));
         put(values, "publish/messages/received", messages.received());
         put(values, "publish/messages/sent", messages.delivered());
         put(values, "publish/messages/dropped", messages.dropped());
@@ -153,10 +169,13 @@ final class StatusTopics {
         put(values, "publish/bytes/sent", messages.deliveredBytes());
         SessionTotals.Totals sums = totals.get();
         put(values, "messages/inflight", sums.inFlight());
+        long stored = sums.queued() + core.router().retained().count();
+        put(values, "store/messages/count", stored);
+        put(values, "messages/stored", stored); // the old name
         put(
                 values,
-                "store/messages/count",
-                sums.queued() + core.router().retained().count());
+                "store/messages/bytes",
+                sums.queuedBytes() + core.router().retained().bytes());
         put(values, "retained messages/count", core.router().retained().count());
         put(values, "subscriptions/count", core.router().index().size());
         put(values, "shared_subscriptions/count", sums.groups());
@@ -166,6 +185,10 @@ final class StatusTopics {
         double elapsed = Math.max(1e-3, (now - lastNanos) / 1e9);
         lastNanos = now;
         MessageCounts messages = meters.messages();
+        load("messages/received").update(MetricModule.sum(core, TrafficCounts::receivedPackets), elapsed);
+        load("messages/sent").update(MetricModule.sum(core, TrafficCounts::sentPackets), elapsed);
+        load("bytes/received").update(MetricModule.sum(core, TrafficCounts::receivedBytes), elapsed);
+        load("bytes/sent").update(MetricModule.sum(core, TrafficCounts::sentBytes), elapsed);
         load("publish/received").update(messages.received(), elapsed);
         load("publish/sent").update(messages.delivered(), elapsed);
         load("publish/dropped").update(messages.dropped(), elapsed);

@@ -5,11 +5,16 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.smqtt.config.StorageConfig;
 import io.smqtt.spi.StoreFigures;
+import java.io.File;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /** What the store does. Told on the store's thread once per commit, which holds many messages under load. */
 final class StoreMeters {
@@ -22,8 +27,14 @@ final class StoreMeters {
     private volatile StoreFigures figures = NOTHING;
     private final boolean present;
 
-    StoreMeters(MeterRegistry registry, boolean present) {
-        this.present = present;
+    /**
+     * Creates meters.
+     *
+     * @param registry where they are registered
+     * @param directory where the broker's store has its files, or null without one
+     */
+    StoreMeters(MeterRegistry registry, @Nullable Path directory) {
+        this.present = directory != null;
         kept = commits(registry, "kept");
         failed = commits(registry, "failed");
         FunctionCounter.builder("smqtt.store.operations", operations, LongAdder::sum)
@@ -37,12 +48,43 @@ final class StoreMeters {
         gauge("smqtt.store.disk", "what the store's files take", StoreFigures::diskBytes)
                 .baseUnit("bytes")
                 .register(registry);
+        volume(
+                registry,
+                "smqtt.store.disk.free",
+                "room left where the store's files are",
+                directory,
+                File::getUsableSpace);
+        volume(
+                registry,
+                "smqtt.store.disk.total",
+                "size of the file system where they are",
+                directory,
+                File::getTotalSpace);
         counter(registry, "smqtt.store.submitted", "rows that were given to the store", StoreFigures::submittedBytes);
         counter(
                 registry,
                 "smqtt.store.written",
                 "what the store wrote to files for them; divided by the former it is the write amplification",
                 StoreFigures::writtenBytes);
+    }
+
+    /** Where the files of a broker's store are; null if it keeps everything in memory. */
+    static @Nullable Path directory(StorageConfig storage) {
+        return storage.kind() == StorageConfig.Kind.MEMORY ? null : storage.dir();
+    }
+
+    /** What the file system says; NaN if there is none. */
+    private static void volume(
+            MeterRegistry registry,
+            String name,
+            String description,
+            @Nullable Path directory,
+            ToLongFunction<File> value) {
+        File file = directory == null ? null : directory.toFile();
+        Gauge.builder(name, () -> file == null || file.getTotalSpace() == 0 ? Double.NaN : value.applyAsLong(file))
+                .description(description)
+                .baseUnit("bytes")
+                .register(registry);
     }
 
     private static Timer commits(MeterRegistry registry, String outcome) {

@@ -19,7 +19,7 @@ class CostTest {
 
     @Test
     void whatIsToldPerMessageAllocatesNothing() throws InterruptedException {
-        BrokerMeters meters = new BrokerMeters(new SimpleMeterRegistry(), Set.of("tcp"), false);
+        BrokerMeters meters = new BrokerMeters(new SimpleMeterRegistry(), Set.of("tcp"), null);
         AtomicLong bytes = new AtomicLong(-1);
         Thread loop = new FastThreadLocalThread(() -> bytes.set(allocated(meters)));
         loop.start();

@@ -48,7 +48,7 @@ class ManagementConnectionsTest {
                 config.management(),
                 ManagementToken.of(config),
                 registry,
-                new Health(new BrokerMeters(registry, Set.of(), false).store()),
+                new Health(new BrokerMeters(registry, Set.of(), null).store()),
                 false,
                 firstRequest);
         servers.add(server);

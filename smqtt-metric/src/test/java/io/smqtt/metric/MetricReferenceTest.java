@@ -34,7 +34,8 @@ class MetricReferenceTest {
 
             `matched` = `delivered` + `dropped` + `pending`, and `pending` is what waits in the queues of sessions when nothing is on its way.
             Messages of `$SYS` that a subscriber gets are counted like those of any publisher. A client that is disconnected because it reads
-            too slowly is `smqtt.connections.closed` with `quota_exceeded`; QoS 0 messages that it missed are dropped with `slow_consumer`.
+            too slowly is counted in `smqtt.clients.slow`, and in `smqtt.connections.closed` with `quota_exceeded` like others; QoS 0 messages that it
+            missed are dropped with `slow_consumer`. `smqtt.traffic.*` are the bytes of MQTT, without TLS and WebSocket around them.
 
             `/health/live` fails (503) when an event loop has run nothing for 30 seconds. `/health/ready` fails until all listeners are bound,
             while the store refuses operations, while a node of a cluster has not joined or sees fewer nodes than `cluster.min-members`,
@@ -52,6 +53,34 @@ class MetricReferenceTest {
 
             The port takes 64 connections at a time; what comes above is closed at once. A connection has ten seconds for its first request, and
             later ones ten seconds from their first byte to their last; one that is silent for 75 seconds is closed.
+
+            ## Topics of the broker
+
+            Every `management.sys-interval` (10 s by default; 0 for none) the broker writes the topics that mosquitto has, retained, each when its value has changed.
+            They are read by users with the role `admin` and by whom a rule lets read them ([security](security.md#the-brokers-own-topics)). All of
+            mosquitto 2.0's are there; a test holds both lists, and what both count for the same clients, against each other. `<n>` is `1min`, `5min` or `15min`:
+            per minute, as a moving average over that time.
+
+            | below `$SYS/broker/` | value |
+            |---|---|
+            | `version`, `uptime` | of the program; `123 seconds` |
+            | `clients/connected`, `clients/active` (old name) | clients that are connected |
+            | `clients/disconnected`, `clients/inactive` (old name) | sessions whose client is away |
+            | `clients/total`, `clients/maximum` | both together; most that were connected at the same time |
+            | `clients/expired` | sessions whose expiry interval ran out |
+            | `messages/received`, `messages/sent` | packets of every kind from and to clients |
+            | `bytes/received`, `bytes/sent` | their bytes, without TLS and WebSocket around them |
+            | `publish/messages/received`, `publish/messages/sent`, `publish/messages/dropped` | messages: accepted from publishers, written to subscribers, lost on the way there |
+            | `publish/bytes/received`, `publish/bytes/sent` | payload of these |
+            | `messages/inflight` | sent to subscribers and not acknowledged (mosquitto 1 had it, 2 has not) |
+            | `store/messages/count`, `messages/stored` (old name) | retained messages and those in the queues of sessions |
+            | `store/messages/bytes` | what these hold, topics and properties included. mosquitto counts a message once that waits in several queues, and its payload only |
+            | `retained messages/count` | retained messages, the broker's own included |
+            | `subscriptions/count`, `shared_subscriptions/count` | subscriptions; mosquitto counts the members of shared ones, this broker the groups |
+            | `load/messages/received/<n>`, `load/messages/sent/<n>`, `load/bytes/received/<n>`, `load/bytes/sent/<n>` | packets and bytes |
+            | `load/publish/received/<n>`, `load/publish/sent/<n>`, `load/publish/dropped/<n>` | messages |
+            | `load/connections/<n>`, `load/sockets/<n>` | clients that were accepted; connections that were opened |
+            | `heap/current`, `heap/maximum` | bytes of the heap in use; what it may grow to. mosquitto: the most it was |
 
             ## Sending them
 

@@ -97,13 +97,13 @@ class StatusTopicsTest {
             BrokerModule.Core core = broker.core();
             StatusTopics topics = new StatusTopics(
                     core,
-                    new BrokerMeters(new SimpleMeterRegistry(), Set.of("tcp"), false),
+                    new BrokerMeters(new SimpleMeterRegistry(), Set.of("tcp"), null),
                     () -> {
                         askers.add(Thread.currentThread());
                         if (askers.size() < 3) {
                             throw new IllegalStateException("on purpose");
                         }
-                        return new SessionTotals.Totals(4711, 0, 0);
+                        return new SessionTotals.Totals(4711, 0, 0, 0, 0);
                     },
                     "test");
             topics.start(SOON);
