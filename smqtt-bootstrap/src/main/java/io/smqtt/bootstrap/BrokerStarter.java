@@ -7,6 +7,7 @@ import io.smqtt.ReloadResult;
 import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.metric.MetricModule;
+import io.smqtt.metric.TraceModule;
 import io.smqtt.spi.BrokerStore;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -32,6 +33,7 @@ interface BrokerStarter {
      */
     static CoreBroker start(BrokerConfig config, LegacyConfig legacy, Consumer<BrokerBuilder> more) {
         MetricModule metrics = config.management().enabled() ? MetricModule.create(config) : null;
+        TraceModule traces = config.management().tracing() != null ? TraceModule.create(config) : null;
         BrokerStore store = DataDirectory.of(config.storage()).openIfConfigured();
         LegacyPaths paths = null;
         Broker broker;
@@ -56,6 +58,11 @@ interface BrokerStarter {
             if (legacy.eventTopics()) {
                 EventTopics events = new EventTopics();
                 builder.observer(events).module(events);
+            }
+            if (traces != null) { // last, as its interceptor has to be
+                builder.interceptor(traces.interceptor())
+                        .observer(traces.observer())
+                        .module(traces);
             }
             broker = builder.start().block();
         } catch (RuntimeException e) {

@@ -69,6 +69,9 @@ class CommandLineTest {
                     management.otlp.url=http://u:p@localhost/      | management.otlp.url      | without a user
                     management.otlp.interval=5s                    | management.otlp.url      | must be set
                     management.influx.url=ftp://localhost          | management.influx.url    | http:// or https://
+                    management.tracing.url=localhost:4318          | management.tracing.url   | http:// or https://
+                    management.tracing.share=0.5                   | management.tracing.url   | must be set
+                    management.tracing.enabled=true                | management.tracing.enabled | unknown key
                     """)
     void registriesThatCannotBeUsedAreRefused(String setting, String key, String problem) {
         int code = run("start", "--set", setting);

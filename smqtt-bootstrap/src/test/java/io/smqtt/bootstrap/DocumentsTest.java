@@ -221,6 +221,28 @@ class DocumentsTest {
         assertThat(found).isGreaterThan(10);
     }
 
+    /** Commands for what no test has: an engine for containers, a cluster, a running systemd, the kernel's own settings. */
+    @Test
+    void commandsThatWereNotRunSaySo() throws IOException {
+        Pattern command =
+                Pattern.compile("(?m)(?:^|`)(?:docker|kubectl|helm|systemctl|sysctl) (?!lint|template)[a-z-]");
+        List<String> unmarked = new ArrayList<>();
+        int found = 0;
+        for (Path document : documents()) {
+            for (String section : Files.readString(document).split("(?m)^## ")) {
+                if (command.matcher(section).find()) {
+                    found++;
+                    if (!section.toLowerCase(Locale.ROOT).contains("**not run**")) {
+                        unmarked.add(
+                                document + ": " + section.lines().findFirst().orElse(""));
+                    }
+                }
+            }
+        }
+        assertThat(unmarked).isEmpty();
+        assertThat(found).isGreaterThan(4);
+    }
+
     /** Such as {@code smqtt.messages.dropped} with its {@code reason="queue_count"}. */
     @Test
     void everyMeterThatIsNamedExists() throws IOException {

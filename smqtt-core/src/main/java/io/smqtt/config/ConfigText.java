@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.DateTimeException;
@@ -31,6 +32,7 @@ final class ConfigText {
     enum Kind {
         BOOLEAN("true or false"),
         NUMBER("a whole number"),
+        SHARE("a number such as 0.01"),
         SIZE("a size such as 64KiB, 1MiB or 16MB"),
         DURATION("a duration such as 250ms, 5s or 1h"),
         PATH("a path"),
@@ -49,6 +51,8 @@ final class ConfigText {
                 return BOOLEAN;
             } else if (type == int.class || type == long.class) {
                 return name.endsWith("Bytes") ? SIZE : NUMBER;
+            } else if (type == double.class) {
+                return SHARE;
             } else if (type == Duration.class) {
                 return DURATION;
             } else if (type == Path.class) {
@@ -88,6 +92,8 @@ final class ConfigText {
                         : text.equalsIgnoreCase("false") ? Boolean.FALSE : null;
             case NUMBER:
                 return integer(number(text), type);
+            case SHARE:
+                return decimal(text);
             case SIZE:
                 return integer(size(text), type);
             case DURATION:
@@ -116,6 +122,11 @@ final class ConfigText {
         } catch (NumberFormatException e) {
             return null;
         }
+    }
+
+    /** Digits with a point, and none of the other forms that Java reads. */
+    private static @Nullable Double decimal(String text) {
+        return text.matches("-?[0-9]{1,9}(\\.[0-9]{1,9})?") ? Double.valueOf(text) : null;
     }
 
     private static @Nullable Long size(String text) {
@@ -198,6 +209,8 @@ final class ConfigText {
             return duration((Duration) value);
         } else if (value instanceof Enum) {
             return ((Enum<?>) value).name().toLowerCase(Locale.ROOT).replace('_', '-');
+        } else if (value instanceof Double) {
+            return BigDecimal.valueOf((Double) value).stripTrailingZeros().toPlainString();
         } else if (value instanceof List) {
             return ((List<?>) value).stream().map(String::valueOf).collect(Collectors.joining(","));
         }

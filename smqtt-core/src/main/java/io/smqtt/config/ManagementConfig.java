@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param sysInterval how often the topics below $SYS/broker are written; 0 for never
  * @param otlp where metrics are sent as OpenTelemetry wants them, or null
  * @param influx where metrics are sent as InfluxDB wants them, or null
+ * @param tracing where traces are sent, also without metrics; null for none
  */
 public record ManagementConfig(
         @ConfigDoc(
@@ -44,7 +45,9 @@ public record ManagementConfig(
 
         @Nullable OtlpConfig otlp,
 
-        @Nullable InfluxConfig influx) {
+        @Nullable InfluxConfig influx,
+
+        @Nullable TracingConfig tracing) {
 
     /**
      * Checks the values.
@@ -64,7 +67,7 @@ public record ManagementConfig(
      * @return a configuration that is safe to run
      */
     public static ManagementConfig defaults() {
-        return new ManagementConfig("127.0.0.1", 18_083, null, true, Duration.ofSeconds(10), null, null);
+        return new ManagementConfig("127.0.0.1", 18_083, null, true, Duration.ofSeconds(10), null, null, null);
     }
 
     /**
@@ -95,6 +98,7 @@ public record ManagementConfig(
         private Duration sysInterval;
         private @Nullable OtlpConfig otlp;
         private @Nullable InfluxConfig influx;
+        private @Nullable TracingConfig tracing;
 
         private Builder(ManagementConfig from) {
             host = from.host;
@@ -104,6 +108,7 @@ public record ManagementConfig(
             sysInterval = from.sysInterval;
             otlp = from.otlp;
             influx = from.influx;
+            tracing = from.tracing;
         }
 
         /** {@return this, with {@link ManagementConfig#host()} set to the argument} */
@@ -148,6 +153,12 @@ public record ManagementConfig(
             return this;
         }
 
+        /** {@return this, with {@link ManagementConfig#tracing()} set to the argument} */
+        public Builder tracing(@Nullable TracingConfig value) {
+            tracing = value;
+            return this;
+        }
+
         /**
          * Makes the configuration.
          *
@@ -155,7 +166,7 @@ public record ManagementConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public ManagementConfig build() {
-            return new ManagementConfig(host, port, tokenFile, enabled, sysInterval, otlp, influx);
+            return new ManagementConfig(host, port, tokenFile, enabled, sysInterval, otlp, influx, tracing);
         }
     }
 }

@@ -157,6 +157,9 @@ class ConfigSchemaTest {
             Duration duration = (Duration) ConfigText.parse(kind, Duration.class, end, BASE);
             return duration.plusMillis(by).toString();
         }
+        if (key.type().startsWith("a number")) {
+            return Double.toString(Double.parseDouble(end) + by);
+        }
         return Long.toString((Long) ConfigText.parse(kind, long.class, end, BASE) + by);
     }
 
@@ -176,7 +179,7 @@ class ConfigSchemaTest {
     /** What has to be there for a key to be allowed. */
     private static Map<String, ConfigValue> needed(String name) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
-        for (String block : List.of("management.otlp.", "management.influx.")) {
+        for (String block : List.of("management.otlp.", "management.influx.", "management.tracing.")) {
             if (name.startsWith(block)) {
                 values.put(block + "url", new ConfigValue("http://127.0.0.1:1", "needed", BASE));
             }

@@ -4,8 +4,10 @@ package io.smqtt.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +28,9 @@ class PushConfigTest {
         assertThatThrownBy(() -> InfluxConfig.of(url))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("influx.url");
+        assertThatThrownBy(() -> TracingConfig.of(url))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("tracing.url");
     }
 
     @ParameterizedTest
@@ -35,6 +40,43 @@ class PushConfigTest {
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("otlp.headers")
                 .hasMessageNotContaining("secret");
+        assertThatThrownBy(() -> new TracingConfig(URL, List.of(header), 1))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("tracing.headers")
+                .hasMessageNotContaining("secret");
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {-0.01, 1.01, Double.NaN, Double.POSITIVE_INFINITY})
+    void aShareIsAPartOfTheWhole(double share) {
+        assertThatThrownBy(() -> new TracingConfig(URL, null, share))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("tracing.share must be 0 to 1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"NaN", "0x1p3", "1e-2", "1%", ".5", "0,5", "1d", ""})
+    void aShareIsWrittenWithDigitsAndAPoint(String text) {
+        assertThatThrownBy(() -> share(text))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("management.tracing.share must be a number such as 0.01");
+    }
+
+    @Test
+    void aShareIsReadAndShown() {
+        BrokerConfig config = share("0.250");
+
+        assertThat(config.management().tracing()).isEqualTo(new TracingConfig(URL, null, 0.25));
+        assertThat(ConfigSchema.values(config)).containsEntry("management.tracing.share", "0.25");
+    }
+
+    private static BrokerConfig share(String text) {
+        Path base = Path.of("");
+        return ConfigBinder.bind(
+                BrokerConfig.defaults(),
+                Map.of(
+                        "management.tracing.url", new ConfigValue(URL, "test", base),
+                        "management.tracing.share", new ConfigValue(text, "test", base)));
     }
 
     @Test

@@ -9,8 +9,6 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.InfluxConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.OtlpConfig;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,7 +46,7 @@ final class PushRegistries {
      */
     PushRegistries(BrokerConfig broker) {
         ManagementConfig config = broker.management();
-        String instance = config.otlp() == null && config.influx() == null ? "" : instance(broker);
+        String instance = config.otlp() == null && config.influx() == null ? "" : Instance.of(broker);
         HttpSender http = new HttpUrlConnectionSender(CONNECT, ANSWER);
         OtlpConfig otlp = config.otlp();
         if (otlp != null) {
@@ -87,19 +85,6 @@ final class PushRegistries {
             thread.setDaemon(true);
             return thread;
         };
-    }
-
-    /** What tells this broker from others that send to the same place. */
-    private static String instance(BrokerConfig broker) {
-        String nodeId = broker.cluster().nodeId();
-        if (nodeId != null) {
-            return nodeId;
-        }
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            return "unknown";
-        }
     }
 
     /** Sends once more, and ends. Completes after some seconds even if nobody takes it. */

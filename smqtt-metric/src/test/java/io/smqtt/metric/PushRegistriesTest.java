@@ -28,7 +28,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -209,8 +208,9 @@ class PushRegistriesTest {
     /** Applications need the libraries of the registries only if they use them. */
     @Test
     void librariesOfRegistriesThatNobodyAsksForMayBeMissing() throws Exception {
-        Method create =
-                new WithoutRegistries().loadClass(MetricModule.class.getName()).getMethod("create", BrokerConfig.class);
+        Method create = new Without("io.micrometer.registry.otlp.", "io.micrometer.influx.")
+                .loadClass(MetricModule.class.getName())
+                .getMethod("create", BrokerConfig.class);
 
         assertThat(create.invoke(null, config(null, null))).isNotNull();
         assertThatThrownBy(() -> create.invoke(null, config(OtlpConfig.of(url("/v1/metrics")), null)))
@@ -231,35 +231,6 @@ class PushRegistriesTest {
                         .influx(influx)
                         .build())
                 .build();
-    }
-
-    /** The classes of this module, once more, as they are where the libraries of the registries are not. */
-    private static final class WithoutRegistries extends ClassLoader {
-
-        WithoutRegistries() {
-            super(PushRegistriesTest.class.getClassLoader());
-        }
-
-        @Override
-        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-            if (name.startsWith("io.micrometer.registry.otlp.") || name.startsWith("io.micrometer.influx.")) {
-                throw new ClassNotFoundException(name);
-            }
-            if (!name.startsWith("io.smqtt.metric.")) {
-                return super.loadClass(name, resolve);
-            }
-            Class<?> loaded = findLoadedClass(name);
-            return loaded == null ? define(name) : loaded;
-        }
-
-        private Class<?> define(String name) throws ClassNotFoundException {
-            try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
-                byte[] bytes = Objects.requireNonNull(in, name).readAllBytes();
-                return defineClass(name, bytes, 0, bytes.length);
-            } catch (IOException e) {
-                throw new ClassNotFoundException(name, e);
-            }
-        }
     }
 
     /** Neither the messages nor the stop wait for somebody who takes connections and never answers. */

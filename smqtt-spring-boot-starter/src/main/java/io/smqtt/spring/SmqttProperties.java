@@ -32,7 +32,10 @@ final class SmqttProperties {
             "management.influx.org",
             "management.influx.bucket",
             "management.influx.token",
-            "management.influx.interval");
+            "management.influx.interval",
+            "management.tracing.url",
+            "management.tracing.headers",
+            "management.tracing.share");
 
     private final BrokerConfig broker;
     private final SpringSettings spring;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.micrometer.observation.ObservationHandler.FirstMatchingCompositeObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandler;
+import io.micrometer.tracing.handler.PropagatingSenderTracingObservationHandler;
+import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
+import io.micrometer.tracing.otel.bridge.OtelPropagator;
+import io.micrometer.tracing.otel.bridge.OtelTracer;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.SpanLimits;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
+import io.smqtt.config.TracingConfig;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** What needs OpenTelemetry: a tracer that sends. Loaded only if the configuration asks for it. Any thread. */
+final class OtlpTraces {
+
+    private static final Duration CONNECT = Duration.ofSeconds(1);
+    private static final Duration ANSWER = Duration.ofSeconds(3);
+    private static final Duration DELAY = Duration.ofSeconds(1);
+
+    /** Topics may have 64 KiB, and two spans for each of the messages that wait would be too much memory. */
+    private static final int LONGEST_ATTRIBUTE = 1_024;
+
+    private static final int WAITING = 2_048;
+
+    private final SdkTracerProvider provider;
+    private final ObservationRegistry observations = ObservationRegistry.create();
+
+    OtlpTraces(TracingConfig config, String instance, String version) {
+        OtelLog.install();
+        OtlpHttpSpanExporterBuilder exporter = OtlpHttpSpanExporter.builder()
+                .setEndpoint(config.url())
+                .setConnectTimeout(CONNECT)
+                .setTimeout(ANSWER)
+                .setRetryPolicy(null);
+        List<String> lines = config.headers();
+        for (String line : lines == null ? List.<String>of() : lines) {
+            int colon = line.indexOf(':');
+            exporter.addHeader(
+                    line.substring(0, colon), line.substring(colon + 1).strip());
+        }
+        provider = SdkTracerProvider.builder()
+                .setResource(Resource.create(resource(
+                        instance,
+                        version,
+                        System.getenv("OTEL_SERVICE_NAME"),
+                        System.getenv("OTEL_RESOURCE_ATTRIBUTES"))))
+                .setSampler(Sampler.parentBased(Sampler.alwaysOn())) // of the others the share was taken before
+                .setSpanLimits(SpanLimits.builder()
+                        .setMaxAttributeValueLength(LONGEST_ATTRIBUTE)
+                        .build())
+                .addSpanProcessor(BatchSpanProcessor.builder(new ToldSpanExporter(exporter.build(), config.url()))
+                        .setMaxQueueSize(WAITING)
+                        .setScheduleDelay(DELAY)
+                        .setExporterTimeout(CONNECT.plus(ANSWER))
+                        .build())
+                .build();
+        Tracer tracer = provider.get("io.smqtt", version);
+        OtelTracer bridge = new OtelTracer(tracer, new OtelCurrentTraceContext(), event -> {});
+        OtelPropagator w3c =
+                new OtelPropagator(ContextPropagators.create(W3CTraceContextPropagator.getInstance()), tracer);
+        observations
+                .observationConfig()
+                .observationHandler(new FirstMatchingCompositeObservationHandler(
+                        new PropagatingReceiverTracingObservationHandler<>(bridge, w3c),
+                        new PropagatingSenderTracingObservationHandler<>(bridge, w3c)));
+    }
+
+    /** {@return where observations become spans} */
+    ObservationRegistry observations() {
+        return observations;
+    }
+
+    /** Sends what is left, and ends. Blocks for so long at most. */
+    void close(Duration patience) {
+        provider.shutdown().join(patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * What spans say of their sender.
+     *
+     * @param name of the service, or null
+     * @param more pairs as the specification writes them, {@code key=value,key=value} with percent signs, or null
+     */
+    static Attributes resource(String instance, String version, @Nullable String name, @Nullable String more) {
+        AttributesBuilder attributes = Attributes.builder()
+                .put(AttributeKey.stringKey("service.name"), "smqtt")
+                .put(AttributeKey.stringKey("service.instance.id"), instance)
+                .put(AttributeKey.stringKey("service.version"), version);
+        for (String pair : more == null ? new String[0] : more.split(",")) {
+            int equals = pair.indexOf('=');
+            if (equals > 0) {
+                attributes.put(
+                        AttributeKey.stringKey(pair.substring(0, equals).strip()), decoded(pair.substring(equals + 1)));
+            }
+        }
+        if (name != null && !name.isBlank()) {
+            attributes.put(AttributeKey.stringKey("service.name"), name);
+        }
+        return attributes.build();
+    }
+
+    private static String decoded(String value) {
+        try {
+            return URLDecoder.decode(value.strip().replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            return value.strip(); // a percent sign that was meant as one
+        }
+    }
+}
