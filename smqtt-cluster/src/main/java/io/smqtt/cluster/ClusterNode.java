@@ -714,12 +714,12 @@ final class ClusterNode implements ClusterTransport.Handler {
         return introduction.hello(reply);
     }
 
-    private boolean sendBulk(Member member, Frame.PublishBatch batch) {
+    private boolean sendBulk(Member member, Frame.OutboundBatch batch) {
         Peer peer = member.peer();
         byte[] bytes = encode(batch);
         boolean taken = peer != null && transport.send(peer, bytes, true);
         if (taken) {
-            counters.sentBulk(batch.messages().size(), bytes.length);
+            counters.sentBulk(batch.count(), bytes.length);
         }
         return taken;
     }

@@ -98,6 +98,19 @@ sealed interface Frame {
             implements Frame {}
 
     /**
+     * A {@link PublishBatch} before it is written.
+     *
+     * @param toEpoch the run of the receiver that they are for
+     * @param stream the number of the sender's attempt to talk to the receiver
+     * @param base the oldest sequence that the sender still keeps
+     * @param firstSequence the number of the first message; the others follow
+     * @param count how many messages there are
+     * @param parts the messages
+     */
+    record OutboundBatch(long toEpoch, int stream, long base, long firstSequence, int count, List<Outbound> parts)
+            implements Frame {}
+
+    /**
      * Tells what became of forwarded messages.
      *
      * @param ofEpoch the run of the receiver that the stream is of

@@ -62,6 +62,10 @@ final class FrameCodec {
                         + forwarded.message().topic().utf8().length
                         + 48;
             }
+        } else if (frame instanceof Frame.OutboundBatch batch) {
+            for (Outbound part : batch.parts()) {
+                bytes += part.bytes();
+            }
         }
         return bytes;
     }
@@ -83,7 +87,7 @@ final class FrameCodec {
             return STALE;
         } else if (frame instanceof Frame.More) {
             return MORE;
-        } else if (frame instanceof Frame.PublishBatch) {
+        } else if (frame instanceof Frame.PublishBatch || frame instanceof Frame.OutboundBatch) {
             return PUBLISH_BATCH;
         } else if (frame instanceof Frame.RetainedUpdate) {
             return RETAINED_UPDATE;
@@ -125,6 +129,10 @@ final class FrameCodec {
         } else if (frame instanceof Frame.PublishBatch batch) {
             target.i64(batch.toEpoch()).i32(batch.stream()).number(batch.base()).number(batch.firstSequence());
             messages(target, batch.messages(), nowNanos);
+        } else if (frame instanceof Frame.OutboundBatch batch) {
+            target.i64(batch.toEpoch()).i32(batch.stream()).number(batch.base()).number(batch.firstSequence());
+            target.number(batch.count());
+            batch.parts().forEach(part -> part.writeTo(target, nowNanos));
         } else if (frame instanceof Frame.PublishAck ack) {
             target.i64(ack.ofEpoch()).i32(ack.stream()).number(ack.received()).number(ack.upTo());
             target.number(ack.refusals().size());
@@ -210,7 +218,7 @@ final class FrameCodec {
     private static void messages(FrameWriter target, List<ForwardedMessage> messages, long nowNanos) {
         target.number(messages.size());
         for (ForwardedMessage message : messages) {
-            MessageCodec.writeBlock(target, message, nowNanos);
+            MessageCodec.writeBlock(target, message.message(), message.toAll(), message.groups(), nowNanos);
         }
     }
 

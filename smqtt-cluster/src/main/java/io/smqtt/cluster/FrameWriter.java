@@ -85,6 +85,11 @@ final class FrameWriter {
         return this;
     }
 
+    /** What another writer holds. */
+    FrameWriter raw(FrameWriter other) {
+        return raw(other.bytes, other.size);
+    }
+
     void putInt(int at, int value) {
         bytes[at] = (byte) (value >>> 24);
         bytes[at + 1] = (byte) (value >>> 16);
@@ -103,7 +108,7 @@ final class FrameWriter {
     }
 
     byte[] toByteArray() {
-        return Arrays.copyOf(bytes, size);
+        return size == bytes.length ? bytes : Arrays.copyOf(bytes, size);
     }
 
     private void reserve(int more) {

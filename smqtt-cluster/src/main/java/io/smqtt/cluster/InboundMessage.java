@@ -5,7 +5,6 @@ import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
@@ -17,15 +16,14 @@ final class InboundMessage implements RouteTicket {
     private static final AtomicIntegerFieldUpdater<InboundMessage> HOLDS =
             AtomicIntegerFieldUpdater.newUpdater(InboundMessage.class, "holds");
 
-    private final PeerInbox inbox;
+    private final InboundBatch batch;
     private final long sequence;
     private final ForwardedMessage forwarded;
     private volatile int holds = 1;
     private volatile boolean failed;
-    private volatile List<SharedFilter> refused = List.of();
 
-    InboundMessage(PeerInbox inbox, long sequence, ForwardedMessage forwarded) {
-        this.inbox = inbox;
+    InboundMessage(InboundBatch batch, long sequence, ForwardedMessage forwarded) {
+        this.batch = batch;
         this.sequence = sequence;
         this.forwarded = forwarded;
     }
@@ -34,20 +32,27 @@ final class InboundMessage implements RouteTicket {
         return forwarded;
     }
 
-    long sequence() {
-        return sequence;
+    /** What whoever takes it over holds. */
+    RouteTicket ticket() {
+        return isAwaited(forwarded) ? this : NONE;
+    }
+
+    /** Tells whether anybody waits until a message has been taken over. */
+    static boolean isAwaited(ForwardedMessage forwarded) {
+        return forwarded.message().qos() != QoS.AT_MOST_ONCE;
     }
 
     /** A group has no member here. Before the first {@link #release}. */
     void refuse(SharedFilter group) {
-        if (refused.isEmpty()) {
-            refused = new CopyOnWriteArrayList<>();
-        }
-        refused.add(group);
+        batch.refuse(sequence, group.toString());
     }
 
-    List<SharedFilter> refused() {
-        return refused;
+    /** It could not be routed. Before it is released. */
+    void fail() {
+        if (!failed) {
+            failed = true;
+            batch.refuse(sequence, "");
+        }
     }
 
     @Override
@@ -58,55 +63,32 @@ final class InboundMessage implements RouteTicket {
     @Override
     public void release(boolean success) {
         if (letGo(success)) {
-            inbox.finished();
+            batch.finished(1);
         }
     }
 
-    /** Releases messages of one peer at once, which is told once. */
+    /** Releases messages of one batch at once. */
     static void releaseAll(List<InboundMessage> messages, boolean success) {
-        PeerInbox finished = null;
+        int finished = 0;
         for (InboundMessage message : messages) {
             if (message.letGo(success)) {
-                finished = message.inbox;
+                finished++;
             }
         }
-        if (finished != null) {
-            finished.finished();
+        if (finished > 0) {
+            messages.get(0).batch.finished(finished);
         }
     }
 
     private boolean letGo(boolean success) {
         if (!success) {
-            failed = true;
+            fail();
         }
-        return HOLDS.decrementAndGet(this) == 0;
-    }
-
-    /** It could not be routed. Before it is released. */
-    void fail() {
-        failed = true;
-    }
-
-    /** Whether anybody waits until it has been taken over. */
-    boolean isAwaited() {
-        return failed || !refused.isEmpty() || forwarded.message().qos() != QoS.AT_MOST_ONCE;
-    }
-
-    /** About what it holds. */
-    int bytes() {
-        return forwarded.message().footprintBytes();
+        return !isAwaited(forwarded) || HOLDS.decrementAndGet(this) == 0; // nobody else holds what is not awaited
     }
 
     @Override
     public boolean wantsStable() {
         return true; // its publisher may be told that it is
-    }
-
-    boolean isFailed() {
-        return failed;
-    }
-
-    boolean isDone() {
-        return holds == 0;
     }
 }

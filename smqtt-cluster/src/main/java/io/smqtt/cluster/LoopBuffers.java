@@ -3,10 +3,11 @@ package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.RoutingLoop;
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoopBuffers {
 
-    private final @Nullable RoutingLoop loop;
+    private final @Nullable Executor loop;
     private final Runnable flushTask = this::flush;
     private @Nullable Buffer[] buffers = new @Nullable Buffer[4];
     private boolean flushDue;
@@ -28,69 +29,154 @@ final class LoopBuffers {
      * @param loop whose they are; null for a thread that is no event loop, where nothing is held back
      * @param marks numbers that tell messages apart, none of them given twice by any node
      */
-    LoopBuffers(@Nullable RoutingLoop loop, LongSupplier marks) {
+    LoopBuffers(@Nullable Executor loop, LongSupplier marks) {
         this.marks = marks;
         this.loop = loop;
     }
 
-    /** The message on its way to a peer in this pass: the one just begun if it is the same, or else a new one. */
-    OutboundMessage messageFor(int peer, PeerOutbox outbox, ApplicationMessage message, RouteTicket ticket) {
+    /**
+     * A message goes to those on a peer who do not share.
+     *
+     * @param peer the peer's number
+     * @param outbox where what goes to it is queued
+     * @param message the message
+     * @param ticket what its publisher waits for
+     */
+    void toAll(int peer, PeerOutbox outbox, ApplicationMessage message, RouteTicket ticket) {
+        Buffer buffer = bufferOf(peer, outbox);
+        if (OutboundRun.takes(message) && ticket == RouteTicket.NONE && !buffer.isLast(message, ticket)) {
+            message.mark(marks.getAsLong());
+            buffer.addPlain(message);
+        } else {
+            messageFor(buffer, message, ticket).toAll();
+        }
+        flushLater();
+    }
+
+    /**
+     * A message goes to one member of a group on a peer.
+     *
+     * @param peer the peer's number
+     * @param outbox where what goes to it is queued
+     * @param message the message
+     * @param ticket what its publisher waits for
+     * @param group the group
+     */
+    void toGroup(int peer, PeerOutbox outbox, ApplicationMessage message, RouteTicket ticket, SharedFilter group) {
+        messageFor(bufferOf(peer, outbox), message, ticket).addGroup(group);
+        flushLater();
+    }
+
+    private Buffer bufferOf(int peer, PeerOutbox outbox) {
         if (peer >= buffers.length) {
             buffers = Arrays.copyOf(buffers, peer * 2);
         }
         Buffer buffer = buffers[peer];
+        if (buffer != null && buffer.outbox != outbox) { // that peer is forgotten, and another one has its number
+            buffer.flush();
+            buffer = null;
+        }
         if (buffer == null) {
             buffer = new Buffer(outbox);
             buffers[peer] = buffer;
         }
-        if (buffer.outbox != outbox) { // that peer is forgotten, and another one has its number
-            buffer.outbox.offer(buffer.messages);
-            buffer = new Buffer(outbox);
-            buffers[peer] = buffer;
-        }
+        return buffer;
+    }
+
+    /** The message on its way to a peer in this pass: the one just begun if it is the same, or else a new one. */
+    private OutboundMessage messageFor(Buffer buffer, ApplicationMessage message, RouteTicket ticket) {
         OutboundMessage last = buffer.last;
-        if (last != null && last.message() == message && last.ticket() == ticket) {
+        if (last != null && buffer.isLast(message, ticket)) {
             return last;
         }
         message.mark(marks.getAsLong());
         OutboundMessage next = new OutboundMessage(message);
         next.hold(ticket);
-        buffer.messages.add(next);
-        buffer.last = next;
-        if (!flushDue && loop != null) {
-            flushDue = true;
-            loop.executor().execute(flushTask);
-        }
+        buffer.add(next);
         return next;
     }
 
-    /** Called when a message has been added to. */
-    void added() {
+    private void flushLater() {
         if (loop == null) {
             flush();
+        } else if (!flushDue) {
+            flushDue = true;
+            loop.execute(flushTask);
         }
     }
 
     private void flush() {
         flushDue = false;
         for (Buffer buffer : buffers) {
-            if (buffer != null && !buffer.messages.isEmpty()) {
-                List<OutboundMessage> pass = buffer.messages;
-                buffer.messages = new ArrayList<>();
-                buffer.last = null;
-                buffer.outbox.offer(pass);
+            if (buffer != null) {
+                buffer.flush();
             }
         }
     }
 
+    /** What goes to one peer, in its order. */
     private static final class Buffer {
 
         private final PeerOutbox outbox;
-        private List<OutboundMessage> messages = new ArrayList<>();
+        private List<Outbound> messages = new ArrayList<>();
         private @Nullable OutboundMessage last;
+        private @Nullable OutboundRun run;
+
+        /** Goes into the run when it is known that no group wants it too. */
+        private @Nullable ApplicationMessage plain;
 
         Buffer(PeerOutbox outbox) {
             this.outbox = outbox;
+        }
+
+        /** Tells whether this is the message that was begun last, and not as a plain one. */
+        boolean isLast(ApplicationMessage message, RouteTicket ticket) {
+            return last != null && last.message() == message && last.ticket() == ticket;
+        }
+
+        void addPlain(ApplicationMessage message) {
+            if (message != plain) {
+                writePlain();
+                plain = message;
+                last = null;
+            }
+        }
+
+        void add(OutboundMessage message) {
+            if (message.message() == plain) {
+                plain = null;
+                message.toAll();
+            }
+            writePlain();
+            run = null;
+            last = message;
+            messages.add(message);
+        }
+
+        private void writePlain() {
+            ApplicationMessage next = plain;
+            if (next == null) {
+                return;
+            }
+            plain = null;
+            OutboundRun open = run;
+            if (open == null || open.isFull()) {
+                open = new OutboundRun();
+                run = open;
+                messages.add(open);
+            }
+            open.add(next);
+        }
+
+        void flush() {
+            writePlain();
+            run = null;
+            last = null;
+            if (!messages.isEmpty()) {
+                List<Outbound> pass = messages;
+                messages = new ArrayList<>();
+                outbox.offer(pass);
+            }
         }
     }
 }

@@ -38,34 +38,42 @@ final class MessageCodec {
      * @param nowNanos the broker's monotonic clock
      */
     static void write(FrameWriter target, ForwardedMessage forwarded, long nowNanos) {
-        write(target, forwarded, nowNanos, false);
+        write(target, forwarded.message(), forwarded.toAll(), forwarded.groups(), nowNanos, false);
     }
 
     /**
      * Writes the length of a message, then the message.
      *
+     * @param toAll whether it goes to all who do not share
+     * @param groups the groups that are to take it
      * @param nowNanos the broker's monotonic clock
      */
-    static void writeBlock(FrameWriter target, ForwardedMessage forwarded, long nowNanos) {
-        write(target, forwarded, nowNanos, true);
+    static void writeBlock(
+            FrameWriter target, ApplicationMessage message, boolean toAll, List<SharedFilter> groups, long nowNanos) {
+        write(target, message, toAll, groups, nowNanos, true);
     }
 
-    private static void write(FrameWriter target, ForwardedMessage forwarded, long nowNanos, boolean withLength) {
-        ApplicationMessage message = forwarded.message();
+    private static void write(
+            FrameWriter target,
+            ApplicationMessage message,
+            boolean toAll,
+            List<SharedFilter> groups,
+            long nowNanos,
+            boolean withLength) {
         long expiry = message.remainingExpirySeconds(nowNanos);
         String name = message.publisherId();
         byte[] publisher = name == null ? null : name.getBytes(StandardCharsets.UTF_8);
         PublishProperties properties = message.properties();
-        List<byte[]> groups = texts(forwarded.groups());
+        List<byte[]> shared = texts(groups);
         int flags = message.qos().level()
                 | (message.retain() ? RETAIN : 0)
                 | (expiry == ApplicationMessage.NEVER ? 0 : EXPIRES)
                 | (publisher == null ? 0 : PUBLISHER)
                 | (properties.isEmpty() ? 0 : PROPERTIES)
-                | (forwarded.toAll() ? TO_ALL : 0)
-                | (groups.isEmpty() ? 0 : GROUPS);
+                | (toAll ? TO_ALL : 0)
+                | (shared.isEmpty() ? 0 : GROUPS);
         if (withLength) {
-            target.number(bytes(message, expiry, publisher, groups));
+            target.number(bytes(message, expiry, publisher, shared));
         }
         target.u8(flags).block(message.topic().utf8());
         if (expiry != ApplicationMessage.NEVER) {
@@ -81,9 +89,9 @@ final class MessageCodec {
             target.block(encoded);
         }
         target.block(message.payload());
-        if (!groups.isEmpty()) {
-            target.number(groups.size());
-            groups.forEach(target::block);
+        if (!shared.isEmpty()) {
+            target.number(shared.size());
+            shared.forEach(target::block);
         }
         target.i64(message.mark());
     }

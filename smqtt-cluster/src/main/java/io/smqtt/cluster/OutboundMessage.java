@@ -4,21 +4,18 @@ package io.smqtt.cluster;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.spi.BrokerObserver;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * A message on its way to one peer, with the hold on its publisher's acknowledgement. Belongs to the publisher's event loop
- * until it is queued, to the cluster's loop from then on.
- */
-final class OutboundMessage {
+/** A message on its way to one peer, with the hold on its publisher's acknowledgement. */
+final class OutboundMessage extends Outbound {
 
     private final ApplicationMessage message;
     private boolean toAll;
     private List<SharedFilter> groups = List.of();
     private RouteTicket ticket = RouteTicket.NONE;
-    private long sequence;
 
     OutboundMessage(ApplicationMessage message) {
         this.message = message;
@@ -55,22 +52,28 @@ final class OutboundMessage {
         }
     }
 
-    /** How many deliveries the router has counted for it. */
-    int deliveries() {
-        return (toAll ? 1 : 0) + groups.size();
-    }
-
     RouteTicket ticket() {
         return ticket;
     }
 
-    /** Gives the hold up. Can be called again, to no effect. */
+    @Override
+    int count() {
+        return 1;
+    }
+
+    @Override
+    boolean isToAll() {
+        return toAll;
+    }
+
+    @Override
     void settle(boolean success) {
         RouteTicket held = ticket;
         ticket = RouteTicket.NONE;
         held.release(success);
     }
 
+    @Override
     boolean isAtMostOnce() {
         return message.qos() == QoS.AT_MOST_ONCE;
     }
@@ -79,19 +82,20 @@ final class OutboundMessage {
         return message.qos() == QoS.EXACTLY_ONCE;
     }
 
+    @Override
     int bytes() {
         return message.footprintBytes();
     }
 
-    long sequence() {
-        return sequence;
+    @Override
+    void countDelivered(BrokerObserver observer) {
+        for (int i = (toAll ? 1 : 0) + groups.size(); i > 0; i--) { // as the router has counted it
+            observer.messageDelivered(message.qos(), message.payload().size());
+        }
     }
 
-    void number(long next) {
-        sequence = next;
-    }
-
-    ForwardedMessage forwarded() {
-        return new ForwardedMessage(message, toAll, groups);
+    @Override
+    void writeTo(FrameWriter target, long nowNanos) {
+        MessageCodec.writeBlock(target, message, toAll, groups, nowNanos);
     }
 }

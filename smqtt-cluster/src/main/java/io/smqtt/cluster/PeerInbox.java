@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +26,7 @@ final class PeerInbox {
     private final Consumer<Frame.PublishAck> acknowledge;
     private final Consumer<Runnable> soon;
     private final AtomicBoolean collecting = new AtomicBoolean();
-    private final ArrayDeque<InboundMessage> open = new ArrayDeque<>();
+    private final ArrayDeque<InboundBatch> open = new ArrayDeque<>();
     private final ArrayDeque<Frame.Refusal> refusals = new ArrayDeque<>();
     private long epoch = Long.MIN_VALUE;
     private int stream;
@@ -65,22 +64,38 @@ final class PeerInbox {
             begin(senderEpoch, batch);
         }
         confirm(batch.base());
-        List<InboundMessage> fresh = new ArrayList<>(batch.messages().size());
-        long sequence = batch.firstSequence();
-        for (ForwardedMessage message : batch.messages()) {
-            if (sequence == received + 1) {
-                received = sequence;
-                InboundMessage next = new InboundMessage(this, sequence, message);
-                open.add(next);
-                fresh.add(next);
-            }
-            sequence++;
-        }
+        List<InboundMessage> fresh = take(batch);
         if (fresh.isEmpty()) {
             tell(); // it did not get the last one, or this one came too early
         } else {
             deliver.accept(fresh);
         }
+    }
+
+    /** What comes next in order. */
+    private List<InboundMessage> take(Frame.PublishBatch batch) {
+        List<ForwardedMessage> all = batch.messages();
+        long known = received + 1 - batch.firstSequence();
+        if (known < 0 || known >= all.size()) {
+            return List.of();
+        }
+        List<ForwardedMessage> next = all.subList((int) known, all.size());
+        boolean awaited = false;
+        int bytes = 0;
+        for (ForwardedMessage message : next) {
+            awaited |= InboundMessage.isAwaited(message);
+            bytes += message.message().footprintBytes();
+        }
+        long sequence = received;
+        received += next.size();
+        InboundBatch taken = new InboundBatch(this, received, next.size(), awaited, bytes);
+        open.add(taken);
+        List<InboundMessage> fresh = new ArrayList<>(next.size());
+        for (ForwardedMessage message : next) {
+            sequence++;
+            fresh.add(new InboundMessage(taken, sequence, message));
+        }
+        return fresh;
     }
 
     private void begin(long senderEpoch, Frame.PublishBatch batch) {
@@ -100,7 +115,7 @@ final class PeerInbox {
         }
     }
 
-    /** Messages were taken over or refused. Any thread. */
+    /** A batch has been taken over or refused. Any thread. */
     void finished() {
         if (!collecting.get() && collecting.compareAndSet(false, true)) {
             loop.execute(this::collect);
@@ -111,11 +126,14 @@ final class PeerInbox {
         collecting.set(false); // before looking: who finishes a message now comes again
         boolean awaited = false;
         while (!open.isEmpty() && open.element().isDone()) {
-            InboundMessage done = open.remove();
-            upTo = done.sequence();
+            InboundBatch done = open.remove();
+            upTo = done.last();
             untoldBytes += done.bytes();
             awaited |= done.isAwaited();
-            note(done);
+            refusals.addAll(done.refusals());
+        }
+        while (refusals.size() > MAXIMUM_REFUSALS) {
+            refusals.remove();
         }
         if (awaited || upTo - told >= UNTOLD_MESSAGES || untoldBytes >= UNTOLD_BYTES) {
             tell();
@@ -129,18 +147,6 @@ final class PeerInbox {
         tellDue = false;
         if (upTo != told) {
             tell();
-        }
-    }
-
-    private void note(InboundMessage done) {
-        if (done.isFailed()) {
-            refusals.add(new Frame.Refusal(done.sequence(), ""));
-        }
-        for (SharedFilter group : done.refused()) {
-            refusals.add(new Frame.Refusal(done.sequence(), group.toString()));
-        }
-        while (refusals.size() > MAXIMUM_REFUSALS) {
-            refusals.remove();
         }
     }
 

@@ -7,7 +7,6 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -31,19 +30,20 @@ final class PeerOutbox {
     private final BrokerObserver observer;
     private final QueueBudget budget;
     private final IntSupplier streams;
-    private final Predicate<Frame.PublishBatch> send;
+    private final Predicate<Frame.OutboundBatch> send;
     private final BiConsumer<OutboundMessage, SharedFilter> redispatch;
 
-    private final Queue<List<OutboundMessage>> offered = new ConcurrentLinkedQueue<>();
+    private final Queue<List<Outbound>> offered = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean woken = new AtomicBoolean();
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
     private volatile boolean reachable;
 
-    private final ArrayDeque<OutboundMessage> unsent = new ArrayDeque<>();
-    private final ArrayDeque<OutboundMessage> unacknowledged = new ArrayDeque<>();
+    private final ArrayDeque<Outbound> unsent = new ArrayDeque<>();
+    private final ArrayDeque<Outbound> unacknowledged = new ArrayDeque<>();
     private long peerEpoch = Long.MIN_VALUE;
     private int stream;
+    private int onTheirWay;
     private long onTheirWayBytes;
     private long lastSequence;
     private long received;
@@ -53,7 +53,7 @@ final class PeerOutbox {
     private final ArrayDeque<Marker> markers = new ArrayDeque<>();
 
     /** Something waits until a message has been taken over. */
-    private record Marker(OutboundMessage last, Runnable task) {}
+    private record Marker(Outbound last, Runnable task) {}
 
     /**
      * Creates an empty queue to a peer that cannot be reached yet.
@@ -68,7 +68,7 @@ final class PeerOutbox {
             BrokerObserver observer,
             QueueBudget budget,
             IntSupplier streams,
-            Predicate<Frame.PublishBatch> send,
+            Predicate<Frame.OutboundBatch> send,
             BiConsumer<OutboundMessage, SharedFilter> redispatch) {
         this.loop = loop;
         this.settings = settings;
@@ -95,24 +95,28 @@ final class PeerOutbox {
     }
 
     /** Queues messages, in their order. Any thread. */
-    void offer(List<OutboundMessage> messages) {
+    void offer(List<? extends Outbound> messages) {
+        int some = 0;
         long held = 0;
-        for (OutboundMessage message : messages) {
+        for (Outbound message : messages) {
+            some += message.count();
             held += message.bytes();
         }
-        List<OutboundMessage> accepted = messages;
-        if (!reachable || isFull(messages.size(), held, 1)) {
-            accepted = new ArrayList<>(messages.size());
+        List<Outbound> accepted = new ArrayList<>(messages);
+        if (!reachable || isFull(some, held, 1)) {
+            accepted.clear();
+            some = 0;
             held = 0;
-            for (OutboundMessage message : messages) {
-                if (accepts(message, accepted.size(), held)) {
+            for (Outbound message : messages) {
+                if (accepts(message, some, held)) {
                     accepted.add(message);
+                    some += message.count();
                     held += message.bytes();
                 }
             }
         }
         if (!accepted.isEmpty()) {
-            count.addAndGet(accepted.size()); // once for all: these are shared by all event loops and the cluster's
+            count.addAndGet(some); // once for all: these are shared by all event loops and the cluster's
             bytes.addAndGet(held);
             offered.add(accepted);
             if (woken.compareAndSet(false, true)) {
@@ -121,14 +125,14 @@ final class PeerOutbox {
         }
     }
 
-    private boolean accepts(OutboundMessage message, int more, long moreBytes) {
+    private boolean accepts(Outbound message, int more, long moreBytes) {
         if (!reachable && message.isAtMostOnce()) {
-            observer.messageDropped(DropReason.PEER_GONE, 1);
+            observer.messageDropped(DropReason.PEER_GONE, message.count());
             return false;
         }
         int part = reachable ? 1 : 2; // what is parked leaves room for what comes when the peer is back
         if (isFull(more, moreBytes, part)) {
-            observer.messageDropped(DropReason.PEER_QUEUE, 1);
+            observer.messageDropped(DropReason.PEER_QUEUE, message.count());
             message.settle(false); // what cannot be parked must not be acknowledged
             return false;
         }
@@ -142,8 +146,8 @@ final class PeerOutbox {
 
     private void collect() {
         woken.set(false);
-        for (List<OutboundMessage> next = offered.poll(); next != null; next = offered.poll()) {
-            for (OutboundMessage message : next) {
+        for (List<Outbound> next = offered.poll(); next != null; next = offered.poll()) {
+            for (Outbound message : next) {
                 if (reachable || isKeptParked(message)) {
                     unsent.add(message);
                 }
@@ -174,6 +178,7 @@ final class PeerOutbox {
         stream = streams.getAsInt();
         lastSequence = 0;
         received = 0;
+        onTheirWay = 0;
         onTheirWayBytes = 0;
         while (!unacknowledged.isEmpty()) {
             unsent.addFirst(unacknowledged.removeLast());
@@ -182,7 +187,7 @@ final class PeerOutbox {
 
     /** Runs a task when the peer has taken over what is here now, or cannot be reached. */
     void afterDrained(Runnable task) {
-        OutboundMessage last = unsent.isEmpty() ? unacknowledged.peekLast() : unsent.peekLast();
+        Outbound last = unsent.isEmpty() ? unacknowledged.peekLast() : unsent.peekLast();
         if (last == null || !reachable) {
             task.run();
         } else {
@@ -204,46 +209,52 @@ final class PeerOutbox {
 
     /** Lets the publishers go, gives shared messages to others, and keeps the rest for the peer's return. */
     private void park() {
-        List<OutboundMessage> kept = new ArrayList<>(unsent.size());
-        for (OutboundMessage message : unsent) {
+        List<Outbound> kept = new ArrayList<>(unsent.size());
+        for (Outbound message : unsent) {
             if (isKeptParked(message)) {
                 kept.add(message);
             }
         }
         unsent.clear();
         unsent.addAll(kept);
-        for (OutboundMessage message : unacknowledged) {
-            if (!message.isExactlyOnce()) { // it may have been delivered: that is for QoS 1 to bear
-                message.takeGroups().forEach(group -> redispatch.accept(message, group));
+        for (Outbound message : unacknowledged) {
+            if (message instanceof OutboundMessage one && !one.isExactlyOnce()) { // it may have been delivered: that is
+                // for QoS 1 to bear
+                giveGroupsAway(one);
             }
             message.settle(true);
         }
     }
 
     /** Parks a message that was not sent yet; false if there is nothing of it to keep. */
-    private boolean isKeptParked(OutboundMessage message) {
-        message.takeGroups().forEach(group -> redispatch.accept(message, group));
-        boolean kept = !message.isAtMostOnce() && message.forwarded().toAll();
+    private boolean isKeptParked(Outbound message) {
+        if (message instanceof OutboundMessage one) {
+            giveGroupsAway(one);
+        }
+        boolean kept = !message.isAtMostOnce() && message.isToAll();
         if (!kept) {
             forget(message);
-            if (message.isAtMostOnce() && message.forwarded().toAll()) {
-                observer.messageDropped(DropReason.PEER_GONE, 1);
+            if (message.isToAll()) {
+                observer.messageDropped(DropReason.PEER_GONE, message.count());
             }
         }
         message.settle(true);
         return kept;
     }
 
+    private void giveGroupsAway(OutboundMessage message) {
+        message.takeGroups().forEach(group -> redispatch.accept(message, group));
+    }
+
     /** The peer will not come back: nothing is kept for it. */
     void purge() {
         down();
+        unacknowledged.addAll(unsent);
         unacknowledged.forEach(this::forget);
-        unsent.forEach(this::forget);
-        if (!unacknowledged.isEmpty() || !unsent.isEmpty()) {
-            observer.messageDropped(DropReason.PEER_GONE, unacknowledged.size() + unsent.size());
-        }
+        unacknowledged.forEach(message -> observer.messageDropped(DropReason.PEER_GONE, message.count()));
         unacknowledged.clear();
         unsent.clear();
+        onTheirWay = 0;
         onTheirWayBytes = 0;
         peerEpoch = Long.MIN_VALUE;
         adjustPressure();
@@ -262,20 +273,18 @@ final class PeerOutbox {
         }
         int settled = 0;
         long settledBytes = 0;
-        while (!unacknowledged.isEmpty() && unacknowledged.element().sequence() <= ack.upTo()) {
-            OutboundMessage done = unacknowledged.remove();
-            settled++;
+        while (!unacknowledged.isEmpty() && unacknowledged.element().lastSequence() <= ack.upTo()) {
+            Outbound done = unacknowledged.remove();
+            settled += done.count();
             settledBytes += done.bytes();
-            for (int i = done.deliveries(); i > 0; i--) {
-                observer.messageDelivered(
-                        done.message().qos(), done.message().payload().size());
-            }
+            done.countDelivered(observer);
             done.settle(true);
             while (!markers.isEmpty() && markers.element().last == done) {
                 markers.remove().task.run();
             }
         }
         if (settled > 0) {
+            onTheirWay -= settled;
             onTheirWayBytes -= settledBytes;
             count.addAndGet(-settled);
             bytes.addAndGet(-settledBytes);
@@ -291,18 +300,16 @@ final class PeerOutbox {
     }
 
     private void refused(Frame.Refusal refusal) {
-        for (OutboundMessage message : unacknowledged) {
-            if (message.sequence() == refusal.sequence()) {
-                if (refusal.group().isEmpty()) {
-                    message.settle(false);
-                } else {
-                    redispatch.accept(message, MessageCodec.group(refusal.group()));
-                }
-                return;
+        for (Outbound message : unacknowledged) {
+            if (message.lastSequence() < refusal.sequence()) {
+                continue;
             }
-            if (message.sequence() > refusal.sequence()) {
-                return;
+            if (refusal.group().isEmpty()) {
+                message.settle(false);
+            } else if (message instanceof OutboundMessage one && one.sequence() == refusal.sequence()) {
+                redispatch.accept(one, MessageCodec.group(refusal.group()));
             }
+            return;
         }
     }
 
@@ -327,72 +334,76 @@ final class PeerOutbox {
         if (unacknowledged.isEmpty()) {
             return;
         }
-        long from = Math.min(received + 1, unacknowledged.getLast().sequence());
-        List<OutboundMessage> again = new ArrayList<>();
-        int size = 0;
-        for (OutboundMessage message : unacknowledged) {
-            if (message.sequence() < from) {
+        long from = Math.min(received + 1, unacknowledged.getLast().lastSequence());
+        Batch again = new Batch();
+        for (Outbound message : unacknowledged) {
+            if (message.lastSequence() < from) {
                 continue;
             }
-            if (isFull(again.size(), size, message)) {
+            if (!again.hasRoomFor(message)) {
                 if (!send(again)) {
                     return;
                 }
-                again.clear();
-                size = 0;
+                again = new Batch();
             }
             again.add(message);
-            size += message.bytes();
         }
         send(again);
     }
 
-    private boolean isFull(int messages, int size, OutboundMessage next) {
-        return messages >= settings.rowsPerFrame() || (messages > 0 && size + next.bytes() > settings.frameBytes());
-    }
-
-    private boolean send(List<OutboundMessage> messages) {
-        List<ForwardedMessage> forwarded = new ArrayList<>(messages.size());
-        messages.forEach(message -> forwarded.add(message.forwarded()));
-        long base = unacknowledged.isEmpty()
-                ? messages.get(0).sequence()
-                : unacknowledged.element().sequence();
-        return send.test(
-                new Frame.PublishBatch(peerEpoch, stream, base, messages.get(0).sequence(), forwarded));
+    private boolean send(Batch batch) {
+        long first = batch.parts.get(0).sequence();
+        long base = unacknowledged.isEmpty() ? first : unacknowledged.element().sequence();
+        return send.test(new Frame.OutboundBatch(peerEpoch, stream, base, first, batch.count, batch.parts));
     }
 
     private void pump() {
         while (reachable && !unsent.isEmpty() && hasRoom()) {
-            List<OutboundMessage> next = new ArrayList<>();
-            int size = 0;
-            Iterator<OutboundMessage> waiting = unsent.iterator();
-            while (waiting.hasNext()) {
-                OutboundMessage message = waiting.next();
-                if (isFull(next.size(), size, message)) {
+            Batch next = new Batch();
+            for (Outbound message : unsent) {
+                if (!next.hasRoomFor(message)) {
                     break;
                 }
-                message.number(lastSequence + next.size() + 1);
+                message.number(lastSequence + next.count + 1);
                 next.add(message);
-                size += message.bytes();
             }
             if (!send(next)) {
                 return; // later
             }
-            lastSequence += next.size();
-            for (OutboundMessage sent : next) {
+            lastSequence += next.count;
+            onTheirWay += next.count;
+            onTheirWayBytes += next.bytes;
+            for (Outbound sent : next.parts) {
                 unsent.remove();
                 unacknowledged.add(sent);
-                onTheirWayBytes += sent.bytes();
             }
         }
     }
 
-    private boolean hasRoom() {
-        return unacknowledged.size() < settings.windowMessages() && onTheirWayBytes < settings.windowBytes();
+    /** What goes into one frame. */
+    private final class Batch {
+
+        private final List<Outbound> parts = new ArrayList<>();
+        private int count;
+        private int bytes;
+
+        boolean hasRoomFor(Outbound next) {
+            return count == 0 || (count < settings.rowsPerFrame() && bytes + next.bytes() <= settings.frameBytes());
+        }
+
+        void add(Outbound next) {
+            parts.add(next);
+            count += next.count();
+            bytes += next.bytes();
+        }
     }
 
-    private void forget(OutboundMessage message) {
-        count.decrementAndGet();
+    private boolean hasRoom() {
+        return onTheirWay < settings.windowMessages() && onTheirWayBytes < settings.windowBytes();
+    }
+
+    private void forget(Outbound message) {
+        count.addAndGet(-message.count());
         bytes.addAndGet(-message.bytes());
     }
 

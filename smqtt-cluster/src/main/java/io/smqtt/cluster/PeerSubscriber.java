@@ -68,14 +68,13 @@ final class PeerSubscriber implements Subscriber {
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         LoopBuffers pass = buffers.get();
         boolean held = awaits && message.qos() != QoS.AT_MOST_ONCE;
-        OutboundMessage outbound = pass.messageFor(number, outbox, message, held ? ticket : RouteTicket.NONE);
+        RouteTicket awaited = held ? ticket : RouteTicket.NONE;
         String shareName = subscription.shareName();
         if (shareName == null) {
-            outbound.toAll();
+            pass.toAll(number, outbox, message, awaited);
         } else {
-            outbound.addGroup(new SharedFilter(shareName, subscription.filter()));
+            pass.toGroup(number, outbox, message, awaited, new SharedFilter(shareName, subscription.filter()));
         }
-        pass.added();
     }
 
     @Override

@@ -44,7 +44,7 @@ final class RouterPart implements LocalPart {
         protected LoopBuffers initialValue() {
             for (RoutingLoop loop : router().loops()) {
                 if (loop.executor().inEventLoop()) {
-                    return new LoopBuffers(loop, marks());
+                    return new LoopBuffers(loop.executor(), marks());
                 }
             }
             return new LoopBuffers(null, marks());
@@ -174,7 +174,12 @@ final class RouterPart implements LocalPart {
             try {
                 ForwardedMessage forwarded = inbound.forwarded();
                 router.routeForwarded(
-                        loop, forwarded.message(), forwarded.toAll(), forwarded.groups(), inbound, inbound::refuse);
+                        loop,
+                        forwarded.message(),
+                        forwarded.toAll(),
+                        forwarded.groups(),
+                        inbound.ticket(),
+                        inbound::refuse);
             } catch (RuntimeException e) {
                 LOG.error("a message of another node could not be routed", e);
                 inbound.fail();

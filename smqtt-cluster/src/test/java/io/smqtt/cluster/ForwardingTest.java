@@ -10,6 +10,7 @@ import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.DropReason;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
+import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,19 +123,61 @@ class ForwardingTest {
         c.subscribe("t");
         simulation.run(WHILE);
         LoopBuffers buffers = new LoopBuffers(null, () -> 1);
-        buffers.messageFor(0, a.outboxTo("b"), message("1"), RouteTicket.NONE).toAll();
-        buffers.messageFor(0, a.outboxTo("c"), message("2"), RouteTicket.NONE).toAll();
-        buffers.added();
+        buffers.toAll(0, a.outboxTo("b"), message("1"), RouteTicket.NONE);
+        buffers.toAll(0, a.outboxTo("c"), message("2"), RouteTicket.NONE);
         simulation.run(WHILE);
 
         assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(1L);
         assertThat(c.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(2L);
     }
 
+    @Test
+    void whatAPassHasAtQosZeroStaysInItsPlaceAndCountsOneByOne() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        for (int i = 0; i < 90; i++) {
+            a.publish("t", i, i % 10 == 9 ? QoS.AT_LEAST_ONCE : QoS.AT_MOST_ONCE, RouteTicket.NONE);
+        }
+        simulation.run(WHILE);
+
+        assertThat(b.arrivals())
+                .extracting(SimulatedNode.Arrival::number)
+                .containsExactlyElementsOf(LongStream.range(0, 90).boxed().toList());
+        assertThat(a.deliveries()).isEqualTo(90);
+        assertThat(a.deliveredBytes()).isEqualTo(10 + 2 * 80);
+        assertThat(a.outboxTo("b").size()).isZero();
+        assertThat(a.outboxTo("b").bytes()).isZero();
+    }
+
+    @Test
+    void aMessageAtQosZeroForAllAndForAGroupIsOne() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        LoopBuffers buffers = new LoopBuffers(a::later, () -> 1);
+        SharedFilter group = SharedFilter.of("$share/g/t");
+        ApplicationMessage first = message("1", QoS.AT_MOST_ONCE);
+        ApplicationMessage second = message("2", QoS.AT_MOST_ONCE);
+        PeerOutbox outbox = a.outboxTo("b");
+        buffers.toAll(0, outbox, first, RouteTicket.NONE);
+        buffers.toAll(0, outbox, first, RouteTicket.NONE);
+        buffers.toAll(0, outbox, second, RouteTicket.NONE);
+        buffers.toGroup(0, outbox, second, RouteTicket.NONE, group);
+        buffers.toAll(0, outbox, second, RouteTicket.NONE);
+        simulation.run(WHILE);
+
+        assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(1L, 2L);
+        assertThat(b.arrivals()).allMatch(SimulatedNode.Arrival::toAll);
+        assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::groups).containsExactly(List.of(), List.of(group));
+    }
+
     private ApplicationMessage message(String text) {
+        return message(text, QoS.AT_LEAST_ONCE);
+    }
+
+    private ApplicationMessage message(String text, QoS qos) {
         return ApplicationMessage.builder("t")
                 .payload(text)
-                .qos(QoS.AT_LEAST_ONCE)
+                .qos(qos)
                 .build()
                 .accepted(simulation.nanoTime(), "publisher");
     }
@@ -247,6 +290,7 @@ class ForwardingTest {
         for (int i = 0; i < 80; i++) {
             tickets.add(published(i));
         }
+        simulation.run(Duration.ofMillis(1));
         assertThat(tickets.subList(0, 50)).noneMatch(ticket -> ticket.failed);
         assertThat(tickets.subList(50, 80)).allMatch(ticket -> ticket.failed);
         assertThat(a.dropped(DropReason.PEER_QUEUE)).isEqualTo(30);

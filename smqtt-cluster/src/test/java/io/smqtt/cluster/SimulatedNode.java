@@ -55,6 +55,10 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private boolean failsToRetain;
     private int failures;
     private final SimulatedClients clients;
+    private final LoopBuffers buffers;
+    private final List<String> numbers = new ArrayList<>();
+    private int deliveries;
+    private long deliveredBytes;
 
     /** A message that was taken over. */
     record Arrival(String from, String topic, long number, QoS qos, boolean toAll, List<SharedFilter> groups) {}
@@ -66,6 +70,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         this.process = network.start(nodeId);
         this.loop = new SimulatedLoop(simulation);
         this.clients = new SimulatedClients(loop);
+        this.buffers = new LoopBuffers(loop, RouterPart.marks());
         this.node = new ClusterNode(
                 new NodeIdentity(nodeId, epoch),
                 process,
@@ -177,14 +182,18 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         int count = 0;
         for (Map.Entry<String, Map<String, Integer>> other : remote.entrySet()) {
             if (other.getValue().containsKey(topic)) {
-                OutboundMessage outbound = new OutboundMessage(message);
-                outbound.toAll();
-                outbound.hold(ticket);
-                outboxes.get(other.getKey()).offer(List.of(outbound));
+                buffers.toAll(numberOf(other.getKey()), outboxes.get(other.getKey()), message, ticket);
                 count++;
             }
         }
         return count;
+    }
+
+    private int numberOf(String other) {
+        if (!numbers.contains(other)) {
+            numbers.add(other);
+        }
+        return numbers.indexOf(other);
     }
 
     /** Sends a message to one member of a group on another node. */
@@ -195,10 +204,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 .qos(QoS.AT_LEAST_ONCE)
                 .build()
                 .accepted(simulation.nanoTime(), nodeId);
-        OutboundMessage outbound = new OutboundMessage(message);
-        outbound.addGroup(shared);
-        outbound.hold(ticket);
-        outboxes.get(to).offer(List.of(outbound));
+        buffers.toGroup(numberOf(to), outboxes.get(to), message, ticket, shared);
     }
 
     private long wallClockMillis() {
@@ -270,6 +276,26 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     int dropped(DropReason reason) {
         return drops.getOrDefault(reason, 0);
+    }
+
+    /** How many messages others have taken over. */
+    int deliveries() {
+        return deliveries;
+    }
+
+    void later(Runnable task) {
+        loop.execute(task);
+    }
+
+    /** What the payloads of the messages have that others have taken over. */
+    long deliveredBytes() {
+        return deliveredBytes;
+    }
+
+    @Override
+    public void messageDelivered(QoS qos, int payloadBytes) {
+        deliveries++;
+        deliveredBytes += payloadBytes;
     }
 
     @Override
