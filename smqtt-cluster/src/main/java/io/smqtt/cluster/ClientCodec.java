@@ -240,7 +240,7 @@ final class ClientCodec {
         target.number(part.messages().size());
         FrameWriter block = new FrameWriter(256);
         for (StoredMessage message : part.messages()) {
-            block.clear();
+            block.truncate(0);
             message(block, message, nowNanos);
             target.block(block);
         }

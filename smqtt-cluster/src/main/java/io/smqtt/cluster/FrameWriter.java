@@ -85,11 +85,6 @@ final class FrameWriter {
         return this;
     }
 
-    /** What another writer holds. */
-    FrameWriter raw(FrameWriter other) {
-        return raw(other.bytes, other.size);
-    }
-
     void putInt(int at, int value) {
         bytes[at] = (byte) (value >>> 24);
         bytes[at + 1] = (byte) (value >>> 16);
@@ -103,12 +98,13 @@ final class FrameWriter {
         return raw(other.bytes, other.size);
     }
 
-    void clear() {
-        size = 0;
+    /** Forgets all but what was written first. */
+    void truncate(int bytesKept) {
+        size = bytesKept;
     }
 
     byte[] toByteArray() {
-        return size == bytes.length ? bytes : Arrays.copyOf(bytes, size);
+        return Arrays.copyOf(bytes, size);
     }
 
     private void reserve(int more) {

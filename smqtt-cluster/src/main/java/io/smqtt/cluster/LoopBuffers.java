@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoopBuffers {
 
+    private static final int MAXIMUM_RUN_MESSAGES = 256;
+    private static final int MAXIMUM_RUN_BYTES = 16 * 1024;
+
     private final @Nullable Executor loop;
     private final Runnable flushTask = this::flush;
     private @Nullable Buffer[] buffers = new @Nullable Buffer[4];
@@ -120,7 +123,13 @@ final class LoopBuffers {
         private final PeerOutbox outbox;
         private List<Outbound> messages = new ArrayList<>();
         private @Nullable OutboundMessage last;
-        private @Nullable OutboundRun run;
+
+        /** The run that is being written; its array is used again. */
+        private final FrameWriter run = new FrameWriter(1024);
+
+        private int runMessages;
+        private int runBytes;
+        private long runPayloadBytes;
 
         /** Goes into the run when it is known that no group wants it too. */
         private @Nullable ApplicationMessage plain;
@@ -148,7 +157,7 @@ final class LoopBuffers {
                 message.toAll();
             }
             writePlain();
-            run = null;
+            endRun();
             last = message;
             messages.add(message);
         }
@@ -159,18 +168,29 @@ final class LoopBuffers {
                 return;
             }
             plain = null;
-            OutboundRun open = run;
-            if (open == null || open.isFull()) {
-                open = new OutboundRun();
-                run = open;
-                messages.add(open);
+            if (runMessages >= MAXIMUM_RUN_MESSAGES || runBytes >= MAXIMUM_RUN_BYTES) {
+                endRun();
             }
-            open.add(next);
+            run.truncate(runBytes); // one that failed may have left something
+            MessageCodec.writeBlock(run, next, true, List.of(), next.acceptedAtNanos());
+            runBytes = run.size();
+            runMessages++;
+            runPayloadBytes += next.payload().size();
+        }
+
+        private void endRun() {
+            if (runMessages > 0) {
+                run.truncate(runBytes);
+                messages.add(new OutboundRun(run.toByteArray(), runMessages, runPayloadBytes));
+                runMessages = 0;
+                runBytes = 0;
+                runPayloadBytes = 0;
+            }
         }
 
         void flush() {
             writePlain();
-            run = null;
+            endRun();
             last = null;
             if (!messages.isEmpty()) {
                 List<Outbound> pass = messages;

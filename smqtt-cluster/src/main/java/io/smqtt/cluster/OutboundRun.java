@@ -4,7 +4,6 @@ package io.smqtt.cluster;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerObserver;
-import java.util.List;
 
 /**
  * Small messages at QoS 0 that one pass of an event loop has for a peer, written at once as they will be in the frame: nobody
@@ -12,29 +11,32 @@ import java.util.List;
  */
 final class OutboundRun extends Outbound {
 
-    private static final int MAXIMUM_MESSAGES = 256;
-    private static final int MAXIMUM_BYTES = 16 * 1024;
-    private static final int LARGEST_PAYLOAD = 1024;
+    private static final int LARGEST_MESSAGE = 1024;
+    private static final int OVERHEAD_BYTES = 96;
 
-    private final FrameWriter blocks = new FrameWriter(2 * 1024);
-    private int count;
-    private long payloadBytes;
+    private final byte[] blocks;
+    private final int count;
+    private final long payloadBytes;
 
-    /** Tells whether a message that goes to all is one for a run. One that expires is written when it is sent. */
+    /**
+     * Creates a run.
+     *
+     * @param blocks the messages as they are in a frame
+     * @param count how many they are
+     * @param payloadBytes what their payloads have together
+     */
+    OutboundRun(byte[] blocks, int count, long payloadBytes) {
+        this.blocks = blocks;
+        this.count = count;
+        this.payloadBytes = payloadBytes;
+    }
+
+    /** Tells whether a message that goes to all may be in a run. One that expires is written when it is sent. */
     static boolean takes(ApplicationMessage message) {
+        String publisher = message.publisherId();
         return message.qos() == QoS.AT_MOST_ONCE
-                && message.remainingExpirySeconds(message.acceptedAtNanos()) == ApplicationMessage.NEVER
-                && message.payload().size() <= LARGEST_PAYLOAD;
-    }
-
-    boolean isFull() {
-        return count >= MAXIMUM_MESSAGES || blocks.size() >= MAXIMUM_BYTES;
-    }
-
-    void add(ApplicationMessage message) {
-        MessageCodec.writeBlock(blocks, message, true, List.of(), 0);
-        count++;
-        payloadBytes += message.payload().size();
+                && message.footprintBytes() + (publisher == null ? 0 : publisher.length()) <= LARGEST_MESSAGE
+                && message.remainingExpirySeconds(message.acceptedAtNanos()) == ApplicationMessage.NEVER;
     }
 
     @Override
@@ -44,7 +46,7 @@ final class OutboundRun extends Outbound {
 
     @Override
     int bytes() {
-        return blocks.size();
+        return blocks.length + OVERHEAD_BYTES;
     }
 
     @Override
@@ -74,6 +76,6 @@ final class OutboundRun extends Outbound {
 
     @Override
     void writeTo(FrameWriter target, long nowNanos) {
-        target.raw(blocks);
+        target.raw(blocks, blocks.length);
     }
 }

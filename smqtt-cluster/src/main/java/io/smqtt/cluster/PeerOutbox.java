@@ -301,15 +301,17 @@ final class PeerOutbox {
 
     private void refused(Frame.Refusal refusal) {
         for (Outbound message : unacknowledged) {
-            if (message.lastSequence() < refusal.sequence()) {
-                continue;
+            if (message.sequence() > refusal.sequence()) {
+                return; // told again: that one has been seen to
             }
-            if (refusal.group().isEmpty()) {
-                message.settle(false);
-            } else if (message instanceof OutboundMessage one && one.sequence() == refusal.sequence()) {
-                redispatch.accept(one, MessageCodec.group(refusal.group()));
+            if (message.lastSequence() >= refusal.sequence()) {
+                if (refusal.group().isEmpty()) {
+                    message.settle(false);
+                } else if (message instanceof OutboundMessage one) {
+                    redispatch.accept(one, MessageCodec.group(refusal.group()));
+                }
+                return;
             }
-            return;
         }
     }
 

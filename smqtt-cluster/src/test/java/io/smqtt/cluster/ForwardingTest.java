@@ -132,6 +132,23 @@ class ForwardingTest {
     }
 
     @Test
+    void aRefusalThatIsToldAgainIsNotThatOfAnotherMessage() {
+        b.subscribe("t");
+        b.cannotTake(0);
+        b.takesUpTo(Duration.ofMillis(20).toNanos());
+        simulation.run(WHILE);
+        List<Ticket> tickets = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            tickets.add(published(i));
+            simulation.run(Duration.ofMillis(1)); // a frame for each, before the first is answered
+        }
+        simulation.run(WHILE);
+
+        assertThat(tickets).noneMatch(Ticket::isOpen);
+        assertThat(tickets).extracting(ticket -> ticket.failed).containsExactly(true, false, false, false, false);
+    }
+
+    @Test
     void whatAPassHasAtQosZeroStaysInItsPlaceAndCountsOneByOne() {
         b.subscribe("t");
         simulation.run(WHILE);

@@ -51,6 +51,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private long clockAheadMillis;
     private long longestTaking;
     private boolean refusesGroups;
+    private long cannotTake = -1;
     private int left;
     private boolean failsToRetain;
     private int failures;
@@ -131,6 +132,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     void takesUpTo(long nanos) {
         longestTaking = nanos;
+    }
+
+    /** Fails to take over the message of this number. */
+    void cannotTake(long number) {
+        cannotTake = number;
     }
 
     void refusesGroups() {
@@ -340,7 +346,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                     forwarded.toAll(),
                     refusesGroups ? List.of() : forwarded.groups()));
             long taking = (long) (simulation.random().nextDouble() * longestTaking);
-            loop.schedule(() -> inbound.release(true), taking, TimeUnit.NANOSECONDS);
+            boolean taken = Long.parseLong(message.payload().asString()) != cannotTake;
+            loop.schedule(() -> inbound.release(taken), taking, TimeUnit.NANOSECONDS);
         }
     }
 
