@@ -19,7 +19,10 @@ final class InboundMessage implements RouteTicket {
     private final InboundBatch batch;
     private final long sequence;
     private final ForwardedMessage forwarded;
+
+    @SuppressWarnings("UnusedVariable") // counted by HOLDS
     private volatile int holds = 1;
+
     private volatile boolean failed;
 
     InboundMessage(InboundBatch batch, long sequence, ForwardedMessage forwarded) {
