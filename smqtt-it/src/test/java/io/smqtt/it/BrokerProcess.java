@@ -110,7 +110,8 @@ final class BrokerProcess implements AutoCloseable {
         return List.of(Files.readString(file).split("\0"));
     }
 
-    private static List<String> program() {
+    /** The words that begin a command of the tested program. */
+    static List<String> program() {
         String jar = System.getProperty("smqtt.jar", "");
         if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {
             return List.of(
