@@ -5,6 +5,8 @@ import io.smqtt.access.AclFile;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.ManagementTlsConfig;
+import io.smqtt.config.TlsConfig;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
@@ -14,6 +16,7 @@ import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.spi.Ticker;
 import io.smqtt.transport.Listeners;
+import io.smqtt.transport.TlsContexts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -159,6 +162,12 @@ public final class BrokerBuilder {
             collect(problems, () -> AclFile.read(rules));
         }
         config.listeners().forEach((name, listener) -> collect(problems, () -> Listeners.check(name, listener)));
+        ManagementTlsConfig management = config.management().tls();
+        if (management != null) {
+            TlsConfig tls = TlsConfig.builder(management.certificate(), management.key())
+                    .build();
+            collect(problems, () -> TlsContexts.check("management.tls", tls));
+        }
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }

@@ -7,6 +7,7 @@ import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.config.ManagementTlsConfig;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.config.TlsConfig;
 import java.nio.file.Files;
@@ -74,6 +75,11 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
         requireReadable("access.password-file", broker.access().passwordFile(), problems);
         requireReadable("access.acl-file", broker.access().aclFile(), problems);
         requireReadable("management.token-file", broker.management().tokenFile(), problems);
+        ManagementTlsConfig management = broker.management().tls();
+        if (management != null) {
+            requireReadable("management.tls.certificate", management.certificate(), problems);
+            requireReadable("management.tls.key", management.key(), problems);
+        }
         requireReadable("cluster.tls", broker.cluster().tls(), problems);
         for (Map.Entry<String, ListenerConfig> listener : broker.listeners().entrySet()) {
             requireReadable(

@@ -2,6 +2,7 @@
 package io.smqtt.bootstrap;
 
 import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.ManagementTlsConfig;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import javax.net.ssl.HttpsURLConnection;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the management port of a running broker. Blocks; for one thread. */
@@ -22,10 +24,14 @@ final class ManagementClient {
 
     private final URI base;
     private final @Nullable Path tokenFile;
+    private final @Nullable Path authorities;
+    private final boolean pinned;
 
-    private ManagementClient(URI base, @Nullable Path tokenFile) {
+    private ManagementClient(URI base, @Nullable Path tokenFile, @Nullable Path authorities, boolean pinned) {
         this.base = base;
         this.tokenFile = tokenFile;
+        this.authorities = authorities;
+        this.pinned = pinned;
     }
 
     /**
@@ -34,16 +40,27 @@ final class ManagementClient {
      * @param management the configuration
      * @param url where the management port is instead, or null
      * @param tokenFile the file that holds the token instead, or null
-     * @param directory what the file is relative to
+     * @param authorities the file of certificates that the port's is verified against instead, or null
+     * @param directory what the files are relative to
      * @return not connected yet
      * @throws IllegalArgumentException if the URL is none of HTTP; its message is for people
      */
     static ManagementClient of(
-            ManagementConfig management, @Nullable String url, @Nullable String tokenFile, Path directory) {
-        String base = url == null ? "http://" + reachable(management.host()) + ":" + management.port() : url;
+            ManagementConfig management,
+            @Nullable String url,
+            @Nullable String tokenFile,
+            @Nullable String authorities,
+            Path directory) {
+        ManagementTlsConfig tls = management.tls();
+        String scheme = tls == null ? "http://" : "https://";
+        String base = url == null ? scheme + reachable(management.host()) + ":" + management.port() : url;
+        boolean pinned = url == null && authorities == null && tls != null;
+        Path trusted = authorities == null ? null : directory.resolve(authorities);
         return new ManagementClient(
                 parse(base.replaceAll("/+$", "")),
-                tokenFile == null ? management.tokenFile() : directory.resolve(tokenFile));
+                tokenFile == null ? management.tokenFile() : directory.resolve(tokenFile),
+                pinned && tls != null ? tls.certificate() : trusted,
+                pinned);
     }
 
     private static URI parse(String url) {
@@ -93,6 +110,9 @@ final class ManagementClient {
         URL url = URI.create(base + path).toURL();
         if (!(url.openConnection() instanceof HttpURLConnection connection)) {
             throw new IOException("it is not asked by HTTP");
+        }
+        if (authorities != null && connection instanceof HttpsURLConnection secured) {
+            TrustedCertificates.of(authorities).trustedBy(secured, pinned);
         }
         connection.setConnectTimeout(PATIENCE_MILLIS);
         connection.setReadTimeout(PATIENCE_MILLIS);

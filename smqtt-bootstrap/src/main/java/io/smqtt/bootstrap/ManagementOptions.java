@@ -17,7 +17,7 @@ final class ManagementOptions {
     @Nullable
     CommandSpec command;
 
-    @Option(names = "--url", paramLabel = "URL", description = "The management port, e.g. http://127.0.0.1:18083.")
+    @Option(names = "--url", paramLabel = "URL", description = "The management port, e.g. https://127.0.0.1:18083.")
     @Nullable
     String url;
 
@@ -27,6 +27,16 @@ final class ManagementOptions {
             description = "Holds the token. Default: management.token-file.")
     @Nullable
     String tokenFile;
+
+    @Option(
+            names = "--ca",
+            paramLabel = "FILE",
+            description = {
+                "PEM certificates that the port's own is verified against. Default: those of this Java;",
+                "for the broker of the configuration, its management.tls.certificate itself."
+            })
+    @Nullable
+    String authorities;
 
     /**
      * Finds the management port of the broker that the configuration describes, unless a flag names another one.
@@ -40,7 +50,7 @@ final class ManagementOptions {
     ManagementClient client(ConfigOptions options, Surroundings surroundings) {
         ManagementConfig management = options.load(surroundings).broker().management();
         try {
-            return ManagementClient.of(management, url, tokenFile, surroundings.directory());
+            return ManagementClient.of(management, url, tokenFile, authorities, surroundings.directory());
         } catch (IllegalArgumentException e) {
             throw new ParameterException(Objects.requireNonNull(command).commandLine(), e.getMessage());
         }

@@ -55,7 +55,7 @@ class ManagementClientTest {
     }
 
     private ManagementClient client(String tokenFile) {
-        return ManagementClient.of(ManagementConfig.defaults(), url() + "/", tokenFile, directory);
+        return ManagementClient.of(ManagementConfig.defaults(), url() + "/", tokenFile, null, directory);
     }
 
     @Test
@@ -75,7 +75,7 @@ class ManagementClientTest {
                 .tokenFile(Files.writeString(directory.resolve("configured"), "other"))
                 .build();
 
-        ManagementClient client = ManagementClient.of(config, null, null, directory);
+        ManagementClient client = ManagementClient.of(config, null, null, null, directory);
 
         assertThat(client.get("/metrics", "text/plain")).isEqualTo("at /metrics\n");
         assertThat(authorization).hasValue("Bearer other");
@@ -118,7 +118,7 @@ class ManagementClientTest {
                 ""
             })
     void whatIsNoUrlOfHttpIsRefused(String url) {
-        assertThatThrownBy(() -> ManagementClient.of(ManagementConfig.defaults(), url, null, directory))
+        assertThatThrownBy(() -> ManagementClient.of(ManagementConfig.defaults(), url, null, null, directory))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("--url must be like http://127.0.0.1:18083");
     }

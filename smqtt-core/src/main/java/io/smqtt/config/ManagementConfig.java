@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param port the port; 0 for any free one
  * @param tokenFile the file that holds the bearer token; without one metrics and the nodes of the cluster are free on
  *     loopback, and the rest needs the token that the broker makes in its data directory
+ * @param tls makes the port speak HTTPS; null for HTTP
  * @param enabled whether there are metrics, a management port and status topics
  * @param sysInterval how often the topics below $SYS/broker are written; 0 for never
  * @param otlp where metrics are sent as OpenTelemetry wants them, or null
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ManagementConfig(
         @ConfigDoc(
-                "the address to bind to; any other than a loopback address needs `token-file`, and a proxy with TLS in front")
+                "the address to bind to; any other than a loopback address needs `token-file`, and should have `tls`")
         String host,
 
         @ConfigDoc(
@@ -36,6 +37,8 @@ public record ManagementConfig(
                         + "metrics and the nodes of the cluster, and the rest needs the token in the file `management.token` of the data directory")
         @Nullable
         Path tokenFile,
+
+        @Nullable ManagementTlsConfig tls,
 
         @ConfigDoc("false for no metrics, no management port and no topics below `$SYS`")
         boolean enabled,
@@ -67,7 +70,7 @@ public record ManagementConfig(
      * @return a configuration that is safe to run
      */
     public static ManagementConfig defaults() {
-        return new ManagementConfig("127.0.0.1", 18_083, null, true, Duration.ofSeconds(10), null, null, null);
+        return new ManagementConfig("127.0.0.1", 18_083, null, null, true, Duration.ofSeconds(10), null, null, null);
     }
 
     /**
@@ -94,6 +97,7 @@ public record ManagementConfig(
         private String host;
         private int port;
         private @Nullable Path tokenFile;
+        private @Nullable ManagementTlsConfig tls;
         private boolean enabled;
         private Duration sysInterval;
         private @Nullable OtlpConfig otlp;
@@ -104,6 +108,7 @@ public record ManagementConfig(
             host = from.host;
             port = from.port;
             tokenFile = from.tokenFile;
+            tls = from.tls;
             enabled = from.enabled;
             sysInterval = from.sysInterval;
             otlp = from.otlp;
@@ -126,6 +131,12 @@ public record ManagementConfig(
         /** {@return this, with {@link ManagementConfig#tokenFile()} set to the argument} */
         public Builder tokenFile(@Nullable Path value) {
             tokenFile = value;
+            return this;
+        }
+
+        /** {@return this, with {@link ManagementConfig#tls()} set to the argument} */
+        public Builder tls(@Nullable ManagementTlsConfig value) {
+            tls = value;
             return this;
         }
 
@@ -166,7 +177,7 @@ public record ManagementConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public ManagementConfig build() {
-            return new ManagementConfig(host, port, tokenFile, enabled, sysInterval, otlp, influx, tracing);
+            return new ManagementConfig(host, port, tokenFile, tls, enabled, sysInterval, otlp, influx, tracing);
         }
     }
 }

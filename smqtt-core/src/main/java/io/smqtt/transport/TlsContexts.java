@@ -27,12 +27,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS of one listener, 1.2 and 1.3 only. Holds the context made from the files as they were last read; a connection keeps
+ * TLS of one listener or of the management port, 1.2 and 1.3 only. Holds the context made from the files as they were last read; a connection keeps
  * the one it began with. The Java platform's TLS is used, or OpenSSL if the application brings it.
  *
  * <p>Any thread; making and reloading read files and so may block.
  */
-final class TlsContexts {
+public final class TlsContexts {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsContexts.class);
     private static final String[] VERSIONS = {"TLSv1.3", "TLSv1.2"};
@@ -49,19 +49,30 @@ final class TlsContexts {
      * @param config what it holds
      * @throws ConfigurationException if a file cannot be used
      */
-    TlsContexts(String key, TlsConfig config) {
+    public TlsContexts(String key, TlsConfig config) {
         this.key = key;
         this.config = config;
         this.current = load();
     }
 
-    /** Reads the files for nothing but the exception that the constructor would throw. */
-    static void check(String key, TlsConfig config) {
+    /**
+     * Reads the files for nothing but the exception that the constructor would throw.
+     *
+     * @param key the configuration key of the block, for messages
+     * @param config what it holds
+     * @throws ConfigurationException if a file cannot be used
+     */
+    public static void check(String key, TlsConfig config) {
         Objects.requireNonNull(new TlsContexts(key, config).current);
     }
 
-    /** A handler for a new connection. */
-    SslHandler newHandler(ByteBufAllocator allocator) {
+    /**
+     * A handler for a new connection.
+     *
+     * @param allocator of the connection
+     * @return to be the first handler of its pipeline; has no handshake timeout of its own
+     */
+    public SslHandler newHandler(ByteBufAllocator allocator) {
         return new GuardedTls(current.newEngine(allocator));
     }
 
@@ -71,7 +82,7 @@ final class TlsContexts {
      * @return the files
      * @throws ConfigurationException if a file cannot be used; all stays as it was
      */
-    List<Path> reload() {
+    public List<Path> reload() {
         current = load();
         List<Path> files = new ArrayList<>(List.of(config.certificate(), config.key()));
         Path authorities = config.clientCa();

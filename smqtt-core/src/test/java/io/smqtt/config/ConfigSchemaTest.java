@@ -179,6 +179,10 @@ class ConfigSchemaTest {
     /** What has to be there for a key to be allowed. */
     private static Map<String, ConfigValue> needed(String name) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
+        if (name.startsWith("management.tls.")) {
+            values.put("management.tls.certificate", new ConfigValue("server.crt", "needed", BASE));
+            values.put("management.tls.key", new ConfigValue("server.key", "needed", BASE));
+        }
         for (String block : List.of("management.otlp.", "management.influx.", "management.tracing.")) {
             if (name.startsWith(block)) {
                 values.put(block + "url", new ConfigValue("http://127.0.0.1:1", "needed", BASE));

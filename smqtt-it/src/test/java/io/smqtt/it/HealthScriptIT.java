@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,11 +36,64 @@ class HealthScriptIT {
         assertThat(health("ready", port)).isNotZero();
     }
 
+    /** By curl where there is one, else by openssl, which is in the image. */
+    @Test
+    void aPortWithTlsIsAskedByWhatThereIs() throws IOException {
+        TestCertificates certificates = TestCertificates.in(directory);
+        Path file = Files.writeString(directory.resolve("smqtt.yaml"), """
+                management:
+                  port: 0
+                  tls: {certificate: '%s', key: '%s'}
+                listeners:
+                  tcp: {host: 127.0.0.1, port: 0}
+                  ws: {enabled: false}
+                """.formatted(
+                        certificates.serverCertificate(), certificates.serverKey()));
+        Path noCurl = Files.createDirectory(directory.resolve("bin"));
+        for (String program : List.of("bash", "env", "openssl", "timeout")) {
+            Files.createSymbolicLink(noCurl.resolve(program), program(program));
+        }
+        int port;
+        try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), file)) {
+            port = broker.port("management");
+
+            for (String path : List.of(System.getenv("PATH"), noCurl.toString())) {
+                assertThat(health("ready", port, path)).as(path).isZero();
+                assertThat(health("no-such-path", port, path)).as(path).isNotZero();
+            }
+            assertThat(health("ready", port)).as("without TLS").isNotZero();
+        }
+        assertThat(health("ready", port, noCurl.toString())).isNotZero();
+    }
+
+    private static Path program(String name) {
+        return Stream.of(System.getenv("PATH").split(":"))
+                .map(folder -> Path.of(folder, name))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(name + " is missing"));
+    }
+
     private static int health(String what, int port) {
-        Path script =
-                BrokerProcess.script().resolveSibling("../deploy/docker/health").normalize();
-        try (CapturedProcess process =
-                CapturedProcess.start("health", new ProcessBuilder(script.toString(), what, Integer.toString(port)))) {
+        return run(new ProcessBuilder(script(), what, Integer.toString(port)));
+    }
+
+    private static int health(String what, int port, String path) {
+        ProcessBuilder command = new ProcessBuilder(script(), what, Integer.toString(port));
+        command.environment().put("SMQTT_HEALTH_TLS", "true");
+        command.environment().put("PATH", path);
+        return run(command);
+    }
+
+    private static String script() {
+        return BrokerProcess.script()
+                .resolveSibling("../deploy/docker/health")
+                .normalize()
+                .toString();
+    }
+
+    private static int run(ProcessBuilder command) {
+        try (CapturedProcess process = CapturedProcess.start("health", command)) {
             return process.awaitExit(BrokerPair.PATIENCE);
         }
     }

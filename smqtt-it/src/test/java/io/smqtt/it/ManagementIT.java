@@ -2,12 +2,14 @@
 package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -17,7 +19,9 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -144,6 +148,104 @@ class ManagementIT {
             assertThat(status(broker, "/elsewhere", Files.readString(file).strip()))
                     .isEqualTo(404);
         }
+    }
+
+    @Test
+    void withTlsItSpeaksHttpsAndTheProgramKnowsWhomToTrust() throws Exception {
+        TestCertificates certificates = TestCertificates.in(directory);
+        Path token = Files.writeString(directory.resolve("token"), TOKEN);
+        String[] settings = {
+            "management.token-file=" + token,
+            "management.tls.certificate=" + certificates.serverCertificate(),
+            "management.tls.key=" + certificates.serverKey()
+        };
+        try (BrokerProcess broker = start(settings)) {
+            String url = "https://127.0.0.1:" + broker.port("management");
+            assertThatThrownBy(() -> get(broker, "/health/ready")).isInstanceOf(IOException.class); // no HTTP
+            BigInteger serial = serial(certificates, url);
+
+            String ca = certificates.authority().toString();
+            top(0, "smqtt at " + url, "--url", url, "--ca", ca, "--token-file", token.toString());
+            top(
+                    1,
+                    "no metrics from " + url,
+                    "--url",
+                    url,
+                    "--token-file",
+                    token.toString()); // a stranger's certificate
+            top(1, "holds no certificates", "--url", url, "--ca", token.toString());
+
+            certificates.renewServer();
+            broker.signal("HUP");
+            broker.awaitLine("read again");
+            assertThat(serial(certificates, url)).isNotEqualTo(serial);
+
+            Files.writeString(certificates.serverKey(), "no key");
+            broker.signal("HUP");
+            broker.awaitLine("management.tls.key");
+            assertThat(serial(certificates, url)).isNotEqualTo(serial); // what it had before
+        }
+    }
+
+    /** The certificate of the own broker need not name the address it is asked by. */
+    @Test
+    void theBrokerOfTheConfigurationIsKnownByItsCertificate() throws Exception {
+        Path certificate = directory.resolve("own.crt");
+        Path key = directory.resolve("own.key");
+        List<String> openssl = List.of(
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=broker.example.com",
+                "-keyout",
+                key.toString(),
+                "-out",
+                certificate.toString());
+        try (CapturedProcess made = CapturedProcess.start("openssl", new ProcessBuilder(openssl))) {
+            assertThat(made.awaitExit(PATIENCE)).as(made.report()).isZero();
+        }
+        String[] settings = {"management.tls.certificate=" + certificate, "management.tls.key=" + key};
+        try (BrokerProcess broker = start(settings)) {
+            String port = Integer.toString(broker.port("management"));
+            top(
+                    0,
+                    "smqtt at https://127.0.0.1:" + port,
+                    "--set",
+                    settings[0],
+                    "--set",
+                    settings[1],
+                    "--set",
+                    "management.port=" + port);
+            top(1, "127.0.0.1", "--url", "https://127.0.0.1:" + port, "--ca", certificate.toString());
+        }
+    }
+
+    private void top(int code, String says, String... options) {
+        List<String> arguments = new ArrayList<>(List.of("top", "--interval=0.2", "--count=1"));
+        arguments.addAll(List.of(options));
+        try (CapturedProcess top = BrokerProcess.run(directory, arguments.toArray(String[]::new))) {
+            assertThat(top.awaitExit(PATIENCE)).as("exit code%s", top.report()).isEqualTo(code);
+            assertThat(top.report()).contains(says);
+        }
+    }
+
+    /** Of the certificate that the port shows to one who asks whether the broker is ready. */
+    private static BigInteger serial(TestCertificates certificates, String url) throws Exception {
+        HttpClient client = HttpClient.newBuilder()
+                .sslContext(TestCertificates.context(certificates.authority()))
+                .build();
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url + "/health/ready"))
+                .timeout(PATIENCE)
+                .build();
+        HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
+        assertThat(response.body()).isEqualTo("{\"status\":\"up\"}\n");
+        return ((X509Certificate) response.sslSession().orElseThrow().getPeerCertificates()[0]).getSerialNumber();
     }
 
     @Test

@@ -10,12 +10,17 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.AttributeKey;
 import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.ManagementTlsConfig;
+import io.smqtt.config.TlsConfig;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.transport.BindFailedException;
+import io.smqtt.transport.TlsContexts;
 import java.io.ByteArrayOutputStream;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -60,6 +65,7 @@ final class ManagementServer {
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
     private final ManagementConfig config;
+    private final @Nullable TlsContexts tls;
     private final ManagementToken token;
     private final PrometheusMeterRegistry registry;
     private final Health health;
@@ -79,11 +85,31 @@ final class ManagementServer {
             boolean nativeTransport,
             Duration firstRequest) {
         this.config = config;
+        this.tls = tls(config);
         this.token = token;
         this.registry = registry;
         this.health = health;
         this.nativeTransport = nativeTransport;
         this.firstRequest = firstRequest;
+    }
+
+    private static @Nullable TlsContexts tls(ManagementConfig config) {
+        ManagementTlsConfig files = config.tls();
+        return files == null
+                ? null
+                : new TlsContexts(
+                        "management.tls",
+                        TlsConfig.builder(files.certificate(), files.key()).build());
+    }
+
+    /**
+     * Reads certificate and key again, for connections to come. Blocks.
+     *
+     * @return the files; none without TLS
+     * @throws io.smqtt.config.ConfigurationException if one cannot be used; then all stays as it was
+     */
+    List<Path> reload() {
+        return tls == null ? List.of() : tls.reload();
     }
 
     /** Answers the paths with a prefix by somebody else from now on. */
@@ -104,7 +130,11 @@ final class ManagementServer {
                 })
                 .doOnNext(bound -> {
                     server = bound;
-                    LOG.info("management port bound to {}:{}", config.host(), bound.port());
+                    LOG.info(
+                            "management port bound to {}:{}{}",
+                            config.host(),
+                            bound.port(),
+                            tls == null ? "" : ", TLS");
                 })
                 .onErrorMap(cause -> new BindFailedException(NAME, config.host() + ":" + config.port(), root(cause)))
                 .then();
@@ -136,6 +166,9 @@ final class ManagementServer {
         if (tooMany) {
             channel.close();
             return;
+        }
+        if (tls != null) {
+            channel.pipeline().addFirst(tls.newHandler(channel.alloc()));
         }
         ScheduledFuture<?> silent = channel.eventLoop()
                 .schedule(

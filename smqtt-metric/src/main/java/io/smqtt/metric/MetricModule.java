@@ -276,15 +276,25 @@ public final class MetricModule implements BrokerModule {
         health.listening();
     }
 
-    /** Reads the token again. */
+    /** Reads the token, and the certificate of the management port, again. */
     @Override
     public ReloadResult reload() {
+        List<String> read = new ArrayList<>();
+        List<String> problems = new ArrayList<>();
         try {
             Path file = token.reload();
-            return file == null ? ReloadResult.NOTHING : new ReloadResult(List.of(String.valueOf(file)), List.of());
+            if (file != null) {
+                read.add(file.toString());
+            }
         } catch (ConfigurationException e) {
-            return new ReloadResult(List.of(), List.of(String.valueOf(e.getMessage())));
+            problems.add(String.valueOf(e.getMessage()));
         }
+        try {
+            server.reload().forEach(file -> read.add(file.toString()));
+        } catch (ConfigurationException e) {
+            problems.add(String.valueOf(e.getMessage()));
+        }
+        return new ReloadResult(read, problems);
     }
 
     @Override

@@ -49,7 +49,7 @@ class MetricReferenceTest {
             on this machine sees `/metrics` and `/cluster` (asked for by address or as `localhost`: a web page cannot make a browser read them), and
             all that controls the broker wants the token that the broker makes at its first start, in the file `management.token` of the data
             directory, for its own user alone. With `storage.kind: memory` there is no data directory, and so no control without `token-file`.
-            SIGHUP reads the token again.
+            SIGHUP reads the token again. With `management.tls` the port speaks HTTPS ([security](security.md#the-management-port)).
 
             The port takes 64 connections at a time; what comes above is closed at once. A connection has ten seconds for its first request, and
             later ones ten seconds from their first byte to their last; one that is silent for 75 seconds is closed.
@@ -133,7 +133,7 @@ class MetricReferenceTest {
             ## Looking at them
 
             `bin/smqtt top` shows clients, rates, drops by reason, times, event loops, store and cluster in a terminal, every two seconds. It asks
-            the broker of the configuration (`--config`, `--set`), or the one of `--url` with `--token-file`; `--count 1` prints once and ends.
+            the broker of the configuration (`--config`, `--set`), or the one of `--url` with `--token-file` and, for HTTPS, `--ca`; `--count 1` prints once and ends.
             Dashboards for Grafana and rules for Prometheus: [deploy](../deploy/README.md). What the meters cost: [benchmarks](benchmarks.md#what-metrics-cost).
 
             ## Meters

@@ -22,6 +22,8 @@ final class SmqttProperties {
             "management.host",
             "management.port",
             "management.token-file",
+            "management.tls.certificate",
+            "management.tls.key",
             "management.otlp.url",
             "management.otlp.headers",
             "management.otlp.interval",
