@@ -127,7 +127,7 @@ class DocumentsTest {
             }
         }
         assertThat(unknown).isEmpty();
-        assertThat(found).isGreaterThan(200);
+        assertThat(found).isGreaterThan(100);
     }
 
     /** Files of the repository that a command in the documents for operators names. */
