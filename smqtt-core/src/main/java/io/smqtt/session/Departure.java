@@ -16,6 +16,7 @@ final class Departure extends HeldTicket {
     private final ApplicationMessage message;
     private final long number;
     private final long sequence;
+    private final boolean delivered;
     private volatile boolean refused;
     private volatile boolean left;
     private volatile @Nullable JointOperation operation;
@@ -24,14 +25,22 @@ final class Departure extends HeldTicket {
      * Lets a message go.
      *
      * @param sequence its place in the window, or -1 if it waits
+     * @param delivered whether the client was sent it
      */
-    Departure(Session session, QueueHandOver handOver, ApplicationMessage message, long number, long sequence) {
+    Departure(
+            Session session,
+            QueueHandOver handOver,
+            ApplicationMessage message,
+            long number,
+            long sequence,
+            boolean delivered) {
         super(0);
         this.session = session;
         this.handOver = handOver;
         this.message = message;
         this.number = number;
         this.sequence = sequence;
+        this.delivered = delivered;
     }
 
     @Override
@@ -66,11 +75,11 @@ final class Departure extends HeldTicket {
             if (part != null) {
                 part.settled(false);
             }
-            handOver.cameBack(message, number, sequence, failed, left);
+            handOver.cameBack(message, number, sequence, delivered, failed, left);
         } else if (part != null) {
-            handOver.move(part, message, number, sequence);
+            handOver.move(part, message, number, sequence, delivered);
         } else {
-            handOver.departed(number, sequence);
+            handOver.departed(number, sequence, delivered);
         }
     }
 }

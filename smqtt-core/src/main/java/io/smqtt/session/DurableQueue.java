@@ -358,8 +358,9 @@ final class DurableQueue implements StoreWaiter {
             ApplicationMessage message,
             Subscription subscription,
             long number,
-            long sequence) {
-        return handOver().depart(target, message, subscription, number, sequence);
+            long sequence,
+            boolean delivered) {
+        return handOver().depart(target, message, subscription, number, sequence, delivered);
     }
 
     /** Offers what waits by shared subscriptions to other members, page by page, while the client is away. */
@@ -374,6 +375,11 @@ final class DurableQueue implements StoreWaiter {
         if (sequence >= 0 && flow != null) {
             flow.departed(sequence);
         }
+    }
+
+    /** A message that was delivered once is to be delivered to somebody else too. */
+    void redispatched() {
+        resources.observer().messageRedispatched(1);
     }
 
     /** A message that was offered to others is in its old place, or waits if the session has ended. */

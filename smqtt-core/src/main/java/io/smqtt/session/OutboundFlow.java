@@ -676,7 +676,8 @@ final class OutboundFlow {
                     && subscription != null
                     && subscription.shareName() != null
                     && mayDepart(sequence)
-                    && depart(target, message, subscription, sequence)) {
+                    && depart(target, message, subscription, sequence)
+                    && stored == null) { // or else when it has arrived, for it may come back
                 observer.messageRedispatched(1);
             }
         }
@@ -709,7 +710,13 @@ final class OutboundFlow {
             return goes;
         }
         boolean goes = !inFlight.is(sequence, InFlightWindow.DEPARTING)
-                && stored.depart(target, message, subscription, inFlight.number(sequence), sequence);
+                && stored.depart(
+                        target,
+                        message,
+                        subscription,
+                        inFlight.number(sequence),
+                        sequence,
+                        !inFlight.is(sequence, InFlightWindow.UNSENT));
         if (goes) {
             inFlight.set(sequence, InFlightWindow.DEPARTING);
         }

@@ -102,6 +102,7 @@ final class QueueHandOver implements StoreWaiter {
      * Offers a message to another member. It stays in the store until it is safe there.
      *
      * @param sequence its place in the window, or -1 if it waits
+     * @param delivered whether the client was sent it, so that another member is one more to get it
      * @return false if there is no other member
      */
     boolean depart(
@@ -109,8 +110,9 @@ final class QueueHandOver implements StoreWaiter {
             ApplicationMessage message,
             Subscription subscription,
             long number,
-            long sequence) {
-        if (!to.offer(message, subscription, new Departure(session, this, message, number, sequence))) {
+            long sequence,
+            boolean delivered) {
+        if (!to.offer(message, subscription, new Departure(session, this, message, number, sequence, delivered))) {
             return false;
         }
         if (departing == null) {
@@ -126,7 +128,7 @@ final class QueueHandOver implements StoreWaiter {
     }
 
     /** Another member has room for a QoS 2 message: it goes there and from here at once, or stays. */
-    void move(JointOperation part, ApplicationMessage message, long number, long sequence) {
+    void move(JointOperation part, ApplicationMessage message, long number, long sequence, boolean delivered) {
         StoreLoop loop = record.loop();
         StoreWriter writer = loop.writer();
         part.submit(writer);
@@ -135,9 +137,9 @@ final class QueueHandOver implements StoreWaiter {
                 (value, detail, kept) -> {
                     part.settled(kept);
                     if (session.isHere()) {
-                        moved(message, number, sequence, kept);
+                        moved(message, number, sequence, delivered, kept);
                     } else {
-                        session.execute(() -> moved(message, number, sequence, kept));
+                        session.execute(() -> moved(message, number, sequence, delivered, kept));
                     }
                     return false;
                 },
@@ -145,21 +147,27 @@ final class QueueHandOver implements StoreWaiter {
                 0);
     }
 
-    private void moved(ApplicationMessage message, long number, long sequence, boolean kept) {
+    private void moved(ApplicationMessage message, long number, long sequence, boolean delivered, boolean kept) {
         if (!kept) {
-            cameBack(message, number, sequence, true, false);
+            cameBack(message, number, sequence, delivered, true, false);
             return;
         }
         queue.departed(sequence);
+        if (delivered) {
+            queue.redispatched();
+        }
         arrived(number, false);
     }
 
     /** A message is safe with another member. */
-    void departed(long number, long sequence) {
+    void departed(long number, long sequence, boolean delivered) {
         if (sequence < 0 || session.hasEnded()) {
             queue.remove(number);
         } else {
             queue.departed(sequence);
+        }
+        if (delivered) {
+            queue.redispatched();
         }
         arrived(number, false);
     }
@@ -170,8 +178,12 @@ final class QueueHandOver implements StoreWaiter {
      * @param failed whether the store did not take it: it is offered again later
      * @param left whether that member was gone: it is offered to others
      */
-    void cameBack(ApplicationMessage message, long number, long sequence, boolean failed, boolean left) {
+    void cameBack(
+            ApplicationMessage message, long number, long sequence, boolean delivered, boolean failed, boolean left) {
         queue.cameBack(message, number, sequence);
+        if (delivered && session.hasEnded()) { // the one in flight is over, and now it waits for others
+            queue.redispatched();
+        }
         cameBack = true;
         mayHold = true;
         if (failed) {
@@ -295,7 +307,7 @@ final class QueueHandOver implements StoreWaiter {
 
     private boolean depart(StoredMessage message, OutboundFlow.SharedReturn to) {
         DurableQueue.Ready entry = queue.ready(message);
-        if (!depart(to, entry.message(), entry.subscription(), entry.number(), -1)) {
+        if (!depart(to, entry.message(), entry.subscription(), entry.number(), -1, false)) {
             return false;
         }
         queue.forget(entry.message().footprintBytes());
