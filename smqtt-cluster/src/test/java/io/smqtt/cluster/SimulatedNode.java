@@ -180,8 +180,13 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     /** Sends a message to all other nodes that want it; the publisher's client identifier is the node's. */
     int publish(String topic, long number, QoS qos, RouteTicket ticket) {
+        return publish(topic, Long.toString(number), qos, ticket);
+    }
+
+    /** The same with a number that may have zeros before it, so that it is as long as wanted. */
+    int publish(String topic, String number, QoS qos, RouteTicket ticket) {
         ApplicationMessage message = ApplicationMessage.builder(topic)
-                .payload(Long.toString(number))
+                .payload(number)
                 .qos(qos)
                 .build()
                 .accepted(simulation.nanoTime(), nodeId);
