@@ -19,6 +19,7 @@ cluster:
   enabled: true
   discovery: dns
   seeds: ["{{ include "smqtt.name" . }}-nodes.{{ .Release.Namespace }}.svc.{{ .Values.clusterDomain }}"]
+  min-members: {{ if gt (int .Values.replicas) 2 }}{{ .Values.minMembers }}{{ else }}0{{ end }}
 management:
   host: 0.0.0.0
   token-file: /run/secrets/smqtt/management-token

@@ -2,6 +2,7 @@
 package io.smqtt.bootstrap;
 
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.config.ConfigBinder;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
@@ -80,24 +81,27 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
             requireReadable("management.tls.certificate", management.certificate(), problems);
             requireReadable("management.tls.key", management.key(), problems);
         }
-        requireReadable("cluster.tls", broker.cluster().tls(), problems);
+        ClusterTlsConfig nodes = broker.cluster().tls();
+        if (nodes != null) {
+            requireReadable("cluster.tls", nodes.certificate(), nodes.key(), nodes.clientCa(), problems);
+        }
         for (Map.Entry<String, ListenerConfig> listener : broker.listeners().entrySet()) {
-            requireReadable(
-                    "listeners." + listener.getKey() + ".tls",
-                    listener.getValue().tls(),
-                    problems);
+            TlsConfig tls = listener.getValue().tls();
+            if (tls != null) {
+                String block = "listeners." + listener.getKey() + ".tls";
+                requireReadable(block, tls.certificate(), tls.key(), tls.clientCa(), problems);
+            }
         }
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }
     }
 
-    private void requireReadable(String block, @Nullable TlsConfig tls, List<String> problems) {
-        if (tls != null) {
-            requireReadable(block + ".certificate", tls.certificate(), problems);
-            requireReadable(block + ".key", tls.key(), problems);
-            requireReadable(block + ".client-ca", tls.clientCa(), problems);
-        }
+    private void requireReadable(
+            String block, Path certificate, Path key, @Nullable Path authorities, List<String> problems) {
+        requireReadable(block + ".certificate", certificate, problems);
+        requireReadable(block + ".key", key, problems);
+        requireReadable(block + ".client-ca", authorities, problems);
     }
 
     private void requireReadable(String key, @Nullable Path file, List<String> problems) {

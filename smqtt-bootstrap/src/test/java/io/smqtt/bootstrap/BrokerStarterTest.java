@@ -13,7 +13,9 @@ import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.StorageConfig;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
@@ -55,9 +57,19 @@ class BrokerStarterTest {
                 .contains("listener");
     }
 
+    /** A free port whose neighbour, which a node takes as well, is free too. */
     private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-            return socket.getLocalPort();
+        InetAddress loopback = InetAddress.getByName("127.0.0.1");
+        while (true) {
+            try (ServerSocket first = new ServerSocket(0, 1, loopback);
+                    ServerSocket second = new ServerSocket()) {
+                if (first.getLocalPort() + 100 <= 0xFFFF) {
+                    second.bind(new InetSocketAddress(loopback, first.getLocalPort() + 100));
+                    return first.getLocalPort();
+                }
+            } catch (BindException e) {
+                assertThat(e).isNotNull(); // another pair
+            }
         }
     }
 

@@ -95,6 +95,7 @@ class ContainerFilesTest {
             assertThat(config.broker().cluster().bind()).isEqualTo(address + ":7800");
             addresses.add(config.broker().cluster().bind());
             assertThat(config.broker().cluster().seeds()).contains(address + ":7800");
+            assertThat(config.broker().cluster().minMembers()).isEqualTo(2);
             assertThat(Files.readString(DEPLOY.resolve("compose/nginx.conf")))
                     .contains("server " + address + ":1883 ", "server " + address + ":8083 ");
             assertThat(Files.readString(DEPLOY.resolve("compose/prometheus.yml")))
@@ -273,6 +274,11 @@ class ContainerFilesTest {
         String namespace = text(set, "metadata", "namespace");
         assertThat(config.broker().cluster().seeds())
                 .containsExactly(text(set, "spec", "serviceName") + "." + namespace + ".svc.cluster.local");
+
+        int replicas = (Integer) at(set, "spec", "replicas");
+        assertThat(config.broker().cluster().minMembers()).isEqualTo(replicas / 2 + 1);
+        assertThat(text(set, "spec", "podManagementPolicy"))
+                .isEqualTo("Parallel"); // or the first would wait for the second
 
         Map<String, Integer> ports = new HashMap<>();
         for (Object port : list(container.get("ports"))) {

@@ -8,7 +8,6 @@ import io.smqtt.BrokerModule;
 import io.smqtt.cluster.jgroups.JGroupsTransport;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigurationException;
-import io.smqtt.config.TlsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Will;
 import io.smqtt.routing.Subscriber;
@@ -107,17 +106,7 @@ public final class ClusterModule implements BrokerModule {
         if (byName && config.seeds().isEmpty()) {
             problems.add("cluster.seeds: must hold the host name that stands for all nodes");
         }
-        if (byName && config.bind().endsWith(":0")) {
-            problems.add("cluster.bind: must have the port that all nodes have, since names are looked up without one");
-        }
-        TlsConfig tls = config.tls();
-        if (tls != null && tls.clientCa() == null) {
-            problems.add("cluster.tls.client-ca: must be set: it is what other nodes are verified by");
-        }
-        if (config.nodeId() == null && config.bind().endsWith(":0")) {
-            problems.add("cluster.node-id: is needed where the port of cluster.bind is any free one");
-        }
-        if (tls == null && !isPrivate(config.bind())) {
+        if (config.tls() == null && !isPrivate(config.bind())) {
             problems.add("cluster.bind: is neither a loopback nor a private address, which takes cluster.tls");
         }
         if (!problems.isEmpty()) {
@@ -186,9 +175,19 @@ public final class ClusterModule implements BrokerModule {
                     .start(created)
                     .then(Mono.defer(() -> await(created::knowsAllRoutes, FIRST_ROUTES)))
                     .doOnSuccess(done -> state = ClusterStatus.State.JOINED)
-                    .doOnSuccess(done -> created.execute(
-                            () -> LOG.info("node {} with {}", created.self(), created.reachableMembers())));
+                    .doOnSuccess(done -> created.execute(() -> report(created)));
         });
+    }
+
+    private void report(ClusterNode joined) {
+        LOG.info("node {} with {}", joined.self(), joined.reachableMembers());
+        boolean seeksOthers = config.seeds().stream().anyMatch(seed -> !seed.equals(config.bind()));
+        if (joined.reachableMembers().isEmpty() && seeksOthers) {
+            LOG.warn(
+                    "none of {} has been found: this node works alone until it meets another one{}",
+                    config.seeds(),
+                    config.minMembers() > 1 ? ", and is not ready" : "");
+        }
     }
 
     private static String version() {

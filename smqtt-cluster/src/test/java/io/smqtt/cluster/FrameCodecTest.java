@@ -8,6 +8,8 @@ import io.smqtt.message.ApplicationMessage;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,6 +102,14 @@ class FrameCodecTest {
             }
         }
         assertThat(refused).isPositive();
+    }
+
+    @Test
+    void oneOfEachTypeThatIsReadIsKept() {
+        Set<Byte> kept = new TreeSet<>();
+        names().forEach(name -> kept.add(GoldenFrames.bytes(name)[1]));
+
+        assertThat(kept).containsExactlyElementsOf(GoldenFrames.typesThatAreRead());
     }
 
     @Test

@@ -14,6 +14,8 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -61,6 +63,25 @@ final class GoldenFrames {
         frames.put("retained-pull", new Frame.RetainedPull(List.of("a/b", "c")));
         clients(frames);
         return frames;
+    }
+
+    /** All types that the decoder knows, by its own word: of others it reads no frame, and these do not do without a body. */
+    static List<Byte> typesThatAreRead() {
+        List<Byte> types = new ArrayList<>();
+        byte[] nothing = FrameCodec.encode(SENDER, new Frame.Stale(0), 0);
+        byte[] frame = Arrays.copyOf(nothing, nothing.length - Long.BYTES);
+        frame[5] -= Long.BYTES;
+        for (int type = 0; type < 256; type++) {
+            frame[1] = (byte) type;
+            try {
+                if (FrameCodec.decode(frame, 0, new NameCache(16)).frame() != null) {
+                    types.add((byte) type);
+                }
+            } catch (MalformedFrameException e) {
+                types.add((byte) type);
+            }
+        }
+        return types;
     }
 
     private static void clients(Map<String, Frame> frames) {

@@ -12,11 +12,15 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.TestBroker;
 import io.smqtt.test.cluster.MemoryNetwork;
 import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,6 +33,9 @@ class PartitionedBrokersTest {
 
     private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final int ROUNDS = 5;
+    private static final int AT_ONCE = 20;
 
     private final MemoryNetwork network = new MemoryNetwork();
     private TestBroker a;
@@ -100,6 +107,74 @@ class PartitionedBrokersTest {
                         .qos(QoS.AT_LEAST_ONCE)
                         .build())
                 .block(PATIENCE));
+    }
+
+    @Test
+    void nothingOfQos1IsLostInANetworkThatLosesDoublesAndReorders() {
+        network.faults(new MemoryNetwork.Faults(Duration.ofMillis(1), Duration.ofMillis(20), 0.1, 0.1));
+        RawClient subscriber = b.client(V5, "subscriber").deadline(PATIENCE);
+        RawClient publisher = a.client(V5, "publisher").deadline(PATIENCE);
+        subscriber.subscribe("bad/#", 1);
+        await().atMost(PATIENCE).until(() -> isWanted(publisher, "bad/before"));
+        subscriber.expectPublish("bad/before", "x");
+
+        List<String> sent = new ArrayList<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int i = 0; i < AT_ONCE; i++) {
+                String number = String.valueOf(sent.size());
+                sent.add(number);
+                publisher.send(PublishBytes.to("bad/" + round).payload(number).qos(1, publisher.nextPacketId()));
+            }
+            for (int i = 0; i < AT_ONCE; i++) {
+                assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode())
+                        .isZero();
+            }
+        }
+
+        List<String> received = new ArrayList<>();
+        while (received.size() < sent.size()) {
+            ReceivedPacket packet = subscriber.expect(MqttMessageType.PUBLISH);
+            subscriber.acknowledge(0x40, packet.packetId());
+            received.add(packet.text());
+        }
+        assertThat(received).isEqualTo(sent); // once, and in order: nodes see to that
+        network.faults(MemoryNetwork.Faults.NONE);
+        subscriber.expectNothing();
+    }
+
+    @Test
+    void faultsThatCannotBeAreRefused() {
+        Duration second = Duration.ofSeconds(1);
+        assertThatThrownBy(() -> new MemoryNetwork.Faults(second, Duration.ZERO, 0, 0))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new MemoryNetwork.Faults(Duration.ZERO, second, 1.1, 0))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new MemoryNetwork.Faults(Duration.ZERO, second, 0, Double.NaN))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** It works alone; only a load balancer is told to prefer others. */
+    @Test
+    void aNodeWithoutEnoughOthersServesItsClientsAndIsNotReady() {
+        network.partition("c");
+        ClusterConfig config = ClusterConfig.builder().nodeId("c").minMembers(2).build();
+        ClusterModule module = ClusterModule.of(config, network.transport("c"));
+        try (TestBroker c =
+                TestBroker.builder().parts(parts -> parts.module(module)).start()) {
+            RawClient client = c.client(V5, "client").deadline(PATIENCE);
+            client.subscribe("own", 1);
+            client.publish("own", "x", 0);
+            client.expectPublish("own", "x");
+            assertThat(module.status().state()).isEqualTo(ClusterStatus.State.JOINED);
+            assertThat(module.status().isReady()).isFalse();
+
+            network.heal();
+            await().atMost(PATIENCE).until(() -> module.status().isReady());
+
+            network.partition("c");
+            await().atMost(PATIENCE).until(() -> !module.status().isReady());
+            network.heal();
+        }
     }
 
     @Test

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param enabled whether this broker joins others; needs the module smqtt-cluster
  * @param nodeId the name of this node, unique and kept over restarts; without one the name is made from the bound
  *     address
- * @param bind host:port on which other nodes reach this one; port 0 for any free one
+ * @param bind host:port on which other nodes reach this one; the port 100 above is taken, too, for noticing that a node has died
  * @param seeds host:port of nodes to join, for static discovery; for dns the host name that stands for all nodes, for kubernetes that of the headless service
  * @param discovery how other nodes are found: by the list of seeds, by the addresses of a host name, or by those of a headless service of Kubernetes
- * @param tls mutual TLS between nodes: each shows its certificate and accepts those of `client-ca`, whatever `client-auth` says; required where bind is not a loopback or private address; read at start
+ * @param tls mutual TLS between nodes: each shows its certificate and accepts those that `client-ca` has signed; required where bind is not a loopback or private address; read at start
  * @param secret what nodes prove to each other before they talk, at least 16 characters; also
  *     SMQTT_CLUSTER__SECRET_FILE
  * @param publishAck what the publisher's acknowledgement waits for: the nodes that have matching subscribers, or this
@@ -33,7 +33,8 @@ public record ClusterConfig(
         @Nullable
         String nodeId,
 
-        @ConfigDoc("host:port on which other nodes reach this one; port 0 for any free one")
+        @ConfigDoc(
+                "host:port on which other nodes reach this one; the port 100 above is taken, too, for noticing that a node has died")
         String bind,
 
         @ConfigDoc(
@@ -45,9 +46,9 @@ public record ClusterConfig(
         Discovery discovery,
 
         @ConfigDoc(
-                "mutual TLS between nodes: each shows its certificate and accepts those of `client-ca`, whatever `client-auth` says; required where bind is not a loopback or private address; read at start")
+                "mutual TLS between nodes: each shows its certificate and accepts those that `client-ca` has signed; required where bind is not a loopback or private address; read at start")
         @Nullable
-        TlsConfig tls,
+        ClusterTlsConfig tls,
 
         @ConfigDoc(
                 value = "what nodes prove to each other before they talk, at least 16 characters; also "
@@ -95,7 +96,7 @@ public record ClusterConfig(
         Check.present("cluster.discovery", discovery);
         Check.present("cluster.publish-ack", publishAck);
         Check.present("cluster.subscribe-sync", subscribeSync);
-        Check.hostAndPort("cluster.bind", bind, 0);
+        Check.hostAndPort("cluster.bind", bind, 1);
         seeds = List.copyOf(seeds);
         for (String seed : seeds) {
             if (discovery == Discovery.STATIC) {
@@ -194,7 +195,7 @@ public record ClusterConfig(
         private String bind;
         private List<String> seeds;
         private Discovery discovery;
-        private @Nullable TlsConfig tls;
+        private @Nullable ClusterTlsConfig tls;
         private @Nullable String secret;
         private PublishAck publishAck;
         private SubscribeSync subscribeSync;
@@ -248,7 +249,7 @@ public record ClusterConfig(
         }
 
         /** {@return this, with {@link ClusterConfig#tls()} set to the argument} */
-        public Builder tls(@Nullable TlsConfig value) {
+        public Builder tls(@Nullable ClusterTlsConfig value) {
             tls = value;
             return this;
         }

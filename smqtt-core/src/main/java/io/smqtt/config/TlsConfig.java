@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS of a listener or of the cluster: {@code smqtt.listeners.<name>.tls.*}, {@code smqtt.cluster.tls.*}. Files are PEM.
+ * TLS of a listener: {@code smqtt.listeners.<name>.tls.*}. Files are PEM. Nodes of a cluster have {@link ClusterTlsConfig}.
  * With a {@code tls} block a TCP listener speaks TLS and a WebSocket listener WSS.
  *
  * @param certificate the certificate chain, PEM; read again on SIGHUP

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.transport;
 
+import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.config.ConfigurationException;
-import io.smqtt.config.TlsConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -21,16 +21,11 @@ public final class MutualTls {
      * Reads certificate, key and authority. Blocks.
      *
      * @param key the configuration key of the {@code tls} block, for messages
-     * @param config the files; {@link TlsConfig#clientCa()} must be there
+     * @param config the files
      * @return a context for both sides of a connection
-     * @throws ConfigurationException if a file cannot be used or the authority is missing
+     * @throws ConfigurationException if a file cannot be used
      */
-    public static SSLContext context(String key, TlsConfig config) {
-        Path authorities = config.clientCa();
-        if (authorities == null) {
-            throw new ConfigurationException(
-                    key + ".client-ca", "must be set: it is what the other side is verified by");
-        }
+    public static SSLContext context(String key, ClusterTlsConfig config) {
         X509Certificate[] chain = new PemFile(key + ".certificate", config.certificate()).certificates();
         PemFile keyFile = new PemFile(key + ".key", config.key());
         try {
@@ -40,7 +35,7 @@ public final class MutualTls {
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keys.init(own, new char[0]);
             SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keys.getKeyManagers(), trust(key, authorities).getTrustManagers(), null);
+            context.init(keys.getKeyManagers(), trust(key, config.clientCa()).getTrustManagers(), null);
             return context;
         } catch (GeneralSecurityException | IOException e) {
             throw new ConfigurationException(key + ": TLS cannot be set up: " + e.getMessage(), e);

@@ -78,6 +78,20 @@ class ConfigBinderTest {
     }
 
     @Test
+    void nodesOfAClusterAlwaysVerifyEachOther() {
+        assertThat(bind(
+                                "cluster.tls.certificate", "a.pem",
+                                "cluster.tls.key", "a.key",
+                                "cluster.tls.client-ca", "ca.pem")
+                        .cluster()
+                        .tls())
+                .isEqualTo(new ClusterTlsConfig(BASE.resolve("a.pem"), BASE.resolve("a.key"), BASE.resolve("ca.pem")));
+        assertThat(problems("cluster.tls.certificate", "a.pem", "cluster.tls.key", "a.key"))
+                .containsExactly("here: cluster.tls.client-ca must be set");
+        assertThat(problems("cluster.tls.client-auth", "none")).anyMatch(problem -> problem.contains("unknown key"));
+    }
+
+    @Test
     void ruleBetweenKeysNamesTheWholeKey() {
         assertThat(problems(
                         "listeners.tcp.tls.certificate", "a",

@@ -191,6 +191,11 @@ final class BrokerProcess implements AutoCloseable {
         return process.awaitExit(patience);
     }
 
+    /** The last lines that the broker has printed, oldest first. */
+    List<String> output() {
+        return process.output();
+    }
+
     /** What the broker has printed so far, for messages of failed tests. */
     String report() {
         return process.report();

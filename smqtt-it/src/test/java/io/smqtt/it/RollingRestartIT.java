@@ -23,13 +23,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two nodes of a cluster behind nginx, of which each is stopped and started again while clients publish through nginx and come back
- * to the other node by themselves.
+ * Two nodes of a cluster behind nginx, of which each is stopped and started again while clients on both sides, publishers and subscribers with
+ * stored sessions, are connected through nginx and come back to the other node by themselves.
+ *
+ * <p>No client may wait longer than {@code smqtt.restart.gap} seconds for an acknowledgement: 15 by default, because machines that run
+ * tests are busy; the promise is 5, which {@code -Dsmqtt.restart.gap=5} asserts and the figures in {@code docs/clustering.md} are held
+ * against.
  */
 class RollingRestartIT {
 
     private static final Duration PATIENCE = ClusterNetwork.PATIENCE;
     private static final Duration PACE = Duration.ofMillis(5);
+    private static final Duration LONGEST_GAP = Duration.ofSeconds(Integer.getInteger("smqtt.restart.gap", 15));
     private static final int PUBLISHERS = 4;
     private static final int FAILURE_PORT_OFFSET = 100;
 
@@ -37,7 +42,7 @@ class RollingRestartIT {
     Path directory;
 
     private final List<BrokerProcess> brokers = new ArrayList<>();
-    private final List<Whereabouts> places = List.of(new Whereabouts(), new Whereabouts());
+    private final Whereabouts place = new Whereabouts();
     private List<Integer> ports;
     private int cluster;
     private CapturedProcess nginx;
@@ -132,10 +137,9 @@ class RollingRestartIT {
         List<JournalSubscriber> subscribers = new ArrayList<>();
         for (int i = 0; i < PUBLISHERS; i++) {
             publishers.add(new PacedPublisher("load-" + i, front, PACE));
-            subscribers.add(new JournalSubscriber(i + "", "load-" + i, 1, places.get(i % 2)));
+            subscribers.add(new JournalSubscriber(i + "", "load-" + i, 1, place));
         }
-        places.get(0).set(Endpoint.loopback(ports.get(0)));
-        places.get(1).set(Endpoint.loopback(ports.get(1)));
+        place.set(front);
         subscribers.forEach(Thread::start);
         await().atMost(PATIENCE).until(() -> subscribers.stream().allMatch(JournalSubscriber::isSubscribed));
         awaitRoutes();
@@ -143,13 +147,11 @@ class RollingRestartIT {
         awaitProgress(publishers);
 
         for (int node = 0; node < 2; node++) {
-            places.get(node).set(null);
             brokers.get(node).terminate();
             assertThat(brokers.get(node).awaitExit(PATIENCE)).isZero();
             awaitProgress(publishers);
             brokers.get(node).close();
             brokers.set(node, startNode(node));
-            places.get(node).set(Endpoint.loopback(ports.get(node)));
             awaitRoutes();
             awaitProgress(publishers);
         }
@@ -173,6 +175,7 @@ class RollingRestartIT {
                     publisher.reconnects(),
                     publisher.longest().toMillis() / 1e3);
             assertThat(publisher.failure()).isNull();
+            assertThat(publisher.longest()).isLessThanOrEqualTo(LONGEST_GAP);
             assertThat(subscriber.failure()).isNull();
             assertThat(subscriber.received())
                     .containsAll(

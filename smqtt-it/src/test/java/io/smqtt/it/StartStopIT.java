@@ -95,6 +95,27 @@ class StartStopIT {
     }
 
     @Test
+    void theSecondPortOfANodeInUseEndsTheStartWithCode4AndItsKey() throws IOException {
+        int port;
+        try (ServerSocket first = ClusterIT.freePair(List.of())) {
+            port = first.getLocalPort();
+        }
+        try (ServerSocket taken = new ServerSocket(port + 100, 1, InetAddress.getByName(Endpoint.HOST))) {
+            Path file = configuration(
+                    oneListener(0) + "cluster: {enabled: true, node-id: n1, bind: '127.0.0.1:" + port + "'}\n");
+            try (CapturedProcess start = BrokerProcess.run(
+                    directory, "start", "--config", file.toString(), "--set", "storage.kind=memory")) {
+                assertThat(start.awaitExit(PATIENCE))
+                        .as("exit code%s", start.report())
+                        .isEqualTo(4);
+                assertThat(start.report())
+                        .contains("127.0.0.1:" + taken.getLocalPort())
+                        .contains("cluster.bind");
+            }
+        }
+    }
+
+    @Test
     void theScriptObeysTheFlagsOfTheManual() throws IOException {
         int[] ports = freePorts(3);
         Path file = configuration("listeners:\n  tcp:\n    host: 127.0.0.1\n  ws:\n    host: 127.0.0.1\n");

@@ -53,6 +53,21 @@ final class TestCertificates {
         sign("server", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\nextendedKeyUsage=serverAuth\n");
     }
 
+    /** Makes or replaces key and certificate of a node of a cluster, which is server and client. */
+    void renewNode(String name) {
+        sign(name, "extendedKeyUsage=serverAuth,clientAuth\n");
+    }
+
+    /** PEM certificate of that name. */
+    Path certificate(String name) {
+        return directory.resolve(name + ".crt");
+    }
+
+    /** Unencrypted PKCS#8 key of that name. */
+    Path key(String name) {
+        return directory.resolve(name + ".key");
+    }
+
     /** PEM certificate of the authority. */
     Path authority() {
         return directory.resolve("ca.crt");

@@ -8,6 +8,7 @@ import com.hivemq.client.mqtt.MqttGlobalPublishFilter;
 import com.hivemq.client.mqtt.datatypes.MqttQos;
 import com.hivemq.client.mqtt.mqtt5.Mqtt5BlockingClient;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,21 +63,22 @@ class SamplesIT {
 
     @Test
     void boot41ServesMqttAndWebFlux() throws Exception {
-        servesMqttAndHttp("boot-4.1");
+        servesMqttAndHttp("boot-4.1", "reactor-http-", "http-nio-");
     }
 
     @Test
     void boot35ServesMqttAndTomcat() throws Exception {
-        servesMqttAndHttp("boot-3.5");
+        servesMqttAndHttp("boot-3.5", "http-nio-", "reactor-http-");
     }
 
-    private void servesMqttAndHttp(String name) throws Exception {
+    private void servesMqttAndHttp(String name, String webThreads, String threadsOfOthers) throws Exception {
         try (Sample sample = Sample.java(
                 name,
                 directory,
                 Map.of(),
                 "--server.port=0",
                 "--server.address=127.0.0.1",
+                "--management.endpoints.web.exposure.include=health,metrics,smqtt,threaddump",
                 "--smqtt.listeners.tcp.host=127.0.0.1",
                 "--smqtt.listeners.tcp.port=0")) {
             int http = sample.awaitHttpPort();
@@ -99,6 +102,10 @@ class SamplesIT {
                         .contains("\"connected\":true");
                 assertThat(Sample.get(http, "/actuator/metrics/smqtt.sessions.active"))
                         .contains("smqtt.sessions.active");
+                assertThat(threads(http)) // each has its own
+                        .anyMatch(thread -> thread.matches("smqtt-\\d+"))
+                        .anyMatch(thread -> thread.startsWith(webThreads))
+                        .noneMatch(thread -> thread.startsWith(threadsOfOthers));
             } finally {
                 device.disconnect();
             }
@@ -106,6 +113,14 @@ class SamplesIT {
             assertThat(sample.awaitEnd()).isTrue();
             assertThat(sample.output()).contains("stopped");
         }
+    }
+
+    private static List<String> threads(int http) throws IOException, InterruptedException {
+        return Pattern.compile("\"threadName\":\"([^\"]+)\"")
+                .matcher(Sample.get(http, "/actuator/threaddump"))
+                .results()
+                .map(thread -> thread.group(1))
+                .toList();
     }
 
     @Test
@@ -128,13 +143,24 @@ class SamplesIT {
         }
     }
 
+    /** Free ports of which each has a free one 100 above, since a node takes that, too. */
     private static List<Integer> freePorts(int count) throws IOException {
+        InetAddress loopback = InetAddress.getByName("127.0.0.1");
         List<ServerSocket> sockets = new ArrayList<>();
         List<Integer> ports = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+        while (ports.size() < count) {
+            ServerSocket socket = new ServerSocket(0, 1, loopback);
             sockets.add(socket);
-            ports.add(socket.getLocalPort());
+            int second = socket.getLocalPort() + 100;
+            if (second > 0xFFFF) {
+                continue;
+            }
+            try {
+                sockets.add(new ServerSocket(second, 1, loopback));
+                ports.add(socket.getLocalPort());
+            } catch (BindException e) {
+                assertThat(ports).doesNotContain(socket.getLocalPort()); // another one
+            }
         }
         for (ServerSocket socket : sockets) {
             socket.close();
@@ -172,7 +198,7 @@ class SamplesIT {
                                 .contains("\"reachableNodes\":3")
                                 .contains("\"ready\":true"));
             }
-            clientsOfDifferentReplicasReachEachOther(ports.get(6), https);
+            clientsOfDifferentReplicasReachEachOther(ports.get(6), https, processes.get(0));
         } finally {
             for (Sample process : processes) {
                 process.stop();
@@ -183,7 +209,8 @@ class SamplesIT {
         }
     }
 
-    private static void clientsOfDifferentReplicasReachEachOther(int front, List<Integer> https) throws Exception {
+    private static void clientsOfDifferentReplicasReachEachOther(int front, List<Integer> https, Sample first)
+            throws Exception {
         List<Mqtt5BlockingClient> clients = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             Mqtt5BlockingClient client = Sample.client(front);
@@ -219,8 +246,50 @@ class SamplesIT {
             for (int http : https) { // least_conn spreads them
                 assertThat(Sample.get(http, "/actuator/smqtt/clients")).contains("\"connected\":true");
             }
+            first.stop();
+            theOthersGoOn(front, https.subList(1, https.size()), clients);
+            assertThat(first.awaitEnd()).isTrue();
         } finally {
-            clients.forEach(Mqtt5BlockingClient::disconnect);
+            clients.stream().filter(client -> client.getState().isConnected()).forEach(Mqtt5BlockingClient::disconnect);
+        }
+    }
+
+    /** One replica stops: its clients come back through nginx to the others, which deal with each message once. */
+    private static void theOthersGoOn(int front, List<Integer> https, List<Mqtt5BlockingClient> clients)
+            throws Exception {
+        await().atMost(Sample.PATIENCE)
+                .until(() ->
+                        clients.stream().anyMatch(client -> !client.getState().isConnected()));
+        for (int http : https) {
+            await().atMost(Sample.PATIENCE)
+                    .untilAsserted(() -> assertThat(Sample.get(http, "/actuator/smqtt/cluster"))
+                            .contains("\"reachableNodes\":2")
+                            .contains("\"ready\":true"));
+        }
+        for (Mqtt5BlockingClient client : clients) {
+            if (!client.getState().isConnected()) {
+                await().atMost(Sample.PATIENCE).ignoreExceptions().untilAsserted(client::connect);
+            }
+        }
+        Mqtt5BlockingClient listening = Sample.client(front);
+        await().atMost(Sample.PATIENCE).ignoreExceptions().untilAsserted(listening::connect);
+        try (Mqtt5BlockingClient.Mqtt5Publishes done = listening.publishes(MqttGlobalPublishFilter.ALL)) {
+            listening
+                    .subscribeWith()
+                    .topicFilter("done/#")
+                    .qos(MqttQos.AT_LEAST_ONCE)
+                    .send();
+            List<String> received = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                send(clients.get(i), "work/again" + i, "y");
+            }
+            for (int i = 0; i < 3; i++) {
+                received.add(next(done));
+            }
+
+            assertThat(received).containsExactlyInAnyOrder("done/again0 Y", "done/again1 Y", "done/again2 Y");
+        } finally {
+            listening.disconnect();
         }
     }
 

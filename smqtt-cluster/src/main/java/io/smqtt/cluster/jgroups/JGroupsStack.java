@@ -2,7 +2,7 @@
 package io.smqtt.cluster.jgroups;
 
 import io.smqtt.config.ClusterConfig;
-import io.smqtt.config.TlsConfig;
+import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.transport.MutualTls;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +27,9 @@ import org.jgroups.util.TLSClientAuth;
 final class JGroupsStack {
 
     private static final int FAILURE_PORT_OFFSET = 100;
+
+    private static final int PORTS = 65_536;
+    private static final int FIRST_PORT = 1_024;
     private static final int KEY_BITS = 256;
     private static final int IV_BYTES = 16;
     private static final String[] TLS_VERSIONS = {"TLSv1.3", "TLSv1.2"};
@@ -40,7 +43,7 @@ final class JGroupsStack {
         if (names != null) {
             names.setDNSResolver(new HostNames(lookup, port(config.bind())));
         }
-        TlsConfig tls = config.tls();
+        ClusterTlsConfig tls = config.tls();
         if (tls != null) {
             TCP transport = channel.getProtocolStack().findProtocol(TCP.class);
             transport
@@ -95,7 +98,7 @@ final class JGroupsStack {
                        sock_conn_timeout="500" linger="-1" thread_naming_pattern="pl"/>
                   %s
                   <MERGE3 min_interval="1000" max_interval="3000" check_interval="6000"/>
-                  <FD_SOCK2 bind_addr="%s" offset="%d" port_range="5"/>
+                  <FD_SOCK2 bind_addr="%s" offset="%d" port_range="0"/>
                   <FD_ALL3 timeout="6000" interval="1000"/>
                   <VERIFY_SUSPECT2 timeout="1000"/>
                   <pbcast.NAKACK2 use_mcast_xmit="false"/>
@@ -124,6 +127,12 @@ final class JGroupsStack {
                 seeds.stream().map(seed -> host(seed) + '[' + port(seed) + ']').collect(Collectors.joining(","));
         return "<TCPPING initial_hosts=\"" + (hosts.isEmpty() ? host(config.bind()) + "[1]" : hosts)
                 + "\" port_range=\"0\" async_discovery=\"true\"/>";
+    }
+
+    /** The port on which others notice that this process has died; past the last port it goes on at the first that anybody may take. */
+    static int failurePort(ClusterConfig config) {
+        int port = port(config.bind()) + FAILURE_PORT_OFFSET;
+        return port < PORTS ? port : port - PORTS + FIRST_PORT;
     }
 
     static String host(String hostAndPort) {

@@ -4,8 +4,11 @@ package io.smqtt.cluster.jgroups;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.transport.BindFailedException;
+import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Map;
@@ -57,6 +60,7 @@ public final class JGroupsTransport implements ClusterTransport {
     }
 
     private synchronized void connect(Handler handler) {
+        requireFreePorts();
         try {
             String secret = config.secret();
             FrameSeal seal = secret == null ? null : new FrameSeal(secret);
@@ -71,6 +75,29 @@ public final class JGroupsTransport implements ClusterTransport {
                 }
             }
             throw new IllegalStateException("this node cannot join others from " + config.bind(), e);
+        }
+    }
+
+    /**
+     * Looks at both ports before: the channel does not say that it has not got the second one, and would keep the first. The second
+     * one is fixed because firewalls must know it.
+     */
+    private void requireFreePorts() {
+        requireFree(JGroupsStack.port(config.bind()), "cluster.bind");
+        requireFree(
+                JGroupsStack.failurePort(config),
+                "the port on which nodes notice that another one has died, 100 above that of cluster.bind");
+    }
+
+    private void requireFree(int port, String what) {
+        InetSocketAddress address = new InetSocketAddress(JGroupsStack.host(config.bind()), port);
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(address);
+        } catch (IOException e) {
+            throw new BindFailedException(
+                    "cluster",
+                    address.getHostString() + ":" + port,
+                    new IOException(e.getMessage() + " (" + what + ")", e));
         }
     }
 

@@ -12,11 +12,13 @@ import ch.qos.logback.core.read.ListAppender;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import io.smqtt.config.ClusterConfig;
-import io.smqtt.config.TlsConfig;
+import io.smqtt.config.ClusterTlsConfig;
+import io.smqtt.transport.BindFailedException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.ConnectException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
@@ -77,12 +79,12 @@ class JGroupsTransportTest {
                 .buildSelfSigned();
     }
 
-    private TlsConfig certified(String name, X509Bundle issuer, X509Bundle trusted) throws Exception {
+    private ClusterTlsConfig certified(String name, X509Bundle issuer, X509Bundle trusted) throws Exception {
         X509Bundle own = new CertificateBuilder().ecp256().subject("CN=" + name).buildIssuedBy(issuer);
         Path certificate = Files.writeString(directory.resolve(name + ".pem"), own.getCertificatePathPEM());
         Path key = Files.writeString(directory.resolve(name + ".key"), own.getPrivateKeyPEM());
         Path ca = Files.writeString(directory.resolve(name + "-ca.pem"), trusted.getCertificatePEM());
-        return TlsConfig.builder(certificate, key).clientCa(ca).build();
+        return new ClusterTlsConfig(certificate, key, ca);
     }
 
     private static void awaitMeeting(TransportNode one, TransportNode other) {
@@ -101,9 +103,9 @@ class JGroupsTransportTest {
     @Test
     void nodesWithCertificatesOfOneAuthorityMeetAndOthersStayOut() throws Exception {
         X509Bundle authority = authority();
-        TlsConfig first = certified("first", authority, authority);
-        TlsConfig second = certified("second", authority, authority);
-        TlsConfig stranger = certified("stranger", authority(), authority);
+        ClusterTlsConfig first = certified("first", authority, authority);
+        ClusterTlsConfig second = certified("second", authority, authority);
+        ClusterTlsConfig stranger = certified("stranger", authority(), authority);
         List<Integer> ports = List.of(TransportNode.freePort(), TransportNode.freePort());
         int third = TransportNode.freePort();
         int fourth = TransportNode.freePort();
@@ -125,7 +127,7 @@ class JGroupsTransportTest {
     @Test
     void whoShowsNoCertificateIsHungUpOn() throws Exception {
         X509Bundle authority = authority();
-        TlsConfig own = certified("own", authority, authority);
+        ClusterTlsConfig own = certified("own", authority, authority);
         int port = TransportNode.freePort();
         SSLContext trusting = SSLContext.getInstance("TLS");
         trusting.init(null, authority.toTrustManagerFactory().getTrustManagers(), null);
@@ -177,6 +179,28 @@ class JGroupsTransportTest {
                 assertThatThrownBy(() -> new Socket("127.0.0.9", bound).close()).isInstanceOf(ConnectException.class);
             }
             assertThat(node.peers).isEmpty();
+        }
+    }
+
+    @Test
+    void aPortThatIsTakenEndsTheStartAndIsNamed() throws Exception {
+        int port = TransportNode.freePort();
+        for (int taken : new int[] {port, port + FAILURE_PORT_OFFSET}) {
+            try (ServerSocket other = new ServerSocket(taken, 1, InetAddress.getByName("127.0.0.1"))) {
+                assertThatThrownBy(() -> new TransportNode("node", port, List.of(port), config -> config))
+                        .isInstanceOf(BindFailedException.class)
+                        .hasMessageContaining("127.0.0.1:" + other.getLocalPort());
+            }
+        }
+        try (ServerSocket other = new ServerSocket(port + FAILURE_PORT_OFFSET, 1, InetAddress.getByName("127.0.0.1"))) {
+            assertThatThrownBy(() -> new TransportNode("node", port, List.of(port), config -> config))
+                    .hasMessageContaining("cluster.bind")
+                    .hasMessageContaining("100 above");
+            assertThat(other.isBound()).isTrue();
+        }
+
+        try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
+            assertThat(node.peers).isEmpty(); // nothing was left behind
         }
     }
 

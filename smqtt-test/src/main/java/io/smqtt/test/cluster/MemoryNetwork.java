@@ -3,39 +3,95 @@ package io.smqtt.test.cluster;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.smqtt.spi.ClusterTransport;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A network between the brokers of one JVM that form a cluster, in real time, which a test can divide. Frames are carried by one thread, at
- * once and in order. Thread-safe.
+ * A network between the brokers of one JVM that form a cluster, in real time, which a test can divide and make a bad one. Frames are carried
+ * by one thread, at once and in order unless {@link Faults} say otherwise. Thread-safe.
  *
  * <pre>{@code
  * MemoryNetwork network = new MemoryNetwork();
  * Broker.builder().module(ClusterModule.of(config, network.transport("a"))) …
  * network.partition("a"); // a sees nobody
  * network.heal();
+ * network.faults(new MemoryNetwork.Faults(Duration.ofMillis(1), Duration.ofMillis(20), 0.1, 0.1));
  * }</pre>
  */
 public final class MemoryNetwork implements AutoCloseable {
 
-    private final ExecutorService thread =
-            Executors.newSingleThreadExecutor(new DefaultThreadFactory("memory-network", true));
+    private final ScheduledExecutorService thread =
+            Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("memory-network", true));
 
     // of the thread
     private final List<End> ends = new ArrayList<>();
+    private final Random random;
     private Set<String> island = Set.of();
+    private Faults faults = Faults.NONE;
 
     /** Creates a network in which all see each other. */
-    public MemoryNetwork() {}
+    public MemoryNetwork() {
+        this(1);
+    }
+
+    /**
+     * Creates a network in which all see each other, with faults of another seed. The same seed decides the fate of the first frame, the
+     * second, and so on in the same way; which frame is the first is up to the brokers, which run in real time. So a run that
+     * failed is likely to fail again with its seed, and not bound to.
+     *
+     * @param seed where the choices of {@link Faults} come from
+     */
+    public MemoryNetwork(long seed) {
+        random = new Random(seed);
+    }
+
+    /**
+     * What happens to frames between nodes. Nodes are not told that a peer is gone: for that there is {@link #partition}.
+     *
+     * @param shortest the shortest delay of a frame, 0 or more
+     * @param longest the longest delay; delays that differ put frames out of order
+     * @param loss the share of frames that are lost, 0 to 1
+     * @param doubled the share of frames that are carried twice, each with a delay and a chance of loss of its own, 0 to 1
+     */
+    public record Faults(Duration shortest, Duration longest, double loss, double doubled) {
+
+        /** A good network: all arrives at once. */
+        public static final Faults NONE = new Faults(Duration.ZERO, Duration.ZERO, 0, 0);
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException if a delay is negative, the longest is below the shortest, or a share is not 0 to 1
+         */
+        public Faults {
+            if (shortest.isNegative() || longest.compareTo(shortest) < 0) {
+                throw new IllegalArgumentException("delays from " + shortest + " to " + longest);
+            }
+            if (!(loss >= 0 && loss <= 1 && doubled >= 0 && doubled <= 1)) {
+                throw new IllegalArgumentException("shares of " + loss + " and " + doubled + " are not 0 to 1");
+            }
+        }
+    }
+
+    /**
+     * Sets what happens to frames that are sent from now on. Takes the place of earlier faults; partitions stay.
+     *
+     * @param next the faults, {@link Faults#NONE} to end them
+     */
+    public void faults(Faults next) {
+        run(() -> faults = next);
+    }
 
     /**
      * A node's end of the network.
@@ -130,11 +186,31 @@ public final class MemoryNetwork implements AutoCloseable {
                 return false;
             }
             thread.execute(() -> {
-                if (ends.contains(this) && seen.contains(to)) {
-                    to.handler().received(this, frame);
+                carry(to, frame);
+                if (faults.doubled() > 0 && random.nextDouble() < faults.doubled()) {
+                    carry(to, frame.clone()); // what arrives is the receiver's
                 }
             });
             return true;
+        }
+
+        private void carry(End to, byte[] frame) {
+            if (faults.loss() > 0 && random.nextDouble() < faults.loss()) {
+                return;
+            }
+            long range = faults.longest().toNanos() - faults.shortest().toNanos();
+            long delay = faults.shortest().toNanos() + (range == 0 ? 0 : (long) (random.nextDouble() * range));
+            if (delay == 0) {
+                arrive(to, frame);
+            } else if (!thread.isShutdown()) {
+                thread.schedule(() -> arrive(to, frame), delay, TimeUnit.NANOSECONDS);
+            }
+        }
+
+        private void arrive(End to, byte[] frame) {
+            if (ends.contains(this) && seen.contains(to)) {
+                to.handler().received(this, frame);
+            }
         }
 
         @Override

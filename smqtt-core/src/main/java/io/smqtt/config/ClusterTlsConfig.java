@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import java.nio.file.Path;
+
+/**
+ * Mutual TLS between nodes of a cluster: {@code smqtt.cluster.tls.*}. Files are PEM. A node always shows its certificate and always
+ * wants one of the other side, whatever host name is in it: there is nothing to choose.
+ *
+ * @param certificate the certificate chain that this node shows to others, as a client and as a server
+ * @param key the private key of it, PKCS #8
+ * @param clientCa the authorities whose certificates other nodes must show; they should sign nodes of this cluster only
+ */
+public record ClusterTlsConfig(
+        @ConfigDoc("the certificate chain that this node shows to every other, PEM; good for servers and for clients "
+                + "where it says what for")
+        Path certificate,
+
+        @ConfigDoc("the private key of it, PEM, PKCS #8") Path key,
+
+        @ConfigDoc("the authorities, PEM, that must have signed the certificate of every other node, which is always "
+                + "asked for; who shows none of theirs is not let in")
+        Path clientCa) {
+
+    /**
+     * Checks the values.
+     *
+     * @throws ConfigurationException if one is missing
+     */
+    public ClusterTlsConfig {
+        Check.present("cluster.tls.certificate", certificate);
+        Check.present("cluster.tls.key", key);
+        Check.present("cluster.tls.client-ca", clientCa);
+    }
+}
