@@ -163,7 +163,7 @@ class PartitionedBrokersTest {
                 TestBroker.builder().parts(parts -> parts.module(module)).start()) {
             RawClient client = c.client(V5, "client").deadline(PATIENCE);
             client.subscribe("own", 1);
-            client.publish("own", "x", 0);
+            c.client(V5, "other").publish("own", "x", 0);
             client.expectPublish("own", "x");
             assertThat(module.status().state()).isEqualTo(ClusterStatus.State.JOINED);
             assertThat(module.status().isReady()).isFalse();
