@@ -10,8 +10,8 @@ import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
 import java.net.InetSocketAddress;
+import java.util.Iterator;
 import java.util.Set;
-import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a broker. */
@@ -67,7 +67,18 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     }
 
     @Override
-    public void forEach(ObjLongConsumer<String> action) {
-        registry.all().forEach(session -> action.accept(session.id(), session.claimClock()));
+    public Iterator<String> clientIds() {
+        Iterator<Session> sessions = registry.all().iterator();
+        return new Iterator<>() {
+            @Override
+            public boolean hasNext() {
+                return sessions.hasNext();
+            }
+
+            @Override
+            public String next() {
+                return sessions.next().id();
+            }
+        };
     }
 }

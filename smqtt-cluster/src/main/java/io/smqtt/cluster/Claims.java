@@ -138,16 +138,18 @@ final class Claims {
         }
     }
 
-    /** The session of a claim is open, or will not be. */
-    void settled(ClientIdentity client) {
+    /** The session of a claim is open, or will not be; tells whether it may be open. */
+    boolean settled(ClientIdentity client) {
         Open claim = byClient.get(client);
-        if (claim != null) {
-            if (claim.granted) {
-                local.claimed(client.clientId(), claim.clock);
-                owned.accept(client.clientId(), claim.clock);
-            }
-            end(claim);
+        if (claim == null) {
+            return false;
         }
+        if (claim.granted) {
+            local.claimed(client.clientId(), claim.clock);
+            owned.accept(client.clientId(), claim.clock);
+        }
+        end(claim);
+        return claim.granted;
     }
 
     private void end(Open claim) {

@@ -6,6 +6,7 @@ import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,10 @@ final class ClusterClients {
 
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
     private static final int OWNED_PER_FRAME = 500;
+
+    /** How many sessions are looked at before others have their turn. */
+    private static final int LOOKED_AT_AT_ONCE = 2_000;
+
     private static final int SLICES = 32;
     private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -108,7 +114,13 @@ final class ClusterClients {
 
     void settled(ClientIdentity client) {
         unfinished.remove(client.clientId());
-        claims.settled(client);
+        if (claims.settled(client)) {
+            for (SessionReceiver receiver : receiving) {
+                if (receiver.clientId().equals(client.clientId())) {
+                    receiver.opened();
+                }
+            }
+        }
     }
 
     /** Runs a task when the others know the routes that this node has now; false if not all have said so in time. */
@@ -272,6 +284,13 @@ final class ClusterClients {
                 continue;
             }
             if (receiver.attempt() == part.attempt()) {
+                String clientId = receiver.clientId();
+                if (receiver.isOver() && sending.containsKey(clientId)) {
+                    return; // what leaves takes nothing more; said again
+                }
+                if (part.kind() == Frame.PartKind.END) {
+                    unfinished.remove(clientId); // came to its end after all
+                }
                 receiver.receive(part);
                 return;
             }
@@ -380,13 +399,7 @@ final class ClusterClients {
     void up(String nodeId) {
         wills.up(nodeId);
         claims.viewChanged();
-        List<String> ids = new ArrayList<>();
-        List<Long> clocks = new ArrayList<>();
-        local.forEach((clientId, clock) -> {
-            ids.add(clientId);
-            clocks.add(clock);
-        });
-        tell(List.of(nodeId), ids, clocks);
+        new Tour(List.of(nodeId), clientId -> true).run();
     }
 
     /** A run of a node is over, or cannot be reached. */
@@ -441,16 +454,41 @@ final class ClusterClients {
 
     /** Tells a part of all sessions, so that what was missed is found in a while. */
     private void tellSlice() {
-        slice = (slice + 1) % SLICES;
-        List<String> ids = new ArrayList<>();
-        List<Long> clocks = new ArrayList<>();
-        local.forEach((clientId, clock) -> {
-            if (Math.floorMod(clientId.hashCode(), SLICES) == slice) {
-                ids.add(clientId);
-                clocks.add(clock);
+        int next = (slice + 1) % SLICES;
+        slice = next;
+        new Tour(wire.others(), clientId -> Math.floorMod(clientId.hashCode(), SLICES) == next).run();
+    }
+
+    /** Tells nodes of sessions, a frame at a time, so that nothing waits for it long. */
+    private final class Tour implements Runnable {
+
+        private final List<String> nodes;
+        private final Predicate<String> which;
+        private final Iterator<String> all = local.clientIds();
+
+        Tour(Collection<String> nodes, Predicate<String> which) {
+            this.nodes = new ArrayList<>(nodes);
+            this.which = which;
+        }
+
+        @Override
+        public void run() {
+            nodes.retainAll(wire.others());
+            List<String> ids = new ArrayList<>();
+            List<Long> clocks = new ArrayList<>();
+            for (int i = 0; i < LOOKED_AT_AT_ONCE && ids.size() < OWNED_PER_FRAME && all.hasNext(); i++) {
+                String clientId = all.next();
+                long clock = which.test(clientId) ? local.clockOf(clientId) : LocalClients.NONE;
+                if (clock != LocalClients.NONE) {
+                    ids.add(clientId);
+                    clocks.add(clock);
+                }
             }
-        });
-        tell(List.copyOf(wire.others()), ids, clocks);
+            tell(nodes, ids, clocks);
+            if (all.hasNext() && !nodes.isEmpty()) {
+                wire.later(1, this);
+            }
+        }
     }
 
     private void tell(List<String> nodes, List<String> ids, List<Long> clocks) {

@@ -5,7 +5,7 @@ import io.smqtt.message.Will;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
-import java.util.function.ObjLongConsumer;
+import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
 /** What a node of the cluster asks of the sessions of its broker. Called on the cluster's loop; must not block. */
@@ -46,6 +46,10 @@ interface LocalClients {
      */
     void willSettledElsewhere(String clientId, @Nullable Will will);
 
-    /** Visits all sessions, with the clocks of their claims. */
-    void forEach(ObjLongConsumer<String> action);
+    /**
+     * Walks through all sessions, with pauses if need be.
+     *
+     * @return client identifiers; those of sessions that come or go meanwhile may be among them or not
+     */
+    Iterator<String> clientIds();
 }

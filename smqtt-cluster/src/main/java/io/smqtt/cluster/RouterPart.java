@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
@@ -19,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -161,11 +161,18 @@ final class RouterPart implements LocalPart {
     }
 
     private void execute(RoutingLoop loop, List<InboundMessage> messages) {
-        EventExecutor executor = loop.executor();
-        if (executor.isShuttingDown()) {
+        if (loop.executor().isShuttingDown() || !execute(loop, () -> route(loop, messages))) {
             InboundMessage.releaseAll(messages, false);
-        } else {
-            executor.execute(() -> route(loop, messages));
+        }
+    }
+
+    /** Has something run on an event loop; false if that has ended, with the broker. */
+    private static boolean execute(RoutingLoop loop, Runnable task) {
+        try {
+            loop.executor().execute(task);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
         }
     }
 
@@ -191,7 +198,7 @@ final class RouterPart implements LocalPart {
     @Override
     public void retain(ApplicationMessage message, Runnable refused) {
         RoutingLoop loop = loopOf(message);
-        loop.executor().execute(() -> {
+        execute(loop, () -> {
             if (retained.retain(loop, message, RouteTicket.NONE).isRefusal()) {
                 refused.run();
             }
@@ -204,23 +211,25 @@ final class RouterPart implements LocalPart {
         RouteTicket ticket = outbound.ticket();
         ticket.hold();
         RoutingLoop loop = loopOf(message);
-        loop.executor().execute(() -> {
+        boolean taken = execute(loop, () -> {
             router.redispatch(loop, message, group, member -> isSeatOf(member, nodeId), ticket);
             ticket.release(true);
         });
+        if (!taken) {
+            ticket.release(false);
+        }
     }
 
     @Override
     public void afterRouted(Runnable done) {
         AtomicInteger missing = new AtomicInteger(router.loops().size());
         for (RoutingLoop loop : router.loops()) {
-            EventExecutor executor = loop.executor();
-            executor.execute(() -> executor.execute(
-                    () -> { // what this pass has collected goes first
-                        if (missing.decrementAndGet() == 0) {
-                            done.run();
-                        }
-                    }));
+            Runnable routed = () -> { // what this pass has collected goes first
+                if (missing.decrementAndGet() == 0) {
+                    done.run();
+                }
+            };
+            execute(loop, () -> execute(loop, routed));
         }
     }
 

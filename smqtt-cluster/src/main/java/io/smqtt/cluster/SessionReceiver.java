@@ -75,6 +75,11 @@ final class SessionReceiver {
         return alone && installed && !ended;
     }
 
+    /** The client has the session here now: it is more than what came. */
+    void opened() {
+        alone = false;
+    }
+
     /** Which move of that node it is. */
     long attempt() {
         return attempt;

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import static io.smqtt.cluster.SimulatedClients.identity;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.ClaimRefusedException;
-import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,11 +36,6 @@ class ClusterMendsTest {
         simulation.run(WHILE);
     }
 
-    private static ClientIdentity client(String clientId) {
-        return new ClientIdentity(
-                clientId, null, InetSocketAddress.createUnresolved("client", 1), "", ProtocolVersion.MQTT_5, Set.of());
-    }
-
     @Test
     void aRetainedMessageOfAClockThatIsFarOffIsNotHeard() {
         b.clockIsAhead(DAY_MILLIS / 2);
@@ -65,7 +57,7 @@ class ClusterMendsTest {
     void aClaimClockThatIsFarOffIsNotFollowed() {
         long far = RetainedVersion.clockOf(1_700_000_000_000L + 10 * DAY_MILLIS);
         a.node().clients().accept(new NodeIdentity("b", 1), new Frame.Owned(List.of("c"), List.of(far)));
-        a.claim(client("c"), reason -> {});
+        a.claim(identity("c"), reason -> {});
         simulation.run(WHILE);
         a.clients().open("c");
 
@@ -108,7 +100,7 @@ class ClusterMendsTest {
         List<Runnable> tasks = new ArrayList<>();
         Directory directory = new Directory(tasks::add, a::node, false);
 
-        directory.claim(client("c"), false).subscribe().dispose();
+        directory.claim(identity("c"), false).subscribe().dispose();
         tasks.forEach(Runnable::run);
         simulation.run(WHILE);
 
@@ -124,8 +116,8 @@ class ClusterMendsTest {
                 a::node,
                 true);
 
-        assertThatCode(() -> directory.claim(client("c"), false).block()).isInstanceOf(ClaimRefusedException.class);
+        assertThatCode(() -> directory.claim(identity("c"), false).block()).isInstanceOf(ClaimRefusedException.class);
         assertThatCode(() -> directory.subscribed().block()).doesNotThrowAnyException();
-        assertThatCode(() -> directory.settled(client("c"))).doesNotThrowAnyException();
+        assertThatCode(() -> directory.settled(identity("c"))).doesNotThrowAnyException();
     }
 }

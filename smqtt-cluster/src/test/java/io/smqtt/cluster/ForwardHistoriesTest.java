@@ -5,16 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
-import io.smqtt.test.cluster.SimulatedNetwork;
-import io.smqtt.test.cluster.SimulatedNetwork.Faults;
-import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -27,9 +23,7 @@ class ForwardHistoriesTest {
 
     @Test
     void acknowledgedMessagesArriveOnceAndInOrderInAnyHistory() {
-        for (long seed : Seeds.some(300)) {
-            new History(seed).run();
-        }
+        RandomHistory.runEach(300, History::new);
     }
 
     /** What became of a published message. */
@@ -59,28 +53,18 @@ class ForwardHistoriesTest {
         }
     }
 
-    private static final class History {
+    private static final class History extends RandomHistory {
 
         private static final int NODES = 3;
         private static final int TOPICS = 4;
 
-        private final Simulation simulation;
-        private final SimulatedNetwork network;
-        private final Random random;
-        private final String context;
-        private final ClusterSettings settings;
-        private final List<SimulatedNode> nodes = new ArrayList<>();
         private final List<SimulatedNode> runs = new ArrayList<>();
         private final Map<Long, Published> published = new HashMap<>();
         private final Map<Long, SimulatedNode> publishers = new HashMap<>();
         private long number;
-        private long epochs = 1;
 
         History(long seed) {
-            simulation = new Simulation(seed);
-            network = new SimulatedNetwork(simulation);
-            random = simulation.random();
-            context = "seed " + seed + ": -Dsmqtt.seed=" + seed;
+            super(seed);
             ClusterSettings usual = ClusterSettings.defaults();
             settings = new ClusterSettings(
                     usual.flushInterval(),
@@ -98,6 +82,7 @@ class ForwardHistoriesTest {
                     usual.queueBytes());
         }
 
+        @Override
         void run() {
             for (int i = 0; i < NODES; i++) {
                 nodes.add(start("n" + i));
@@ -108,15 +93,14 @@ class ForwardHistoriesTest {
                 step();
                 simulation.run(Duration.ofMillis(random.nextInt(random.nextInt(20) == 0 ? 4_000 : 30)));
             }
-            network.faults(Faults.NONE);
-            network.healAll();
+            heal();
             simulation.run(Duration.ofMinutes(1));
             check();
         }
 
-        private SimulatedNode start(String nodeId) {
-            SimulatedNode node =
-                    new SimulatedNode(simulation, network, nodeId, NodeIdentity.epoch(epochs++, random), settings);
+        @Override
+        SimulatedNode start(String nodeId) {
+            SimulatedNode node = super.start(nodeId);
             node.takesUpTo(Duration.ofMillis(random.nextInt(2) * 50).toNanos());
             for (int topic = 0; topic < TOPICS; topic++) { // as one with a store finds them again
                 node.subscribe("t/" + topic);
@@ -137,13 +121,7 @@ class ForwardHistoriesTest {
             } else if (choice == 2) {
                 network.healAll();
             } else if (choice == 3) {
-                network.faults(new Faults(
-                        Duration.ofMillis(random.nextInt(3)),
-                        Duration.ofMillis(3 + random.nextInt(50)),
-                        random.nextBoolean(),
-                        random.nextInt(3) * 0.1,
-                        random.nextInt(3) * 0.1,
-                        Duration.ofMillis(50 + random.nextInt(2_000))));
+                faults(3, 50, 0.1, 2_000);
             } else {
                 publish(node, 1 + random.nextInt(30));
             }
@@ -172,12 +150,12 @@ class ForwardHistoriesTest {
                 for (SimulatedNode.Arrival arrival : node.arrivals()) {
                     Published message = published.get(arrival.number());
                     assertThat(seen.add(arrival.number()))
-                            .as("message %s arrives once, %s", arrival, context)
+                            .as("message %s arrives once", arrival)
                             .isTrue();
-                    assertThat(arrival.topic()).as(context).isEqualTo(message.topic);
+                    assertThat(arrival.topic()).isEqualTo(message.topic);
                     Long before = last.put(arrival.from(), arrival.number());
                     assertThat(before == null || before < arrival.number())
-                            .as("message %s after %s, %s", arrival, before, context)
+                            .as("message %s after %s", arrival, before)
                             .isTrue();
                 }
             }
@@ -188,15 +166,13 @@ class ForwardHistoriesTest {
             if (!publishers.get(id).isAlive()) {
                 return; // what it had parked died with it
             }
-            assertThat(message.releases)
-                    .as("answers to message %d, %s", id, context)
-                    .isEqualTo(message.holds);
+            assertThat(message.releases).as("answers to message %d", id).isEqualTo(message.holds);
             if (message.qos == QoS.AT_MOST_ONCE || message.failed) {
                 return;
             }
             for (SimulatedNode node : message.wanted) {
                 assertThat(arrivedAtAnyRun(node.nodeId(), id, arrived))
-                        .as("message %d has arrived at %s, %s", id, node.nodeId(), context)
+                        .as("message %d has arrived at %s", id, node.nodeId())
                         .isTrue();
             }
         }

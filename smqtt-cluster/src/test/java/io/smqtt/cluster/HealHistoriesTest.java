@@ -3,27 +3,16 @@ package io.smqtt.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.message.ApplicationMessage;
-import io.smqtt.message.ProtocolVersion;
-import io.smqtt.message.QoS;
 import io.smqtt.spi.ClientIdentity;
-import io.smqtt.spi.StoredDelivery;
-import io.smqtt.spi.StoredMessage;
-import io.smqtt.test.cluster.SimulatedNetwork;
-import io.smqtt.test.cluster.SimulatedNetwork.Faults;
-import io.smqtt.test.cluster.Simulation;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.api.Test;
 
 /**
  * Random partitions between nodes that live on, while clients go from node to node and messages are taken for them: when all
@@ -32,41 +21,28 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class HealHistoriesTest {
 
-    static long[] seeds() {
-        return Seeds.some(300);
+    @Test
+    void nothingThatWasTakenIsLostWhenSessionsMeet() {
+        RandomHistory.runEach(300, History::new);
     }
 
-    @ParameterizedTest
-    @MethodSource("seeds")
-    void nothingThatWasTakenIsLostWhenSessionsMeet(long seed) {
-        new History(seed).run();
-    }
-
-    private static final class History {
+    private static final class History extends RandomHistory {
 
         private static final int NODES = 3;
         private static final int CLIENTS = 3;
 
-        private final Simulation simulation;
-        private final SimulatedNetwork network;
-        private final Random random;
-        private final String context;
-        private final List<SimulatedNode> nodes = new ArrayList<>();
         private final Map<String, List<String>> taken = new HashMap<>();
         private final Map<SimulatedClients.Held, Integer> sessions = new IdentityHashMap<>();
         private final int[] published = new int[NODES];
 
         History(long seed) {
-            simulation = new Simulation(seed);
-            network = new SimulatedNetwork(simulation);
-            random = simulation.random();
-            context = "seed " + seed + ": -Dsmqtt.seed=" + seed;
+            super(seed);
         }
 
+        @Override
         void run() {
             for (int i = 0; i < NODES; i++) {
-                nodes.add(new SimulatedNode(
-                        simulation, network, "n" + i, NodeIdentity.epoch(i + 1, random), ClusterSettings.defaults()));
+                nodes.add(start("n" + i));
             }
             simulation.run(Duration.ofSeconds(3));
             int steps = 30 + random.nextInt(100);
@@ -74,8 +50,7 @@ class HealHistoriesTest {
                 step();
                 simulation.run(Duration.ofMillis(random.nextInt(random.nextInt(6) == 0 ? 12_000 : 60)));
             }
-            network.faults(Faults.NONE);
-            network.healAll();
+            heal();
             simulation.run(Duration.ofMinutes(6));
             check();
         }
@@ -85,21 +60,11 @@ class HealHistoriesTest {
             if (choice == 0) {
                 network.cut("n" + random.nextInt(NODES), "n" + random.nextInt(NODES));
             } else if (choice <= 2) {
-                String alone = "n" + random.nextInt(NODES);
-                for (SimulatedNode other : nodes) {
-                    network.cut(alone, other.nodeId());
-                    network.cut(other.nodeId(), alone);
-                }
+                cutOff("n" + random.nextInt(NODES));
             } else if (choice <= 4) {
                 network.healAll();
             } else if (choice == 5) {
-                network.faults(new Faults(
-                        Duration.ofMillis(random.nextInt(3)),
-                        Duration.ofMillis(3 + random.nextInt(50)),
-                        random.nextBoolean(),
-                        random.nextInt(3) * 0.1,
-                        random.nextInt(3) * 0.1,
-                        Duration.ofMillis(50 + random.nextInt(2_000))));
+                faults(3, 50, 0.1, 2_000);
             } else if (choice <= 11) {
                 claim(nodes.get(random.nextInt(NODES)), "c" + random.nextInt(CLIENTS));
             } else {
@@ -110,13 +75,7 @@ class HealHistoriesTest {
         }
 
         private void claim(SimulatedNode node, String clientId) {
-            ClientIdentity client = new ClientIdentity(
-                    clientId,
-                    null,
-                    InetSocketAddress.createUnresolved("client", 1),
-                    "",
-                    ProtocolVersion.MQTT_5,
-                    Set.of());
+            ClientIdentity client = SimulatedClients.identity(clientId);
             node.claim(client, reason -> {
                 if (reason == null) {
                     simulation.after(random.nextInt(20_000_000), () -> open(node, client));
@@ -141,13 +100,7 @@ class HealHistoriesTest {
             }
             int number = sessions.computeIfAbsent(session, key -> sessions.size());
             String text = index + "." + number + "-" + published[index]++;
-            ApplicationMessage message = ApplicationMessage.builder("t")
-                    .payload(text)
-                    .qos(QoS.AT_LEAST_ONCE)
-                    .build();
-            StoredMessage stored =
-                    new StoredMessage(1, message, "t", QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING);
-            session.take(stored);
+            session.take(SimulatedClients.message(text));
             taken.computeIfAbsent(clientId, id -> new ArrayList<>()).add(text);
         }
 
@@ -169,21 +122,21 @@ class HealHistoriesTest {
                                 .map(message -> message.message().payload().asString())
                                 .toList());
                     }
-                    assertThat(node.node().clients().departing()).as(context).isZero();
+                    assertThat(node.node().clients().departing()).isZero();
                 }
                 if (!taken.containsKey(clientId)) {
                     continue;
                 }
-                assertThat(owners).as("owners of %s, %s", clientId, context).hasSize(1);
+                assertThat(owners).as("owners of %s", clientId).hasSize(1);
                 assertThat(owners.get(0))
-                        .as("what %s has, %s", clientId, context)
+                        .as("what %s has", clientId)
                         .containsExactlyInAnyOrderElementsOf(taken.get(clientId));
                 Set<String> publishers = taken.get(clientId).stream()
                         .map(text -> text.substring(0, text.indexOf('-') + 1))
                         .collect(Collectors.toSet());
                 for (String publisher : publishers) {
                     assertThat(owners.get(0).stream().filter(text -> text.startsWith(publisher)))
-                            .as("what %s has of %s, %s", clientId, publisher, context)
+                            .as("what %s has of %s", clientId, publisher)
                             .containsExactlyElementsOf(taken.get(clientId).stream()
                                     .filter(text -> text.startsWith(publisher))
                                     .toList());

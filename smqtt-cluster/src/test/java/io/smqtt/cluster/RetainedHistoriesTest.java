@@ -3,14 +3,8 @@ package io.smqtt.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.test.cluster.SimulatedNetwork;
-import io.smqtt.test.cluster.SimulatedNetwork.Faults;
-import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -19,30 +13,20 @@ class RetainedHistoriesTest {
 
     @Test
     void allNodesRetainTheSameAfterAnyHistory() {
-        for (long seed : Seeds.some(300)) {
-            new History(seed).run();
-        }
+        RandomHistory.runEach(300, History::new);
     }
 
-    private static final class History {
+    private static final class History extends RandomHistory {
 
         private static final int TOPICS = 12;
 
-        private final Simulation simulation;
-        private final SimulatedNetwork network;
-        private final Random random;
-        private final String context;
-        private final List<SimulatedNode> nodes = new ArrayList<>();
-        private long epochs = 1;
         private int number;
 
         History(long seed) {
-            simulation = new Simulation(seed);
-            network = new SimulatedNetwork(simulation);
-            random = simulation.random();
-            context = "seed " + seed + ": -Dsmqtt.seed=" + seed;
+            super(seed);
         }
 
+        @Override
         void run() {
             int count = 2 + random.nextInt(3);
             for (int i = 0; i < count; i++) {
@@ -53,12 +37,11 @@ class RetainedHistoriesTest {
                 step();
                 simulation.run(Duration.ofMillis(random.nextInt(random.nextInt(10) == 0 ? 3_000 : 20)));
             }
-            network.faults(Faults.NONE);
-            network.healAll();
+            heal();
             simulation.run(Duration.ofSeconds(20));
             Map<String, String> agreed = nodes.get(0).tree();
             for (SimulatedNode node : nodes) {
-                assertThat(node.tree()).as("%s, %s", node.nodeId(), context).isEqualTo(agreed);
+                assertThat(node.tree()).as("%s", node.nodeId()).isEqualTo(agreed);
             }
             theLastWordStays();
         }
@@ -78,11 +61,11 @@ class RetainedHistoriesTest {
             }
             simulation.run(Duration.ofSeconds(1));
             for (SimulatedNode node : nodes) {
-                assertThat(node.tree()).as("%s, %s", node.nodeId(), context).isEqualTo(expected);
+                assertThat(node.tree()).as("%s", node.nodeId()).isEqualTo(expected);
             }
             long repairs = repairs();
             simulation.run(Duration.ofMinutes(1));
-            assertThat(repairs()).as("repairs in a quiet minute, %s", context).isEqualTo(repairs);
+            assertThat(repairs()).as("repairs in a quiet minute").isEqualTo(repairs);
         }
 
         private long repairs() {
@@ -92,8 +75,7 @@ class RetainedHistoriesTest {
         }
 
         private SimulatedNode start(String nodeId, Map<String, String> stored) {
-            SimulatedNode node = new SimulatedNode(
-                    simulation, network, nodeId, NodeIdentity.epoch(epochs++, random), ClusterSettings.defaults());
+            SimulatedNode node = start(nodeId);
             node.clockIsAhead(random.nextInt(10_000) - 5_000);
             stored.forEach(node::recover);
             return node;
@@ -109,21 +91,9 @@ class RetainedHistoriesTest {
                     nodes.set(index, start(node.nodeId(), stored ? node.tree() : Map.of()));
                 }
                 case 1 -> network.cut(node.nodeId(), "n" + random.nextInt(nodes.size()));
-                case 2 -> {
-                    for (SimulatedNode other : nodes) {
-                        network.cut(node.nodeId(), other.nodeId());
-                        network.cut(other.nodeId(), node.nodeId());
-                    }
-                }
+                case 2 -> cutOff(node.nodeId());
                 case 3 -> network.healAll();
-                case 4 ->
-                    network.faults(new Faults(
-                            Duration.ofMillis(random.nextInt(3)),
-                            Duration.ofMillis(3 + random.nextInt(100)),
-                            random.nextBoolean(),
-                            random.nextInt(3) * 0.15,
-                            random.nextInt(3) * 0.1,
-                            Duration.ofMillis(50 + random.nextInt(2_000))));
+                case 4 -> faults(3, 100, 0.15, 2_000);
                 default -> {
                     String payload = random.nextInt(3) == 0 ? "" : Integer.toString(++number);
                     node.retain("t/" + random.nextInt(TOPICS), payload);

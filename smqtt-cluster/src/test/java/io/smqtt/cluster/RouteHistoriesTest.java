@@ -3,13 +3,8 @@ package io.smqtt.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.test.cluster.SimulatedNetwork;
-import io.smqtt.test.cluster.SimulatedNetwork.Faults;
-import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Random histories of subscriptions, faults, crashes and partitions; at their end every node knows every other's routes. */
@@ -19,26 +14,15 @@ class RouteHistoriesTest {
 
     @Test
     void allNodesKnowAllRoutesAfterAnyHistory() {
-        for (long seed : Seeds.some(300)) {
-            new History(seed).run();
-        }
+        RandomHistory.runEach(300, History::new);
     }
 
-    private static final class History {
+    private static final class History extends RandomHistory {
 
-        private final Simulation simulation;
-        private final SimulatedNetwork network;
-        private final Random random;
-        private final ClusterSettings settings;
-        private final List<SimulatedNode> nodes = new ArrayList<>();
-        private final String context;
         private long epochs = 1_000;
 
         History(long seed) {
-            simulation = new Simulation(seed);
-            network = new SimulatedNetwork(simulation);
-            random = simulation.random();
-            context = "seed " + seed + ": -Dsmqtt.seed=" + seed;
+            super(seed);
             ClusterSettings usual = ClusterSettings.defaults();
             settings = new ClusterSettings(
                     usual.flushInterval(),
@@ -56,6 +40,7 @@ class RouteHistoriesTest {
                     usual.queueBytes());
         }
 
+        @Override
         void run() {
             int count = 2 + random.nextInt(4);
             for (int i = 0; i < count; i++) {
@@ -71,13 +56,13 @@ class RouteHistoriesTest {
             long pulls = pulls();
             simulation.run(Duration.ofMinutes(1));
             check();
-            assertThat(pulls()).as("questions in a quiet minute, %s", context).isEqualTo(pulls);
+            assertThat(pulls()).as("questions in a quiet minute").isEqualTo(pulls);
         }
 
-        private SimulatedNode start(String nodeId) {
+        @Override
+        SimulatedNode start(String nodeId) {
             epochs += random.nextInt(10) == 0 ? -5 : 10; // now and then the clock has gone back
-            long epoch = NodeIdentity.epoch(epochs, random);
-            return new SimulatedNode(simulation, network, nodeId, epoch, settings);
+            return start(nodeId, epochs);
         }
 
         private void step() {
@@ -85,16 +70,9 @@ class RouteHistoriesTest {
             switch (random.nextInt(12)) {
                 case 0 -> crashOrReturn(node);
                 case 1 -> network.cut(node.nodeId(), "n" + random.nextInt(nodes.size()));
-                case 2 -> isolate(node);
+                case 2 -> cutOff(node.nodeId());
                 case 3 -> network.healAll();
-                case 4 ->
-                    network.faults(new Faults(
-                            Duration.ofMillis(random.nextInt(5)),
-                            Duration.ofMillis(5 + random.nextInt(300)),
-                            random.nextBoolean(),
-                            random.nextInt(3) * 0.15,
-                            random.nextInt(3) * 0.1,
-                            Duration.ofMillis(50 + random.nextInt(3_000))));
+                case 4 -> faults(5, 300, 0.15, 3_000);
                 case 5 -> burst(node);
                 default -> change(node);
             }
@@ -108,13 +86,6 @@ class RouteHistoriesTest {
                 }
             }
             nodes.set(nodes.indexOf(node), start(node.nodeId()));
-        }
-
-        private void isolate(SimulatedNode node) {
-            for (SimulatedNode other : nodes) {
-                network.cut(node.nodeId(), other.nodeId());
-                network.cut(other.nodeId(), node.nodeId());
-            }
         }
 
         private void burst(SimulatedNode node) {
@@ -145,22 +116,21 @@ class RouteHistoriesTest {
                     nodes.set(i, start(nodes.get(i).nodeId()));
                 }
             }
-            network.faults(Faults.NONE);
-            network.healAll();
+            heal();
             simulation.run(SETTLING);
         }
 
         private void check() {
             for (SimulatedNode node : nodes) {
-                assertThat(node.node().counters().malformedFrames()).as(context).isZero();
+                assertThat(node.node().counters().malformedFrames()).isZero();
                 assertThat(node.node().counters().repairs())
-                        .as("repairs at %s, %s", node.nodeId(), context)
+                        .as("repairs at %s", node.nodeId())
                         .isZero();
                 for (SimulatedNode other : nodes) {
                     if (node != other) {
-                        assertThat(node.reaches(other.nodeId())).as(context).isTrue();
+                        assertThat(node.reaches(other.nodeId())).isTrue();
                         assertThat(node.rowsOf(other.nodeId()))
-                                .as("what %s knows of %s, %s", node.nodeId(), other.nodeId(), context)
+                                .as("what %s knows of %s", node.nodeId(), other.nodeId())
                                 .isEqualTo(other.expectedRows());
                     }
                 }

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import static io.smqtt.cluster.SimulatedClients.identity;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.message.ApplicationMessage;
-import io.smqtt.message.ProtocolVersion;
-import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
-import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.SimulatedNetwork.Faults;
 import io.smqtt.test.cluster.Simulation;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,6 +25,9 @@ class SessionMoveTest {
 
     private static final Faults UNNOTICED =
             new Faults(Duration.ofNanos(500_000), Duration.ofNanos(500_000), true, 0, 0, Duration.ofDays(1_000));
+
+    private static final Faults AT_ONCE =
+            new Faults(Duration.ofNanos(500_000), Duration.ofNanos(500_000), true, 0, 0, Duration.ZERO);
 
     private final Simulation simulation = new Simulation(3);
     private final SimulatedNetwork network = new SimulatedNetwork(simulation);
@@ -59,25 +57,8 @@ class SessionMoveTest {
                 .orElseThrow();
     }
 
-    private static ClientIdentity client(String clientId) {
-        return new ClientIdentity(
-                clientId, null, InetSocketAddress.createUnresolved("client", 1), "", ProtocolVersion.MQTT_5, Set.of());
-    }
-
     private static List<StoredMessage> messages(String... texts) {
-        return Arrays.stream(texts)
-                .map(text -> new StoredMessage(
-                        1,
-                        ApplicationMessage.builder("t")
-                                .payload(text)
-                                .qos(QoS.AT_LEAST_ONCE)
-                                .build(),
-                        "t",
-                        QoS.AT_LEAST_ONCE,
-                        false,
-                        new int[0],
-                        StoredDelivery.WAITING))
-                .toList();
+        return Arrays.stream(texts).map(SimulatedClients::message).toList();
     }
 
     private static List<String> texts(SimulatedClients.Held held) {
@@ -92,7 +73,7 @@ class SessionMoveTest {
         a.clients().open(clientId);
         network.cut("c", "a"); // hears what it is asked, and its answer is lost
 
-        b.claim(client(clientId), answers::add);
+        b.claim(identity(clientId), answers::add);
         simulation.run(Duration.ofSeconds(15));
 
         assertThat(a.clients().sessions()).containsKey(clientId);
@@ -106,12 +87,107 @@ class SessionMoveTest {
     }
 
     @Test
+    void aSessionThatWasOpenedMeanwhileIsNotReplacedByOneThatHadNotComeToItsEnd() {
+        String clientId = decidedBy("c");
+        a.clients().open(clientId).messages().addAll(messages("one"));
+        b.claim(identity(clientId), answers::add);
+        runUntilThereIs(clientId, b);
+        network.cut("b", "a"); // that it is there is not heard
+        simulation.run(Duration.ofSeconds(40));
+        assertThat(a.clients().stayed()).isOne();
+        assertThat(answers).containsExactly(ReasonCode.SERVER_UNAVAILABLE);
+
+        network.faults(Faults.NONE);
+        network.cut("a", "c"); // who decides does not know the old node, and the new one does
+        simulation.run(Duration.ofSeconds(1));
+        ClientIdentity second = identity(clientId);
+        b.claim(second, answers::add);
+        simulation.run(Duration.ofSeconds(1));
+        assertThat(answers).hasSize(2).endsWith((ReasonCode) null);
+        b.clients().open(clientId).messages().addAll(messages("two"));
+        b.settled(second);
+        simulation.run(Duration.ofSeconds(1));
+
+        network.faults(AT_ONCE);
+        network.healAll();
+        b.claim(identity(clientId), answers::add);
+        simulation.run(Duration.ofSeconds(10));
+
+        assertThat(answers).hasSize(3).endsWith((ReasonCode) null);
+        assertThat(a.clients().sessions()).doesNotContainKey(clientId);
+        assertThat(texts(b.clients().sessions().get(clientId))).containsExactlyInAnyOrder("one", "two");
+    }
+
+    private void runUntilThereIs(String clientId, SimulatedNode node) {
+        for (int i = 0; i < 10_000 && !node.clients().sessions().containsKey(clientId); i++) {
+            simulation.run(Duration.ofNanos(100_000));
+        }
+        assertThat(node.clients().sessions()).containsKey(clientId); // installed
+    }
+
+    @Test
+    void aSessionThatLeavesTakesNothingThatIsLate() {
+        String clientId = decidedBy("c");
+        a.clients().open(clientId).messages().addAll(messages("one"));
+        b.claim(identity(clientId), answers::add);
+        runUntilThereIs(clientId, b);
+        network.faults(AT_ONCE);
+        network.cut("a", "b"); // the new node has lost the old one
+        a.clients().sessions().get(clientId).take(messages("two").get(0));
+        simulation.run(Duration.ofSeconds(21));
+        assertThat(answers).containsExactly(ReasonCode.SERVER_UNAVAILABLE);
+
+        c.claim(identity(clientId), answers::add);
+        runUntilThereIs(clientId, c);
+        network.healAll();
+        simulation.run(Duration.ofMillis(2));
+        network.faults(UNNOTICED);
+        network.cut("c", "b"); // what the new node has left goes no further for a while
+        simulation.run(Duration.ofSeconds(4));
+        network.healAll();
+        simulation.run(Duration.ofSeconds(40));
+
+        assertThat(a.clients().sessions()).doesNotContainKey(clientId);
+        assertThat(b.clients().sessions()).doesNotContainKey(clientId);
+        assertThat(texts(c.clients().sessions().get(clientId))).containsExactlyInAnyOrder("one", "two");
+    }
+
+    @Test
+    void whoAppearsIsToldOfManySessionsBitByBit() {
+        for (int i = 0; i < 5_000; i++) {
+            a.clients().open("many-" + i);
+        }
+        network.faults(AT_ONCE);
+        network.cut("a", "b");
+        network.cut("b", "a");
+        simulation.run(Duration.ofSeconds(1));
+        for (int i = 0; i < 5_000; i += 100) {
+            b.clients().open("many-" + i).messages().addAll(messages("two"));
+        }
+        List<Integer> told = new ArrayList<>();
+        network.listen((from, to, frame) -> {
+            if (from == a.process() && to == b.process() && frame[1] == 39) { // OWNED
+                told.add(frame.length);
+            }
+        });
+        network.healAll();
+        simulation.run(Duration.ofMillis(1));
+        assertThat(told).hasSizeBetween(1, 2);
+        simulation.run(Duration.ofMillis(20));
+        assertThat(told).hasSizeGreaterThanOrEqualTo(10);
+        simulation.run(Duration.ofMinutes(1));
+
+        assertThat(b.clients().sessions()).hasSize(50);
+        assertThat(a.clients().sessions()).hasSize(4_950);
+    }
+
+    @Test
     void theOldNodeKeepsTheSessionUntilAllKnowTheNewPlace() {
         String clientId = decidedBy("a");
         a.clients().open(clientId);
         network.cut("c", "b");
 
-        b.claim(client(clientId), answers::add);
+        b.claim(identity(clientId), answers::add);
         simulation.run(Duration.ofSeconds(15));
 
         assertThat(a.clients().sessions()).containsKey(clientId);
@@ -125,7 +201,7 @@ class SessionMoveTest {
         a.clients().somethingComesAllTheTime();
         network.cut("c", "a");
 
-        b.claim(client(clientId), answers::add);
+        b.claim(identity(clientId), answers::add);
         simulation.run(Duration.ofSeconds(28));
         assertThat(a.node().clients().departing()).isOne();
         simulation.run(Duration.ofSeconds(4));
@@ -140,7 +216,7 @@ class SessionMoveTest {
     void aSecondAttemptIsReadFromTheBeginning() {
         String clientId = decidedBy("a");
         network.cut("b", "a"); // the claim stays open
-        b.claim(client(clientId), answers::add);
+        b.claim(identity(clientId), answers::add);
         simulation.run(Duration.ofMillis(1));
 
         send(1, 0, Frame.PartKind.STATE, clientId);

@@ -2,21 +2,25 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.Will;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a simulated node: each remembers the nodes that it has been on, as its messages. */
@@ -56,6 +60,21 @@ final class SimulatedClients implements LocalClients {
 
     SimulatedClients(Executor loop) {
         this.loop = loop;
+    }
+
+    /** A client of a simulated broker. */
+    static ClientIdentity identity(String clientId) {
+        return new ClientIdentity(
+                clientId, null, InetSocketAddress.createUnresolved("client", 1), "", ProtocolVersion.MQTT_5, Set.of());
+    }
+
+    /** A message as sessions hold it. */
+    static StoredMessage message(String text) {
+        ApplicationMessage message = ApplicationMessage.builder("t")
+                .payload(text)
+                .qos(QoS.AT_LEAST_ONCE)
+                .build();
+        return new StoredMessage(1, message, "t", QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING);
     }
 
     Map<String, Held> sessions() {
@@ -170,8 +189,8 @@ final class SimulatedClients implements LocalClients {
     }
 
     @Override
-    public void forEach(ObjLongConsumer<String> action) {
-        sessions.forEach((clientId, held) -> action.accept(clientId, held.clock));
+    public Iterator<String> clientIds() {
+        return List.copyOf(sessions.keySet()).iterator();
     }
 
     private final class Departure implements SessionDeparture {
@@ -201,16 +220,7 @@ final class SimulatedClients implements LocalClients {
 
         @Override
         public void late(Consumer<List<StoredMessage>> reply) {
-            List<StoredMessage> next = somethingComes
-                    ? List.of(new StoredMessage(
-                            1,
-                            ApplicationMessage.builder("t").payload("late").build(),
-                            "t",
-                            QoS.AT_LEAST_ONCE,
-                            false,
-                            new int[0],
-                            StoredDelivery.WAITING))
-                    : List.of();
+            List<StoredMessage> next = somethingComes ? List.of(message("late")) : List.of();
             if (inHand.isEmpty()) {
                 inHand = List.copyOf(held.late);
                 held.late.clear();

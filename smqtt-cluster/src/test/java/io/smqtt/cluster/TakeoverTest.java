@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import static io.smqtt.cluster.BrokerCluster.PATIENCE;
+import static io.smqtt.cluster.BrokerCluster.nextMessage;
+import static io.smqtt.cluster.BrokerCluster.receive;
+import static io.smqtt.cluster.BrokerCluster.receivesNothing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
-import io.smqtt.config.ClusterConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
-import io.smqtt.test.store.ManualStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,64 +30,35 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** One client identifier on several brokers of one JVM, two of them with a store. */
 class TakeoverTest {
 
-    private static final LoopbackHub HUB = new LoopbackHub();
+    private static final BrokerCluster CLUSTER = new BrokerCluster();
 
     @RegisterExtension
-    static final BrokerExtension A = broker("a", false);
+    static final BrokerExtension A = CLUSTER.broker(false);
 
     @RegisterExtension
-    static final BrokerExtension B = broker("b", false);
+    static final BrokerExtension B = CLUSTER.broker(false);
 
     @RegisterExtension
-    static final BrokerExtension C = broker("c", true);
+    static final BrokerExtension C = CLUSTER.broker(true);
 
     @RegisterExtension
-    static final BrokerExtension D = broker("d", true);
-
-    private static final List<BrokerExtension> ALL = List.of(A, B, C, D);
-
-    private static BrokerExtension broker(String nodeId, boolean stored) {
-        ClusterConfig config = ClusterConfig.builder()
-                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
-                .build();
-        return new BrokerExtension(
-                broker -> broker,
-                parts -> parts.module(
-                                new ClusterModule(config, nodeId, HUB.transport(nodeId), ClusterSettings.defaults()))
-                        .store(stored ? new ManualStore(System::nanoTime) : null));
-    }
-
-    private static RawClient persistent(BrokerExtension broker, String clientId, boolean present) {
-        RawClient client = broker.open(ProtocolVersion.MQTT_5);
-        ReceivedPacket connAck = client.connect(ConnectBytes.of(clientId).persistent(1_000));
-        assertThat(connAck.sessionPresent()).isEqualTo(present);
-        return client;
-    }
-
-    private static long owners(String clientId) {
-        return ALL.stream()
-                .filter(broker -> Boolean.TRUE.equals(broker.broker()
-                        .clients()
-                        .any(info -> info.identity().clientId().equals(clientId))
-                        .block()))
-                .count();
-    }
+    static final BrokerExtension D = CLUSTER.broker(true);
 
     @ParameterizedTest
     @CsvSource({"0, 1", "0, 2", "2, 0", "2, 3"}) // from memory or a store to memory or a store
     void aSessionMovesWithEverythingThatWaits(int from, int to) {
         String clientId = "moves-" + from + to;
         String topic = "moves/" + from + to;
-        RawClient first = persistent(ALL.get(from), clientId, false);
+        RawClient first = CLUSTER.persistent(from, clientId, false);
         first.subscribe(topic + "/+", 2);
         first.disconnect();
-        ALL.get(from).awaitOffline(clientId);
-        RawClient publisher = ALL.get(1).client(ProtocolVersion.MQTT_5, "publisher");
+        CLUSTER.get(from).awaitOffline(clientId);
+        RawClient publisher = CLUSTER.get(1).client(ProtocolVersion.MQTT_5, "publisher");
         for (int i = 0; i < 600; i++) {
             publisher.publish(topic + "/x", "m" + i, 1 + i % 2);
         }
 
-        RawClient second = persistent(ALL.get(to), clientId, true);
+        RawClient second = CLUSTER.persistent(to, clientId, true);
         publisher.publish(topic + "/x", "last", 1);
 
         for (int i = 0; i < 600; i++) {
@@ -93,49 +66,16 @@ class TakeoverTest {
         }
         receive(second, "last");
         receivesNothing(second);
-        assertThat(owners(clientId)).isOne();
-    }
-
-    /** The next message, acknowledged; handshakes that end in between are answered. */
-    private static ReceivedPacket nextMessage(RawClient client) {
-        while (true) {
-            ReceivedPacket packet = client.receive();
-            assertThat(packet).as("the connection has ended").isNotNull();
-            if (packet.type() == MqttMessageType.PUBREL) {
-                client.acknowledge(0x70, packet.packetId());
-                continue;
-            }
-            assertThat(packet.type()).isEqualTo(MqttMessageType.PUBLISH);
-            client.acknowledge(packet.qos() == 1 ? 0x40 : 0x50, packet.packetId());
-            return packet;
-        }
-    }
-
-    private static void receive(RawClient client, String payload) {
-        assertThat(nextMessage(client).text()).isEqualTo(payload);
-    }
-
-    /** Shows that no message comes before the answer to a ping; handshakes may end. */
-    private static void receivesNothing(RawClient client) {
-        for (int pings = 0; pings < 2; pings++) {
-            client.send((byte) 0xC0, (byte) 0);
-            ReceivedPacket packet = client.receive();
-            while (packet != null && packet.type() == MqttMessageType.PUBREL) {
-                client.acknowledge(0x70, packet.packetId());
-                packet = client.receive();
-            }
-            assertThat(packet).isNotNull();
-            assertThat(packet.type()).isEqualTo(MqttMessageType.PINGRESP);
-        }
+        assertThat(CLUSTER.owners(clientId)).isOne();
     }
 
     @ParameterizedTest
     @CsvSource({"0, 1", "2, 3"})
     void whatIsInFlightKeepsItsPlaceAndIdentifier(int from, int to) {
         String clientId = "flight-" + from;
-        RawClient first = persistent(ALL.get(from), clientId, false);
+        RawClient first = CLUSTER.persistent(from, clientId, false);
         first.subscribe("flight/" + from, 2);
-        RawClient publisher = ALL.get(1).client(ProtocolVersion.MQTT_5, "publisher");
+        RawClient publisher = CLUSTER.get(1).client(ProtocolVersion.MQTT_5, "publisher");
         publisher.publish("flight/" + from, "one", 1);
         publisher.publish("flight/" + from, "two", 2);
         publisher.publish("flight/" + from, "three", 2);
@@ -145,7 +85,7 @@ class TakeoverTest {
         first.acknowledge(0x50, two);
         first.expect(MqttMessageType.PUBREL);
 
-        RawClient second = persistent(ALL.get(to), clientId, true);
+        RawClient second = CLUSTER.persistent(to, clientId, true);
 
         first.expectDisconnect(ReasonCode.SESSION_TAKEN_OVER);
         ReceivedPacket again = second.expectPublish("flight/" + from, "one");
@@ -169,7 +109,7 @@ class TakeoverTest {
 
     @Test
     void aCleanStartEndsTheSessionElsewhere() {
-        RawClient first = persistent(A, "clean", false);
+        RawClient first = CLUSTER.persistent(0, "clean", false);
         first.subscribe("clean", 1);
 
         RawClient second = B.client(ProtocolVersion.MQTT_5, "clean");
@@ -178,7 +118,7 @@ class TakeoverTest {
         RawClient publisher = A.client(ProtocolVersion.MQTT_5, "publisher");
         publisher.publish("clean", "x", 1);
         second.expectNothing();
-        assertThat(owners("clean")).isOne();
+        assertThat(CLUSTER.owners("clean")).isOne();
     }
 
     @ParameterizedTest
@@ -186,7 +126,7 @@ class TakeoverTest {
     void nothingIsLostOrDoubledWhileItMovesUnderLoad(int from, int to) throws Exception {
         String clientId = "load-" + from;
         String topic = "load/" + from;
-        RawClient current = persistent(ALL.get(from), clientId, false);
+        RawClient current = CLUSTER.persistent(from, clientId, false);
         current.subscribe(topic + "/#", 2);
         AtomicBoolean stop = new AtomicBoolean();
         ExecutorService threads = Executors.newFixedThreadPool(2);
@@ -208,7 +148,7 @@ class TakeoverTest {
                 take(current, topic, next);
             }
             RawClient before = current; // still connected
-            current = persistent(ALL.get(move % 2 == 0 ? to : from), clientId, true);
+            current = CLUSTER.persistent(move % 2 == 0 ? to : from, clientId, true);
             before.close();
         }
         stop.set(true);
@@ -233,12 +173,12 @@ class TakeoverTest {
 
     @Test
     void ofManyThatConnectAtOnceOneStays() throws Exception {
-        persistent(A, "raced", false).subscribe("raced", 1);
+        CLUSTER.persistent(0, "raced", false).subscribe("raced", 1);
         int clients = 150;
         ExecutorService threads = Executors.newFixedThreadPool(clients);
         List<Future<RawClient>> racing = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
-            BrokerExtension broker = ALL.get(i % 3);
+            BrokerExtension broker = CLUSTER.get(i % 3);
             RawClient client = broker.open(ProtocolVersion.MQTT_5);
             client.deadline(Duration.ofSeconds(60));
             racing.add(threads.submit(() -> {
@@ -264,14 +204,7 @@ class TakeoverTest {
             assertThat(connAck.sessionPresent()).isTrue();
         }
         assertThat(accepted).isPositive();
-        await().until(() -> ALL.stream()
-                        .mapToLong(broker -> broker.broker()
-                                .clients()
-                                .filter(info -> info.identity().clientId().equals("raced") && info.connected())
-                                .count()
-                                .block())
-                        .sum()
-                == 1);
+        await().atMost(PATIENCE).until(() -> CLUSTER.connected("raced") == 1);
         RawClient publisher = B.client(ProtocolVersion.MQTT_5, "publisher");
         publisher.publish("raced", "for the last one", 1);
         for (RawClient client : connected) {
@@ -286,6 +219,6 @@ class TakeoverTest {
         }
         assertThat(staying).isOne();
         last.ping();
-        assertThat(owners("raced")).isOne();
+        assertThat(CLUSTER.owners("raced")).isOne();
     }
 }

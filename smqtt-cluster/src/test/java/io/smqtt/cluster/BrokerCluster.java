@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.BrokerExtension;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.store.ManualStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+
+/** Brokers of one JVM that form a cluster over a network that can be cut, and what clients do with them. */
+final class BrokerCluster {
+
+    /** Enough on a slow machine. */
+    static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final LoopbackHub hub = new LoopbackHub();
+    private final List<String> names = new ArrayList<>();
+    private final List<ClusterModule> modules = new ArrayList<>();
+    private final List<BrokerExtension> brokers = new ArrayList<>();
+
+    /** Another broker, to be registered with the test; the first is {@code a}, has index 0, and so on. */
+    BrokerExtension broker(boolean stored) {
+        String nodeId = Character.toString('a' + names.size());
+        ClusterConfig config = ClusterConfig.builder()
+                .subscribeSync(ClusterConfig.SubscribeSync.ACKED)
+                .build();
+        ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
+        BrokerExtension broker = new BrokerExtension(
+                UnaryOperator.identity(),
+                parts -> parts.module(module).store(stored ? new ManualStore(System::nanoTime) : null));
+        names.add(nodeId);
+        modules.add(module);
+        brokers.add(broker);
+        return broker;
+    }
+
+    BrokerExtension get(int index) {
+        return brokers.get(index);
+    }
+
+    /** One node is alone, and all know it. */
+    void cutOff(int alone) {
+        others(alone).forEach(other -> hub.cut(names.get(alone), names.get(other)));
+        await().atMost(PATIENCE)
+                .until(() -> others(alone).noneMatch(other -> reaches(alone, other) || reaches(other, alone)));
+    }
+
+    /** It is not any more. */
+    void heal(int alone) {
+        others(alone).forEach(other -> hub.heal(names.get(alone), names.get(other)));
+        await().atMost(PATIENCE)
+                .until(() -> others(alone).allMatch(other -> reaches(alone, other) && reaches(other, alone)));
+    }
+
+    private IntStream others(int index) {
+        return IntStream.range(0, names.size()).filter(other -> other != index);
+    }
+
+    private boolean reaches(int from, int to) {
+        return modules.get(from).status().peers().stream()
+                .anyMatch(peer -> peer.node().nodeId().equals(names.get(to)) && peer.reachable());
+    }
+
+    /** Connects a client whose session outlives the connection. */
+    RawClient persistent(int broker, String clientId, boolean present) {
+        RawClient client = brokers.get(broker).open(ProtocolVersion.MQTT_5);
+        ReceivedPacket connAck = client.connect(ConnectBytes.of(clientId).persistent(1_000));
+        assertThat(connAck.sessionPresent()).isEqualTo(present);
+        return client;
+    }
+
+    /** How many brokers have a session of a client. */
+    long owners(String clientId) {
+        return brokers.stream()
+                .filter(broker -> Boolean.TRUE.equals(broker.broker()
+                        .clients()
+                        .any(info -> info.identity().clientId().equals(clientId))
+                        .block()))
+                .count();
+    }
+
+    /** How many of them are connected. */
+    long connected(String clientId) {
+        return brokers.stream()
+                .filter(broker -> Boolean.TRUE.equals(broker.broker()
+                        .clients()
+                        .any(info -> info.identity().clientId().equals(clientId) && info.connected())
+                        .block()))
+                .count();
+    }
+
+    /** The next message, acknowledged; handshakes that end in between are answered. */
+    static ReceivedPacket nextMessage(RawClient client) {
+        client.deadline(PATIENCE);
+        while (true) {
+            ReceivedPacket packet = client.receive();
+            assertThat(packet).as("the connection has ended").isNotNull();
+            if (packet.type() == MqttMessageType.PUBREL) {
+                client.acknowledge(0x70, packet.packetId());
+                continue;
+            }
+            assertThat(packet.type()).isEqualTo(MqttMessageType.PUBLISH);
+            client.acknowledge(packet.qos() == 1 ? 0x40 : 0x50, packet.packetId());
+            return packet;
+        }
+    }
+
+    static void receive(RawClient client, String payload) {
+        assertThat(nextMessage(client).text()).isEqualTo(payload);
+    }
+
+    /** Shows that no message comes before the answer to a ping; handshakes may end. */
+    static void receivesNothing(RawClient client) {
+        for (int pings = 0; pings < 2; pings++) {
+            client.send((byte) 0xC0, (byte) 0);
+            ReceivedPacket packet = client.receive();
+            while (packet != null && packet.type() == MqttMessageType.PUBREL) {
+                client.acknowledge(0x70, packet.packetId());
+                packet = client.receive();
+            }
+            assertThat(packet).isNotNull();
+            assertThat(packet.type()).isEqualTo(MqttMessageType.PINGRESP);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.netty.util.concurrent.DefaultEventExecutor;
+import io.netty.util.concurrent.EventExecutor;
+import io.smqtt.config.SharedStrategy;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RetainedMessages;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.SubscriptionIndex;
+import io.smqtt.session.RetainedKeeper;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.topic.SharedFilter;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What other nodes ask of a broker that ends at this moment. */
+class RouterPartTest {
+
+    private static final class Answer implements RouteTicket {
+
+        private int open;
+        private boolean failed;
+
+        @Override
+        public void hold() {
+            open++;
+        }
+
+        @Override
+        public void release(boolean success) {
+            open--;
+            failed |= !success;
+        }
+    }
+
+    private static RouterPart withEndedLoops() throws InterruptedException {
+        EventExecutor ended = new DefaultEventExecutor();
+        ended.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+        assertThat(ended.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        Router router = new Router(
+                List.of(ended),
+                new SubscriptionIndex(SharedStrategy.ROUND_ROBIN),
+                new RetainedMessages(1, 1),
+                BrokerObserver.NONE);
+        return new RouterPart(router, new RetainedKeeper(router, null), true);
+    }
+
+    @Test
+    void aPublisherIsAnsweredThoughTheEventLoopsHaveEnded() throws InterruptedException {
+        RouterPart part = withEndedLoops();
+        Answer answer = new Answer();
+        OutboundMessage message =
+                new OutboundMessage(ApplicationMessage.builder("t").payload("x").build());
+        message.hold(answer);
+
+        part.redispatch(message, SharedFilter.of("$share/g/t"), "a");
+        message.settle(true);
+
+        assertThat(answer.open).isZero();
+        assertThat(answer.failed).isTrue();
+    }
+
+    @Test
+    void whoWaitsUntilAllIsRoutedHearsNothingAndSeesNoFailure() throws InterruptedException {
+        RouterPart part = withEndedLoops();
+        boolean[] done = {false};
+
+        assertThatCode(() ->
+                        part.retain(ApplicationMessage.builder("t").payload("x").build(), () -> done[0] = true))
+                .doesNotThrowAnyException();
+        assertThatCode(() -> part.afterRouted(() -> done[0] = true)).doesNotThrowAnyException();
+        assertThat(done[0]).isFalse();
+    }
+}
