@@ -79,7 +79,7 @@ class ManagementIT {
 
     @Test
     void underLoadEveryScrapeAnswersAndInTheEndAllMessagesAreAccountedFor() throws Exception {
-        try (BrokerProcess broker = start();
+        try (BrokerProcess broker = start("listeners.tcp.connect-timeout=60s");
                 RawClient publisher = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5);
                 RawClient subscriber = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
             publisher.connect("publisher");
