@@ -224,13 +224,18 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
             if (automatic) {
                 message.acknowledge();
             }
-        } catch (Throwable e) { // against rule 2.13; the operators of Reactor do not, but for fatal errors
+        } catch (Throwable e) {
             over.set(true);
-            LOG.error("the subscriber of {} failed, its subscription ends", LogText.escape(id), e);
-            if (e instanceof VirtualMachineError fatal) {
-                runLater(); // ends it
-                throw fatal;
-            }
+            subscriberFailed(e);
+        }
+    }
+
+    /** Against rule 2.13; the operators of Reactor do not, but for fatal errors. */
+    private void subscriberFailed(Throwable e) {
+        LOG.error("the subscriber of {} failed, its subscription ends", LogText.escape(id), e);
+        if (e instanceof VirtualMachineError fatal) {
+            runLater(); // ends it
+            throw fatal;
         }
     }
 
@@ -255,10 +260,14 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
             return;
         }
         Throwable cause = error;
-        if (cause == null) {
-            actual.onComplete();
-        } else {
-            actual.onError(cause);
+        try {
+            if (cause == null) {
+                actual.onComplete();
+            } else {
+                actual.onError(cause);
+            }
+        } catch (Throwable e) { // its session must not stay with it
+            subscriberFailed(e);
         }
     }
 

@@ -3,7 +3,6 @@ package io.smqtt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.smqtt.ConsumerOptions.RetainHandling;
 import io.smqtt.config.BrokerConfig;
@@ -27,13 +26,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.scheduler.Schedulers;
@@ -41,48 +41,39 @@ import reactor.test.StepVerifier;
 
 /** Consumers in the broker's process that have sessions: demand, acknowledgement, cancellation and errors. */
 @Timeout(60)
-class ConsumerTest {
+class ConsumerTest extends ServedBroker {
 
-    private static final Duration DEADLINE = Duration.ofSeconds(30);
     private static final ConsumerOptions DEFAULTS = ConsumerOptions.DEFAULTS;
 
     private final Map<DropReason, AtomicInteger> dropped = new EnumMap<>(DropReason.class);
-    private Broker broker = start(builder -> builder);
 
-    @AfterEach
-    void stop() {
-        broker.close(Duration.ofSeconds(5)).block(DEADLINE);
+    @BeforeEach
+    void start() {
+        start(parts -> parts);
     }
 
-    private Broker start(UnaryOperator<BrokerBuilder> parts) {
+    private void start(UnaryOperator<BrokerBuilder> parts) {
         for (DropReason reason : DropReason.values()) {
             dropped.put(reason, new AtomicInteger());
         }
-        BrokerConfig config = BrokerConfig.builder()
-                .listeners(Map.of(
-                        "tcp",
-                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
-                .limits(LimitsConfig.builder().maxQueuedMessages(10).build())
-                .eventLoops(2)
-                .build();
-        return parts.apply(Broker.builder().config(config).observer(new BrokerObserver() {
+        start(
+                10,
+                builder -> parts.apply(builder.observer(new BrokerObserver() {
                     @Override
                     public void messageDropped(DropReason reason, int count) {
                         dropped.get(reason).addAndGet(count);
                     }
-                }))
-                .start()
-                .block(DEADLINE);
+                })));
     }
 
     private void restart(UnaryOperator<BrokerBuilder> parts) {
         stop();
-        broker = start(parts);
+        start(parts);
     }
 
     private void publish(String topic, String text, QoS qos) {
         broker.publish(ApplicationMessage.builder(topic).payload(text).qos(qos).build())
-                .block(DEADLINE);
+                .block(PATIENCE);
     }
 
     private void publish(String... texts) {
@@ -96,7 +87,7 @@ class ConsumerTest {
                         .filter(info -> InProcess.isReserved(info.identity().clientId()))
                         .map(ClientInfo::subscriptions)
                         .reduce(0, Integer::sum)
-                        .block(DEADLINE)
+                        .block(PATIENCE)
                 == count);
     }
 
@@ -167,7 +158,7 @@ class ConsumerTest {
                 .thenRequest(1)
                 .expectNext("c")
                 .thenCancel()
-                .verify(DEADLINE);
+                .verify(PATIENCE);
     }
 
     @Test
@@ -179,7 +170,7 @@ class ConsumerTest {
         }
         publish("t", "never", QoS.AT_MOST_ONCE);
         await().until(() -> dropped.get(DropReason.SLOW_CONSUMER).get() == 1);
-        ClientInfo info = broker.clients().blockFirst(DEADLINE);
+        ClientInfo info = broker.clients().blockFirst(PATIENCE);
         assertThat(info.inFlight()).isEqualTo(2);
         assertThat(info.queued()).isEqualTo(3);
 
@@ -229,7 +220,7 @@ class ConsumerTest {
         }
         await().until(() -> numbers.size() == count);
         assertThat(numbers).isSorted().doesNotHaveDuplicates();
-        await().until(() -> broker.clients().blockFirst(DEADLINE).inFlight() == 0);
+        await().until(() -> broker.clients().blockFirst(PATIENCE).inFlight() == 0);
         consumer.dispose();
     }
 
@@ -267,6 +258,45 @@ class ConsumerTest {
         awaitSubscriptions(0);
     }
 
+    /** Against rule 2.13, and yet the session must not stay with it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aSubscriberThatFailsAtTheEndLetsGoOfItsSession(boolean error) {
+        org.reactivestreams.Subscription[] raw = new org.reactivestreams.Subscription[1];
+        List<String> signals = new CopyOnWriteArrayList<>();
+        broker.receive("t", DEFAULTS.shared("g")).subscribe(new CoreSubscriber<>() {
+            @Override
+            public void onSubscribe(org.reactivestreams.Subscription subscription) {
+                raw[0] = subscription;
+            }
+
+            @Override
+            public void onNext(ReceivedMessage message) {}
+
+            @Override
+            public void onError(Throwable cause) {
+                signals.add("error");
+                throw new IllegalStateException("thrown by onError");
+            }
+
+            @Override
+            public void onComplete() {
+                signals.add("complete");
+                throw new IllegalStateException("thrown by onComplete");
+            }
+        });
+        awaitSubscriptions(1);
+
+        if (error) {
+            raw[0].request(-1);
+            await().until(() -> broker.clients().collectList().block(PATIENCE).isEmpty());
+        } else {
+            broker.close(Duration.ofSeconds(5)).block(PATIENCE);
+        }
+
+        assertThat(signals).containsExactly(error ? "error" : "complete");
+    }
+
     // --- acknowledgement
 
     @Test
@@ -293,7 +323,7 @@ class ConsumerTest {
         taker.received.get(0).acknowledge();
         taker.awaitTexts("a", "b");
         taker.received.get(1).acknowledge();
-        await().until(() -> broker.clients().blockFirst(DEADLINE).inFlight() == 0);
+        await().until(() -> broker.clients().blockFirst(PATIENCE).inFlight() == 0);
         taker.cancel();
     }
 
@@ -307,7 +337,7 @@ class ConsumerTest {
         for (int i : new int[] {2, 0, 1}) {
             Schedulers.parallel().schedule(taker.received.get(i)::acknowledge);
         }
-        await().until(() -> broker.clients().blockFirst(DEADLINE).inFlight() == 0);
+        await().until(() -> broker.clients().blockFirst(PATIENCE).inFlight() == 0);
         taker.cancel();
         taker.received.get(0).acknowledge(); // much too late: does nothing
     }
@@ -334,7 +364,7 @@ class ConsumerTest {
                         .qos(QoS.AT_LEAST_ONCE)
                         .retain(true)
                         .build())
-                .block(DEADLINE);
+                .block(PATIENCE);
         Taker taker = receive("t", DEFAULTS.retainHandling(handling));
         taker.request(Long.MAX_VALUE);
         awaitSubscriptions(1);
@@ -358,7 +388,7 @@ class ConsumerTest {
                             .qos(QoS.AT_LEAST_ONCE)
                             .retain(true)
                             .build())
-                    .block(DEADLINE);
+                    .block(PATIENCE);
         }
         for (int i = 0; i < 5; i++) {
             StepVerifier.create(
@@ -372,7 +402,7 @@ class ConsumerTest {
                     .thenRequest(20)
                     .expectNextCount(17)
                     .expectComplete()
-                    .verify(DEADLINE);
+                    .verify(PATIENCE);
         }
     }
 
@@ -399,9 +429,9 @@ class ConsumerTest {
         awaitSubscriptions(1);
         publish("t/1", "a", QoS.AT_LEAST_ONCE);
         taker.cancel();
-        await().until(() -> broker.clients().collectList().block(DEADLINE).isEmpty());
+        await().until(() -> broker.clients().collectList().block(PATIENCE).isEmpty());
         assertThat(broker.publish(ApplicationMessage.builder("t/1").build())
-                        .block(DEADLINE)
+                        .block(PATIENCE)
                         .matches())
                 .isZero();
     }
@@ -411,8 +441,8 @@ class ConsumerTest {
         for (int i = 0; i < 200; i++) {
             broker.subscribe("t", DEFAULTS).subscribe().dispose();
         }
-        StepVerifier.create(broker.subscribe("t", DEFAULTS)).thenCancel().verify(DEADLINE);
-        await().until(() -> broker.clients().collectList().block(DEADLINE).isEmpty());
+        StepVerifier.create(broker.subscribe("t", DEFAULTS)).thenCancel().verify(PATIENCE);
+        await().until(() -> broker.clients().collectList().block(PATIENCE).isEmpty());
     }
 
     @Test
@@ -423,8 +453,8 @@ class ConsumerTest {
                 .then(() -> publish("a", "b", "c"))
                 .expectNext("a", "b")
                 .expectComplete()
-                .verify(DEADLINE);
-        await().until(() -> broker.clients().collectList().block(DEADLINE).isEmpty());
+                .verify(PATIENCE);
+        await().until(() -> broker.clients().collectList().block(PATIENCE).isEmpty());
     }
 
     @Test
@@ -438,9 +468,9 @@ class ConsumerTest {
                 .then(() -> broker.close(Duration.ZERO).subscribe())
                 .expectNextMatches(received -> text(received).equals("a"))
                 .expectComplete()
-                .verify(DEADLINE);
+                .verify(PATIENCE);
         asks.awaitTexts("a");
-        StepVerifier.create(broker.receive("t", DEFAULTS)).expectComplete().verify(DEADLINE);
+        StepVerifier.create(broker.receive("t", DEFAULTS)).expectComplete().verify(PATIENCE);
     }
 
     @Test
@@ -448,14 +478,14 @@ class ConsumerTest {
         StepVerifier.create(broker.receive("t", DEFAULTS))
                 .then(() -> awaitSubscriptions(1))
                 .then(() -> broker.disconnect(
-                                broker.clients().blockFirst(DEADLINE).identity().clientId())
-                        .block(DEADLINE))
+                                broker.clients().blockFirst(PATIENCE).identity().clientId())
+                        .block(PATIENCE))
                 .expectErrorSatisfies(error -> assertThat(error)
                         .isInstanceOfSatisfying(
                                 ConsumerEndedException.class,
                                 ended -> assertThat(ended.reason()).isEqualTo(ReasonCode.ADMINISTRATIVE_ACTION)))
-                .verify(DEADLINE);
-        await().until(() -> broker.clients().collectList().block(DEADLINE).isEmpty());
+                .verify(PATIENCE);
+        await().until(() -> broker.clients().collectList().block(PATIENCE).isEmpty());
     }
 
     @ParameterizedTest
@@ -512,8 +542,8 @@ class ConsumerTest {
                 .then(() -> awaitSubscriptions(1))
                 .then(() -> publish("a"))
                 .expectError(IllegalStateException.class)
-                .verify(DEADLINE);
-        await().until(() -> broker.clients().collectList().block(DEADLINE).isEmpty());
+                .verify(PATIENCE);
+        await().until(() -> broker.clients().collectList().block(PATIENCE).isEmpty());
     }
 
     @Test
@@ -525,13 +555,13 @@ class ConsumerTest {
                         ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
                 .limits(LimitsConfig.builder().maxSessions(1).build())
                 .build();
-        broker = Broker.builder().config(config).start().block(DEADLINE);
+        broker = Broker.builder().config(config).start().block(PATIENCE);
         Taker first = receive("t", DEFAULTS);
         awaitSubscriptions(1);
         StepVerifier.create(broker.receive("t", DEFAULTS))
                 .expectErrorSatisfies(error ->
                         assertThat(((ConsumerEndedException) error).reason()).isEqualTo(ReasonCode.QUOTA_EXCEEDED))
-                .verify(DEADLINE);
+                .verify(PATIENCE);
         first.cancel();
     }
 
@@ -542,8 +572,8 @@ class ConsumerTest {
         StepVerifier.create(broker.receive("t", DEFAULTS.durable("orders")))
                 .expectErrorMatches(error -> error instanceof IllegalStateException
                         && String.valueOf(error.getMessage()).contains("store"))
-                .verify(DEADLINE);
-        assertThat(broker.removeConsumer("orders").block(DEADLINE)).isFalse();
+                .verify(PATIENCE);
+        assertThat(broker.removeConsumer("orders").block(PATIENCE)).isFalse();
     }
 
     @Test

@@ -3,14 +3,10 @@ package io.smqtt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.smqtt.Explanation.Outcome;
 import io.smqtt.Explanation.Receiver;
 import io.smqtt.Explanation.Verdict;
-import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.LimitsConfig;
-import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
@@ -20,9 +16,7 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.topic.InvalidTopicException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,50 +24,19 @@ import reactor.core.Disposable;
 
 /** Clients, events and explanations. */
 @Timeout(60)
-class InspectionTest {
-
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-    private final List<MqttTestClient> clients = new CopyOnWriteArrayList<>();
-    private Broker broker;
+class InspectionTest extends ServedBroker {
 
     @BeforeEach
     void start() {
-        BrokerConfig config = BrokerConfig.builder()
-                .listeners(Map.of(
-                        "tcp",
-                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
-                .limits(LimitsConfig.builder().maxQueuedMessages(1).build())
-                .eventLoops(2)
-                .build();
-        broker = Broker.builder()
-                .config(config)
-                .authorizer((client, action, topic) -> (action == AccessAction.RECEIVE
+        start(
+                1,
+                builder -> builder.authorizer((client, action, topic) -> (action == AccessAction.RECEIVE
                                                 && client.clientId().equals("blind")
                                         || action == AccessAction.PUBLISH
                                                 && client.clientId().equals("mute")
                                 ? AccessDecision.DENY
                                 : AccessDecision.ALLOW)
-                        .now())
-                .start()
-                .block(PATIENCE);
-    }
-
-    @AfterEach
-    void stop() {
-        clients.forEach(MqttTestClient::close);
-        broker.close(Duration.ofSeconds(5)).block(PATIENCE);
-    }
-
-    private MqttTestClient connect(String clientId) throws Exception {
-        MqttTestClient client = MqttTestClient.connect(broker.listeners().get("tcp"), clientId, false);
-        clients.add(client);
-        return client;
-    }
-
-    private void away(MqttTestClient client, String clientId) {
-        client.close();
-        await().until(() -> !broker.client(clientId).block(PATIENCE).info().connected());
+                        .now()));
     }
 
     private void publish(String topic, QoS qos) {
@@ -141,10 +104,9 @@ class InspectionTest {
         MqttTestClient client = MqttTestClient.withWill(broker.listeners().get("tcp"), "c", "wills", "gone");
         clients.add(client);
         client.close(); // without a DISCONNECT
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(watcher.texts).containsExactly("gone"));
-        await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(events.stream().filter(BrokerEvent.WillPublished.class::isInstance))
-                        .containsExactly(new BrokerEvent.WillPublished("c")));
+        await().untilAsserted(() -> assertThat(watcher.texts).containsExactly("gone"));
+        await().untilAsserted(() -> assertThat(events.stream().filter(BrokerEvent.WillPublished.class::isInstance))
+                .containsExactly(new BrokerEvent.WillPublished("c")));
         listening.dispose();
     }
 

@@ -2,11 +2,7 @@
 package io.smqtt;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.LimitsConfig;
-import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
@@ -15,12 +11,9 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
 import io.smqtt.topic.TopicFilter;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,26 +23,15 @@ import reactor.core.publisher.Mono;
 
 /** What the application is told of a message that it has published. */
 @Timeout(60)
-class PublishResultTest {
+class PublishResultTest extends ServedBroker {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-    private final List<MqttTestClient> clients = new CopyOnWriteArrayList<>();
     private BrokerModule.Core core;
-    private Broker broker;
 
     @BeforeEach
     void start() {
-        BrokerConfig config = BrokerConfig.builder()
-                .listeners(Map.of(
-                        "tcp",
-                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
-                .limits(LimitsConfig.builder().maxQueuedMessages(2).build())
-                .eventLoops(2)
-                .build();
-        broker = Broker.builder()
-                .config(config)
-                .module(new BrokerModule() {
+        start(
+                2,
+                builder -> builder.module(new BrokerModule() {
                     @Override
                     public Mono<Void> start(Core given) {
                         core = given;
@@ -60,15 +42,7 @@ class PublishResultTest {
                     public Mono<Void> stop() {
                         return Mono.empty();
                     }
-                })
-                .start()
-                .block(PATIENCE);
-    }
-
-    @AfterEach
-    void stop() {
-        clients.forEach(MqttTestClient::close);
-        broker.close(Duration.ofSeconds(5)).block(PATIENCE);
+                }));
     }
 
     private PublishResult publish(QoS qos) {
@@ -77,26 +51,15 @@ class PublishResultTest {
                 .block(PATIENCE);
     }
 
-    private MqttTestClient connect(String clientId) throws Exception {
-        MqttTestClient client = MqttTestClient.connect(broker.listeners().get("tcp"), clientId, false);
-        clients.add(client);
-        return client.subscribe("t", 1);
-    }
-
-    /** A client that has been here, and is away. */
-    private void away(String clientId) throws Exception {
-        connect(clientId).close();
-        await().until(() -> broker.clients()
-                .filter(info -> info.identity().clientId().equals(clientId))
-                .any(info -> !info.connected())
-                .block(PATIENCE));
+    private MqttTestClient subscribed(String clientId) throws Exception {
+        return connect(clientId).subscribe("t", 1);
     }
 
     @Test
     void countsWhatIsDeliveredQueuedAndDroppedOnAllEventLoops() throws Exception {
         for (int i = 0; i < 4; i++) { // the event loops take turns
-            connect("here" + i);
-            away("away" + i);
+            subscribed("here" + i);
+            away(subscribed("away" + i), "away" + i);
         }
         assertThat(publish(QoS.AT_LEAST_ONCE)).isEqualTo(new PublishResult(8, false, 4, Map.of(), List.of()));
         assertThat(publish(QoS.AT_MOST_ONCE))
@@ -113,7 +76,7 @@ class PublishResultTest {
 
     @Test
     void countsGroupsByTheMemberThatGetsIt() throws Exception {
-        MqttTestClient member = connect("m");
+        MqttTestClient member = subscribed("m");
         member.unsubscribe("t");
         member.subscribe("$share/g/t", 1);
         assertThat(publish(QoS.AT_LEAST_ONCE)).isEqualTo(new PublishResult(1, false));
