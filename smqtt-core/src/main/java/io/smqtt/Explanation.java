@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
+import io.smqtt.message.LogText;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.DropReason;
 import java.util.List;
@@ -124,15 +125,18 @@ public record Explanation(
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();
-        text.append(topic).append(" by ").append(clientId == null ? "the application" : clientId);
+        text.append(LogText.escape(topic)).append(" by ");
+        text.append(clientId == null ? "the application" : LogText.escape(clientId));
         text.append(": publish ").append(words(publish));
         text.append(retained ? ", the topic has a retained message" : "").append('\n');
         for (FilterMatch match : filters) {
-            text.append("  filter ").append(match.filter).append(": ").append(String.join(" > ", match.path));
+            text.append("  filter ").append(LogText.escape(match.filter)).append(": ");
+            text.append(LogText.escape(String.join(" > ", match.path)));
             text.append(", subscribers: ").append(match.subscribers).append('\n');
         }
         for (Receiver receiver : receivers) {
-            text.append("  to ").append(receiver.id).append(" by ").append(String.join(" ", receiver.filters));
+            text.append("  to ").append(LogText.escape(receiver.id)).append(" by ");
+            text.append(LogText.escape(String.join(" ", receiver.filters)));
             text.append(", QoS ").append(receiver.maximumQos.level());
             text.append(receiver.online ? ", online" : ", offline");
             text.append(", receive ").append(words(receiver.receive));
@@ -145,15 +149,16 @@ public record Explanation(
                     .append('\n');
         }
         for (Group group : groups) {
-            text.append("  to one of group ").append(group.name).append(" by ").append(group.filter);
+            text.append("  to one of group ").append(LogText.escape(group.name)).append(" by ");
+            text.append(LogText.escape(group.filter));
             text.append(", online ")
                     .append(group.online)
                     .append(" of ")
-                    .append(group.members)
+                    .append(LogText.escape(group.members.toString()))
                     .append('\n');
         }
         for (String node : nodes) {
-            text.append("  to node ").append(node).append('\n');
+            text.append("  to node ").append(LogText.escape(node)).append('\n');
         }
         if (moreReceivers > 0) {
             text.append("  and ").append(moreReceivers).append(" more\n");

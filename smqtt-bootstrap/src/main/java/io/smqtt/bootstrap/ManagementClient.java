@@ -21,15 +21,23 @@ import org.jspecify.annotations.Nullable;
 final class ManagementClient {
 
     private static final int PATIENCE_MILLIS = 10_000;
+    private static final String MADE_TOKEN = "management.token";
 
     private final URI base;
     private final @Nullable Path tokenFile;
+    private final @Nullable Path madeToken;
     private final @Nullable Path authorities;
     private final boolean pinned;
 
-    private ManagementClient(URI base, @Nullable Path tokenFile, @Nullable Path authorities, boolean pinned) {
+    private ManagementClient(
+            URI base,
+            @Nullable Path tokenFile,
+            @Nullable Path madeToken,
+            @Nullable Path authorities,
+            boolean pinned) {
         this.base = base;
         this.tokenFile = tokenFile;
+        this.madeToken = madeToken;
         this.authorities = authorities;
         this.pinned = pinned;
     }
@@ -42,6 +50,8 @@ final class ManagementClient {
      * @param tokenFile the file that holds the token instead, or null
      * @param authorities the file of certificates that the port's is verified against instead, or null
      * @param directory what the files are relative to
+     * @param data where the broker of the configuration keeps the token that it made itself; taken for what always
+     *     needs one, where there is no other
      * @return not connected yet
      * @throws IllegalArgumentException if the URL is none of HTTP; its message is for people
      */
@@ -50,7 +60,8 @@ final class ManagementClient {
             @Nullable String url,
             @Nullable String tokenFile,
             @Nullable String authorities,
-            Path directory) {
+            Path directory,
+            Path data) {
         ManagementTlsConfig tls = management.tls();
         String scheme = tls == null ? "http://" : "https://";
         String base = url == null ? scheme + reachable(management.host()) + ":" + management.port() : url;
@@ -59,6 +70,7 @@ final class ManagementClient {
         return new ManagementClient(
                 parse(base.replaceAll("/+$", "")),
                 tokenFile == null ? management.tokenFile() : directory.resolve(tokenFile),
+                url == null ? data.resolve(MADE_TOKEN) : null, // nobody else is to get it
                 pinned && tls != null ? tls.certificate() : trusted,
                 pinned);
     }
@@ -106,7 +118,21 @@ final class ManagementClient {
      * @throws IOException if there is no answer, or it is none of success; its message is for people
      */
     String get(String path, String accept) throws IOException {
-        String token = token();
+        return ask("GET", path, accept);
+    }
+
+    /**
+     * Asks.
+     *
+     * @param method of HTTP; nothing is sent as a body
+     * @param path begins with a slash
+     * @param accept the type of the answer that is wanted
+     * @return the text of the answer
+     * @throws RefusedException if the answer is none of success
+     * @throws IOException if there is no answer; its message is for people
+     */
+    String ask(String method, String path, String accept) throws IOException {
+        String token = token(path);
         URL url = URI.create(base + path).toURL();
         if (!(url.openConnection() instanceof HttpURLConnection connection)) {
             throw new IOException("it is not asked by HTTP");
@@ -117,6 +143,7 @@ final class ManagementClient {
         connection.setConnectTimeout(PATIENCE_MILLIS);
         connection.setReadTimeout(PATIENCE_MILLIS);
         connection.setInstanceFollowRedirects(false); // nobody else is to get the token
+        connection.setRequestMethod(method);
         connection.setRequestProperty("Accept", accept);
         if (token != null) {
             connection.setRequestProperty("Authorization", "Bearer " + token);
@@ -126,15 +153,18 @@ final class ManagementClient {
         try (var stream = good ? connection.getInputStream() : connection.getErrorStream()) {
             String body = stream == null ? "" : new String(stream.readAllBytes(), StandardCharsets.UTF_8);
             if (!good) {
-                String text = body.strip();
-                throw new IOException("it answered " + status + (text.isEmpty() ? "" : ": " + text));
+                throw new RefusedException(status, body.strip());
             }
             return body;
         }
     }
 
-    private @Nullable String token() throws IOException {
+    /** The token that the broker made is for what needs one: to be looked at it may be another broker's than this one's. */
+    private @Nullable String token(String path) throws IOException {
         Path file = tokenFile;
+        if (file == null && path.startsWith(ControlPaths.PREFIX)) {
+            file = madeToken;
+        }
         if (file == null) {
             return null;
         }

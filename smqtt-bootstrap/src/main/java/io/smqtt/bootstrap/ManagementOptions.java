@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
-import io.smqtt.config.ManagementConfig;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,7 +24,8 @@ final class ManagementOptions {
     @Option(
             names = "--token-file",
             paramLabel = "FILE",
-            description = "Holds the token. Default: management.token-file.")
+            description =
+                    "Holds the token. Default: management.token-file, else management.token of the data directory.")
     @Nullable
     String tokenFile;
 
@@ -48,9 +49,15 @@ final class ManagementOptions {
      * @throws ParameterException if the URL is none of a management port
      */
     ManagementClient client(ConfigOptions options, Surroundings surroundings) {
-        ManagementConfig management = options.load(surroundings).broker().management();
+        BrokerConfig config = options.load(surroundings).broker();
         try {
-            return ManagementClient.of(management, url, tokenFile, authorities, surroundings.directory());
+            return ManagementClient.of(
+                    config.management(),
+                    url,
+                    tokenFile,
+                    authorities,
+                    surroundings.directory(),
+                    config.storage().dir());
         } catch (IllegalArgumentException e) {
             throw new ParameterException(Objects.requireNonNull(command).commandLine(), e.getMessage());
         }

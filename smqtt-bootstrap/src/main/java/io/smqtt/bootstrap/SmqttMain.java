@@ -67,7 +67,12 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(new DataCommand.Import(surroundings))
                 .addSubcommand(new DataCommand.Check(surroundings))
                 .addSubcommand(new DataCommand.Backup(surroundings));
-        CommandLine ctl = new CommandLine(new CtlCommand()).addSubcommand(new CtlCommand.Cluster(surroundings));
+        CommandLine ctl = new CommandLine(new CtlCommand())
+                .addSubcommand(new CtlCommand.Clients(surroundings))
+                .addSubcommand(new CtlCommand.Client(surroundings))
+                .addSubcommand(new CtlCommand.Disconnect(surroundings))
+                .addSubcommand(new CtlCommand.Explain(surroundings))
+                .addSubcommand(new CtlCommand.Cluster(surroundings));
         CommandLine line = new CommandLine(new SmqttMain())
                 .addSubcommand(new StartCommand(surroundings))
                 .addSubcommand(config)

@@ -55,7 +55,7 @@ class ManagementClientTest {
     }
 
     private ManagementClient client(String tokenFile) {
-        return ManagementClient.of(ManagementConfig.defaults(), url() + "/", tokenFile, null, directory);
+        return ManagementClient.of(ManagementConfig.defaults(), url() + "/", tokenFile, null, directory, directory);
     }
 
     @Test
@@ -75,10 +75,25 @@ class ManagementClientTest {
                 .tokenFile(Files.writeString(directory.resolve("configured"), "other"))
                 .build();
 
-        ManagementClient client = ManagementClient.of(config, null, null, null, directory);
+        ManagementClient client = ManagementClient.of(config, null, null, null, directory, directory);
 
         assertThat(client.get("/metrics", "text/plain")).isEqualTo("at /metrics\n");
         assertThat(authorization).hasValue("Bearer other");
+    }
+
+    @Test
+    void theTokenThatABrokerMadeIsForItAloneAndForWhatNeedsOne() throws IOException {
+        Files.writeString(directory.resolve("management.token"), "made\n");
+        ManagementConfig config =
+                ManagementConfig.builder().port(server.getAddress().getPort()).build();
+        ManagementClient own = ManagementClient.of(config, null, null, null, directory, directory);
+
+        own.get("/broker/clients", "text/plain");
+        assertThat(authorization).hasValue("Bearer made");
+        own.get("/cluster", "text/plain");
+        assertThat(authorization).hasNullValue();
+        client(null).get("/broker/clients", "text/plain"); // of --url
+        assertThat(authorization).hasNullValue();
     }
 
     @Test
@@ -118,7 +133,7 @@ class ManagementClientTest {
                 ""
             })
     void whatIsNoUrlOfHttpIsRefused(String url) {
-        assertThatThrownBy(() -> ManagementClient.of(ManagementConfig.defaults(), url, null, null, directory))
+        assertThatThrownBy(() -> ManagementClient.of(ManagementConfig.defaults(), url, null, null, directory, directory))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("--url must be like http://127.0.0.1:18083");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
+import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /**
@@ -23,9 +24,17 @@ public interface ManagementEndpoint {
      *
      * @param method {@code GET} or {@code POST}
      * @param path the path without query, as it came
+     * @param parameters those of the query, decoded; of one that is repeated the first
+     * @param forPeople whether text was asked for ({@code Accept: text/plain}) where there is a choice
      * @param body the body in UTF-8, at most 1 MiB; empty if there is none
      */
-    record Request(String method, String path, String body) {}
+    record Request(String method, String path, Map<String, String> parameters, boolean forPeople, String body) {
+
+        /** Copies the parameters. */
+        public Request {
+            parameters = Map.copyOf(parameters);
+        }
+    }
 
     /**
      * An answer.

@@ -8,6 +8,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.AttributeKey;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementTlsConfig;
@@ -20,7 +21,10 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -73,7 +77,7 @@ final class ManagementServer {
     private final boolean nativeTransport;
     private final Duration firstRequest;
     private volatile @Nullable Supplier<ClusterStatus> cluster;
-    private volatile @Nullable Added added;
+    private final List<Added> added = new CopyOnWriteArrayList<>();
     private volatile @Nullable LoopResources loop;
     private volatile @Nullable DisposableServer server;
 
@@ -114,7 +118,7 @@ final class ManagementServer {
 
     /** Answers the paths with a prefix by somebody else from now on. */
     void endpoint(String prefix, ManagementEndpoint endpoint) {
-        added = new Added(prefix, endpoint);
+        added.add(new Added(prefix, endpoint));
     }
 
     /** Shows a cluster from now on. */
@@ -202,9 +206,10 @@ final class ManagementServer {
 
     private Mono<Void> answer(HttpServerRequest request, HttpServerResponse response) {
         request.withConnection(connection -> connection.channel().attr(ASKED).set(true));
-        Added more = added;
-        if (more != null && request.fullPath().startsWith(more.prefix)) {
-            return answerAdded(more.endpoint, request, response);
+        for (Added more : added) {
+            if (request.fullPath().startsWith(more.prefix)) {
+                return answerAdded(more.endpoint, request, response);
+            }
         }
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
             response.header(HttpHeaderNames.ALLOW, "GET, HEAD");
@@ -245,13 +250,22 @@ final class ManagementServer {
             response.header(HttpHeaderNames.ALLOW, "GET, POST");
             return send(response, HttpResponseStatus.METHOD_NOT_ALLOWED, TEXT, "only GET and POST\n");
         }
+        Map<String, String> parameters = new HashMap<>();
+        try {
+            new QueryStringDecoder(request.uri())
+                    .parameters()
+                    .forEach((name, values) -> parameters.put(name, values.get(0)));
+        } catch (IllegalArgumentException e) {
+            return send(response, HttpResponseStatus.BAD_REQUEST, TEXT, "the query is not encoded as it must be\n");
+        }
+        boolean forPeople = forPeople(request);
         Mono<String> body = request.receive()
                 .asByteArray()
                 .reduceWith(ByteArrayOutputStream::new, ManagementServer::append)
                 .map(bytes -> bytes.toString(StandardCharsets.UTF_8))
                 .defaultIfEmpty("");
-        return body.flatMap(text ->
-                        endpoint.answer(new ManagementEndpoint.Request(method.name(), request.fullPath(), text)))
+        return body.flatMap(text -> endpoint.answer(
+                        new ManagementEndpoint.Request(method.name(), request.fullPath(), parameters, forPeople, text)))
                 .onErrorResume(BodyTooLargeException.class, error -> {
                     response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
                     return Mono.just(ManagementEndpoint.Answer.text(413, "the body is larger than 1 MiB\n"));
@@ -295,10 +309,13 @@ final class ManagementServer {
         if (watched == null) {
             return send(response, HttpResponseStatus.NOT_FOUND, TEXT, "this broker is not a node of a cluster\n");
         }
-        boolean forPeople = request.requestHeaders().contains(HttpHeaderNames.ACCEPT, "text/plain", true);
-        return forPeople
+        return forPeople(request)
                 ? send(response, HttpResponseStatus.OK, TEXT, ClusterText.of(watched.get()))
                 : send(response, HttpResponseStatus.OK, JSON, ClusterJson.of(watched.get()));
+    }
+
+    private static boolean forPeople(HttpServerRequest request) {
+        return request.requestHeaders().contains(HttpHeaderNames.ACCEPT, "text/plain", true);
     }
 
     private static Mono<Void> unauthorized(HttpServerResponse response, String text) {

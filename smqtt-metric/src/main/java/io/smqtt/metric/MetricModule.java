@@ -108,7 +108,7 @@ public final class MetricModule implements BrokerModule {
     }
 
     /**
-     * Answers paths of the management port by somebody else. To be called once, before the broker starts.
+     * Answers paths of the management port by somebody else. To be called before the broker starts, once for each prefix.
      *
      * @param prefix what the paths begin with, such as {@code /smqtt/}
      * @param endpoint answers those who have shown the token

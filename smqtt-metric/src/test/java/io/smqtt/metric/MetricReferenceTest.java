@@ -47,7 +47,7 @@ class MetricReferenceTest {
             Health is open to everybody who reaches the port, and tells one word to who may not see more. With `management.token-file`, which
             any other address than loopback needs, all else wants its token: `Authorization: Bearer ...`. Without that key, on loopback, anybody
             on this machine sees `/metrics` and `/cluster` (asked for by address or as `localhost`: a web page cannot make a browser read them), and
-            all that controls the broker wants the token that the broker makes at its first start, in the file `management.token` of the data
+            all that shows or ends sessions wants the token that the broker makes at its first start, in the file `management.token` of the data
             directory, for its own user alone. With `storage.kind: memory` there is no data directory, and so no control without `token-file`.
             SIGHUP reads the token again. With `management.tls` the port speaks HTTPS ([security](security.md#the-management-port)).
 

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bootstrap;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.netty.util.NetUtil;
+import io.smqtt.Broker;
+import io.smqtt.ClientDetails;
+import io.smqtt.ClientInfo;
+import io.smqtt.Explanation;
+import io.smqtt.metric.ManagementEndpoint;
+import io.smqtt.topic.InvalidTopicException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * What {@code bin/smqtt ctl} asks a running broker: its sessions, one of them, what would become of a message, and to end a
+ * connection. Of this node. JSON, or text for people. Whoever has the token of the management port may ask.
+ */
+final class ControlPaths implements ManagementEndpoint {
+
+    static final String PREFIX = "/broker/";
+
+    /** Sessions in one answer, at most. */
+    static final int MOST = 10_000;
+
+    private static final int DEFAULT_LIMIT = 100;
+    private static final Mono<Answer> STARTING = Mono.just(Answer.text(503, "the broker is starting\n"));
+
+    private volatile @Nullable Broker broker;
+
+    /** From now on requests are answered. */
+    void serve(Broker running) {
+        broker = running;
+    }
+
+    @Override
+    public Mono<Answer> answer(Request request) {
+        Broker running = broker;
+        if (running == null) {
+            return STARTING;
+        }
+        try {
+            return switch (request.path()) {
+                case "/broker/clients" -> asked(request, "GET", clients(running, request));
+                case "/broker/client" -> asked(request, "GET", client(running, request));
+                case "/broker/explain" -> asked(request, "GET", explain(running, request));
+                case "/broker/disconnect" -> asked(request, "POST", disconnect(running, request));
+                default ->
+                    Mono.just(Answer.text(
+                            404, "no such path; there are clients, client, explain and disconnect below /broker/\n"));
+            };
+        } catch (InvalidTopicException | BadDataException e) {
+            return Mono.just(Answer.text(400, e.getMessage() + "\n"));
+        }
+    }
+
+    private static Mono<Answer> asked(Request request, String method, Mono<Answer> answer) {
+        return request.method().equals(method) ? answer : Mono.just(Answer.text(405, "only " + method + "\n"));
+    }
+
+    private static String required(Request request, String name) {
+        String value = request.parameters().get(name);
+        if (value == null || value.isEmpty()) {
+            throw new BadDataException("the parameter " + name + " is missing");
+        }
+        return value;
+    }
+
+    private static int limit(Request request) {
+        String text = request.parameters().get("limit");
+        try {
+            int limit = text == null ? DEFAULT_LIMIT : Integer.parseInt(text);
+            if (limit >= 1 && limit <= MOST) {
+                return limit;
+            }
+        } catch (NumberFormatException e) {
+            // told below
+        }
+        throw new BadDataException("the parameter limit must be a whole number, 1 to " + MOST);
+    }
+
+    private static Mono<Answer> clients(Broker running, Request request) {
+        int limit = limit(request);
+        String match = request.parameters().getOrDefault("match", "");
+        return running.clients()
+                .filter(client -> client.identity().clientId().contains(match))
+                .collect(() -> new Page(limit), Page::add)
+                .map(page -> request.forPeople() ? text(ControlText.of(page)) : Answer.json(json(page)));
+    }
+
+    /** The first of many, and how many there are. */
+    static final class Page {
+
+        private final int limit;
+        private final List<ClientInfo> shown = new ArrayList<>();
+        private int total;
+
+        Page(int limit) {
+            this.limit = limit;
+        }
+
+        void add(ClientInfo client) {
+            total++;
+            if (shown.size() < limit) {
+                shown.add(client);
+            }
+        }
+
+        List<ClientInfo> shown() {
+            return shown;
+        }
+
+        int total() {
+            return total;
+        }
+    }
+
+    private static Mono<Answer> client(Broker running, Request request) {
+        String id = required(request, "id");
+        return running.client(id)
+                .map(found -> request.forPeople() ? text(ControlText.of(found)) : Answer.json(json(found)))
+                .defaultIfEmpty(Answer.text(404, "there is no such session on this node\n"));
+    }
+
+    private static Mono<Answer> explain(Broker running, Request request) {
+        return running.explain(required(request, "topic"), request.parameters().get("client"))
+                .map(found -> request.forPeople() ? text(found.toString()) : Answer.json(json(found)));
+    }
+
+    private static Mono<Answer> disconnect(Broker running, Request request) {
+        return running.disconnect(required(request, "id")).map(was -> {
+            if (!was) {
+                return Answer.text(404, "no such client is connected to this node\n");
+            }
+            return request.forPeople() ? Answer.text(200, "disconnected\n") : Answer.json("{\"disconnected\":true}");
+        });
+    }
+
+    private static Answer text(String lines) {
+        return Answer.text(200, lines);
+    }
+
+    private static String json(Page page) {
+        ObjectNode root = Json.object().put("total", page.total());
+        ArrayNode clients = root.putArray("clients");
+        page.shown().forEach(client -> put(clients.addObject(), client));
+        return root.toString();
+    }
+
+    private static void put(ObjectNode node, ClientInfo client) {
+        node.put("clientId", client.identity().clientId());
+        node.put("userName", client.identity().userName());
+        node.put("connected", client.connected());
+        node.put("address", NetUtil.toSocketAddressString(client.identity().remoteAddress()));
+        node.put("listener", client.identity().listener());
+        node.put("version", client.identity().version().name());
+        node.put("subscriptions", client.subscriptions());
+        node.put("inFlight", client.inFlight());
+        node.put("queued", client.queued());
+    }
+
+    /** Times in seconds; null for a client without keep alive, and for a session that never expires. */
+    private static String json(ClientDetails details) {
+        ObjectNode node = Json.object();
+        put(node, details.info());
+        node.put(
+                "keepAliveSeconds",
+                details.keepAlive() == null ? null : (Long) details.keepAlive().toSeconds());
+        node.put(
+                "sessionExpirySeconds",
+                details.sessionExpiry() == null
+                        ? null
+                        : (Long) details.sessionExpiry().toSeconds());
+        node.put("stored", details.stored());
+        node.put("sendMaximum", details.sendMaximum());
+        node.put("queuedBytes", details.queuedBytes());
+        ArrayNode filters = node.putArray("filters");
+        for (ClientDetails.Filter filter : details.subscriptions()) {
+            ObjectNode one = filters.addObject();
+            one.put("filter", filter.filter());
+            one.put("qos", filter.maximumQos().level());
+            one.put("noLocal", filter.noLocal());
+            one.put("retainAsPublished", filter.retainAsPublished());
+            one.put("identifier", filter.identifier());
+        }
+        return node.toString();
+    }
+
+    private static String json(Explanation explanation) {
+        ObjectNode node = Json.object();
+        node.put("topic", explanation.topic());
+        node.put("clientId", explanation.clientId());
+        node.put("publish", explanation.publish().name());
+        node.put("retained", explanation.retained());
+        ArrayNode filters = node.putArray("filters");
+        for (Explanation.FilterMatch match : explanation.filters()) {
+            ObjectNode one = filters.addObject().put("filter", match.filter());
+            match.path().forEach(one.putArray("path")::add);
+            one.put("subscribers", match.subscribers());
+        }
+        ArrayNode receivers = node.putArray("receivers");
+        for (Explanation.Receiver receiver : explanation.receivers()) {
+            ObjectNode one = receivers.addObject().put("id", receiver.id());
+            receiver.filters().forEach(one.putArray("filters")::add);
+            one.put("qos", receiver.maximumQos().level());
+            one.put("online", receiver.online());
+            one.put("receive", receiver.receive().name());
+            one.put("inFlight", receiver.inFlight());
+            one.put("queued", receiver.queued());
+            one.put("outcome", receiver.outcome().name());
+            one.put(
+                    "reason",
+                    receiver.reason() == null ? null : receiver.reason().name());
+        }
+        ArrayNode groups = node.putArray("groups");
+        for (Explanation.Group group : explanation.groups()) {
+            ObjectNode one = groups.addObject().put("name", group.name()).put("filter", group.filter());
+            group.members().forEach(one.putArray("members")::add);
+            one.put("online", group.online());
+        }
+        explanation.nodes().forEach(node.putArray("nodes")::add);
+        node.put("moreReceivers", explanation.moreReceivers());
+        return node.toString();
+    }
+}
