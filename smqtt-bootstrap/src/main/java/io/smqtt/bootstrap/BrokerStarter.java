@@ -3,6 +3,7 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
+import io.smqtt.EventTopics;
 import io.smqtt.ReloadResult;
 import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.BrokerConfig;
@@ -21,26 +22,27 @@ import org.jspecify.annotations.Nullable;
 interface BrokerStarter {
 
     /** Starts the broker of the core. */
-    BrokerStarter CORE = (config, legacy) -> start(config, legacy, builder -> {});
+    BrokerStarter CORE = (config, legacy, beforehand) -> start(config, legacy, builder -> beforehand.run());
 
     /**
      * Starts the broker of the core with what a caller adds.
      *
      * @param config what to run with
      * @param legacy what programs written for the former smqtt expect
-     * @param more adds to the broker
+     * @param more adds to the broker; called when the store is open, before any file of the configuration is read
      * @return the running broker
      */
     static CoreBroker start(BrokerConfig config, LegacyConfig legacy, Consumer<BrokerBuilder> more) {
         MetricModule metrics = config.management().enabled() ? MetricModule.create(config) : null;
         TraceModule traces = config.management().tracing() != null ? TraceModule.create(config) : null;
         BrokerStore store = DataDirectory.of(config.storage()).openIfConfigured();
+        ControlPaths control = new ControlPaths();
         LegacyPaths paths = null;
         Broker broker;
         try {
             BrokerBuilder builder = Broker.builder().config(config).store(store);
             if (metrics != null) { // first, so that it tells of the others while they start
-                builder.observer(metrics.observer()).module(metrics);
+                builder.observer(metrics.observer()).module(metrics.endpoint(ControlPaths.PREFIX, control));
             }
             more.accept(builder);
             ClusterModule cluster = null;
@@ -74,6 +76,7 @@ interface BrokerStarter {
         if (broker == null) {
             throw new IllegalStateException("the broker did not start");
         }
+        control.serve(broker);
         if (paths != null) {
             paths.serve(broker);
         }
@@ -85,9 +88,10 @@ interface BrokerStarter {
      *
      * @param config what to run with
      * @param legacy what programs written for the former smqtt expect
+     * @param beforehand called when the data directory is this broker's own, before any file of the configuration is read
      * @return the running broker
      */
-    Running start(BrokerConfig config, LegacyConfig legacy);
+    Running start(BrokerConfig config, LegacyConfig legacy, Runnable beforehand);
 
     /** A broker that runs. */
     interface Running {

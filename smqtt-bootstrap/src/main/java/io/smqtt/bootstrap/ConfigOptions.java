@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -86,14 +87,24 @@ final class ConfigOptions {
     }
 
     private static void read(Path file, String shownAs, Map<String, ConfigValue> values) {
-        OldBroker other = Migration.recognise(file);
+        OldBroker other = Migration.recognise(file, EffectiveConfig.schema());
         if (other != null) {
             throw new ConfigurationException(List.of(shownAs + ": is a configuration of "
                     + (other == OldBroker.smqtt ? "the former smqtt" : other.name()) + "; bin/smqtt config migrate "
                     + shownAs + " -o smqtt.yaml writes it anew, bin/smqtt start --migrate " + shownAs
                     + " starts with it"));
         }
-        YamlFile.read(file, shownAs, values);
+        try {
+            YamlFile.read(file, shownAs, values);
+        } catch (ConfigurationException e) {
+            if (!shownAs.toLowerCase(Locale.ROOT).endsWith(".properties")) {
+                throw e;
+            }
+            List<String> problems = new ArrayList<>(e.problems());
+            problems.add(
+                    shownAs + ": properties are for Spring applications; this program reads YAML, with the same keys");
+            throw new ConfigurationException(problems);
+        }
     }
 
     private static Path beside(Path file, Path fallback) {

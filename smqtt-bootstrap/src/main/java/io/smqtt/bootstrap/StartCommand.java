@@ -90,7 +90,8 @@ final class StartCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         requireProfile();
-        EffectiveConfig config = migrate == null ? usable(options.load(surroundings)) : migrated(migrate);
+        Plan plan = migrate == null ? new Plan(usable(options.load(surroundings)), () -> {}) : migrated(migrate);
+        EffectiveConfig config = plan.config();
         LogbackSetup.apply(config.program().logging());
         Logger log = LoggerFactory.getLogger(StartCommand.class);
         List<String> leftAlone = EnvironmentKeys.leftAlone(surroundings.environment());
@@ -102,7 +103,7 @@ final class StartCommand implements Callable<Integer> {
         AtomicReference<BrokerStarter.@Nullable Running> started = new AtomicReference<>();
         surroundings.signals().onReload(() -> reload(started.get(), log)); // its default action would end the process
         BrokerStarter.Running broker =
-                surroundings.brokers().start(config.broker(), config.program().legacy());
+                surroundings.brokers().start(config.broker(), config.program().legacy(), plan.beforehand());
         started.set(broker);
         announce(broker);
         stop.await();
@@ -113,8 +114,19 @@ final class StartCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** Users and rules that the old file holds itself are written into the data directory, anew at each start. */
-    private EffectiveConfig migrated(String old) {
+    /**
+     * What is to run.
+     *
+     * @param config the configuration
+     * @param beforehand writes files that the configuration names
+     */
+    private record Plan(EffectiveConfig config, Runnable beforehand) {}
+
+    /**
+     * Users and rules that the old file holds itself are written into the data directory, anew at each start, when no other
+     * broker works there.
+     */
+    private Plan migrated(String old) {
         if (options.file != null && spec != null) {
             throw new ParameterException(spec.commandLine(), "--config and --migrate exclude each other");
         }
@@ -135,8 +147,7 @@ final class StartCommand implements Callable<Integer> {
         migration.notes().forEach(surroundings.err()::println);
         // nothing is written for what cannot start
         options.overlay(surroundings, withoutAccessFiles).requireUsable(surroundings.modules());
-        migration.writeAccessFiles(data, MIGRATED, true);
-        return usable(config);
+        return new Plan(config, () -> migration.writeAccessFiles(data, MIGRATED, true));
     }
 
     private EffectiveConfig usable(EffectiveConfig config) {

@@ -55,8 +55,8 @@ final class WarmUpCommand implements Callable<Integer> {
     private int train(Path data) {
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
         TrainingSignals signals = new TrainingSignals();
-        BrokerStarter observed = (config, legacy) -> {
-            BrokerStarter.Running running = surroundings.brokers().start(config, legacy);
+        BrokerStarter observed = (config, legacy, beforehand) -> {
+            BrokerStarter.Running running = surroundings.brokers().start(config, legacy, beforehand);
             signals.listeners = running.listeners();
             return running;
         };

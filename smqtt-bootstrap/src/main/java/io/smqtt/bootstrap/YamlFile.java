@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -33,10 +34,14 @@ import org.yaml.snakeyaml.reader.StreamReader;
  */
 final class YamlFile {
 
+    private static final String ROOT = "smqtt";
+    private static final String BELOW = ROOT + ".";
+
     private final Path file;
     private final Path directory;
     private final String shownAs;
     private final Map<String, Integer> lines = new HashMap<>();
+    private final Map<String, ConfigValue> found = new LinkedHashMap<>();
     private final Map<String, ConfigValue> values;
 
     private YamlFile(Path file, String shownAs, Map<String, ConfigValue> values) {
@@ -56,7 +61,9 @@ final class YamlFile {
      * @throws ConfigurationException if the file cannot be read or is no such YAML
      */
     static void read(Path file, String shownAs, Map<String, ConfigValue> values) {
-        new YamlFile(file, shownAs, values).read();
+        YamlFile yaml = new YamlFile(file, shownAs, values);
+        yaml.read();
+        yaml.hand();
     }
 
     private void read() {
@@ -79,6 +86,30 @@ final class YamlFile {
         } catch (IOException e) {
             String reason = Files.exists(file) ? "cannot be read" : "does not exist";
             throw new ConfigurationException(List.of(shownAs + ": the file " + reason));
+        }
+    }
+
+    /** A file may have a root, as one of a Spring application has; then it has nothing beside it. */
+    private void hand() {
+        if (found.keySet().stream().noneMatch(key -> key.equals(ROOT) || key.startsWith(BELOW))) {
+            values.putAll(found);
+            return;
+        }
+        List<String> problems = new ArrayList<>();
+        found.forEach((key, value) -> {
+            String inner = key.startsWith(BELOW) ? key.substring(BELOW.length()) : "";
+            if (inner.equals("enabled") || inner.startsWith("spring.")) {
+                problems.add(value.origin() + ": " + key + " is for Spring applications; leave it out here");
+            } else if (!inner.isEmpty()) {
+                values.put(inner, value);
+            } else if (!key.equals(ROOT)) {
+                problems.add(value.origin() + ": " + key + " is beside the root smqtt, where this program has no keys");
+            } else if (value.text() != null) {
+                problems.add(value.origin() + ": smqtt is the root of all keys and takes no value");
+            }
+        });
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
         }
     }
 
@@ -136,7 +167,7 @@ final class YamlFile {
     }
 
     private void put(String key, @Nullable String text, int line) {
-        values.put(key, new ConfigValue(text, shownAs + ":" + line, directory));
+        found.put(key, new ConfigValue(text, shownAs + ":" + line, directory));
     }
 
     /** Null in YAML: nothing, a tilde or the word, without quotes. */

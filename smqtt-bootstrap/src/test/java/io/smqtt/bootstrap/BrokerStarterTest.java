@@ -2,6 +2,7 @@
 package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -12,16 +13,20 @@ import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.StorageConfig;
+import io.smqtt.persistence.StoreInUseException;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 class BrokerStarterTest {
@@ -42,7 +47,9 @@ class BrokerStarterTest {
         Level before = root.getLevel();
         root.setLevel(Level.INFO); // whatever a test of the program has set
         try {
-            BrokerStarter.CORE.start(nodeOfACluster(), LegacyConfig.NONE).close(Duration.ofSeconds(1));
+            BrokerStarter.CORE
+                    .start(nodeOfACluster(), LegacyConfig.NONE, () -> {})
+                    .close(Duration.ofSeconds(1));
         } finally {
             root.setLevel(before);
             root.detachAppender(appender);
@@ -55,6 +62,31 @@ class BrokerStarterTest {
                         .map(message -> message.split(" ")[0]))
                 .startsWith("management")
                 .contains("listener");
+    }
+
+    @Test
+    void nothingIsPreparedInADirectoryWhereAnotherBrokerWorks(@TempDir Path directory) {
+        AtomicInteger prepared = new AtomicInteger();
+        BrokerConfig config = BrokerConfig.builder()
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .storage(StorageConfig.builder()
+                        .kind(StorageConfig.Kind.ROCKSDB)
+                        .dir(directory)
+                        .build())
+                .management(ManagementConfig.builder().enabled(false).build())
+                .build();
+        BrokerStarter.Running first = BrokerStarter.CORE.start(config, LegacyConfig.NONE, prepared::incrementAndGet);
+        try {
+            assertThat(prepared).hasValue(1);
+
+            assertThatThrownBy(() -> BrokerStarter.CORE.start(config, LegacyConfig.NONE, prepared::incrementAndGet))
+                    .isInstanceOf(StoreInUseException.class);
+            assertThat(prepared).hasValue(1);
+        } finally {
+            first.close(Duration.ofSeconds(1));
+        }
     }
 
     /** A free port whose neighbour, which a node takes as well, is free too. */

@@ -103,7 +103,8 @@ class CommandLineTest {
 
     @Test
     void commandsThatAskABrokerRefuseWhatIsNoUrlOfHttp() {
-        for (List<String> command : List.of(List.of("top"), List.of("ctl", "cluster"))) {
+        for (List<String> command :
+                List.of(List.of("top"), List.of("ctl", "cluster"), List.of("ctl", "explain", "a/b"))) {
             err.reset();
             List<String> arguments = new ArrayList<>(command);
             arguments.add("--url=file:/etc/passwd");
@@ -495,7 +496,7 @@ class CommandLineTest {
         }
 
         @Override
-        public Running start(BrokerConfig asked, LegacyConfig legacy) {
+        public Running start(BrokerConfig asked, LegacyConfig legacy, Runnable beforehand) {
             if (failure != null) {
                 throw failure;
             }

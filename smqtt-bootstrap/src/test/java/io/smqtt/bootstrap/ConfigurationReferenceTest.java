@@ -25,6 +25,7 @@ class ConfigurationReferenceTest {
 
             - **File**: YAML, `bin/smqtt start --config FILE` or `SMQTT_CONFIG`. Keys are nested or dotted. [config/smqtt.yaml](../config/smqtt.yaml)
               lists all of them with reasons to change them. Relative paths are relative to the file's directory.
+              All keys may be below a root `smqtt:`, as in a Spring application; then nothing else is in the file.
             - **Environment**: `SMQTT_LISTENERS__TCP__PORT=1884` is `listeners.tcp.port`; two underscores are a level, one is a hyphen.
               A secret may be in a file: `SMQTT_CLUSTER__SECRET_FILE=/run/secrets/cluster`.
             - **Flags**: `--set listeners.tcp.port=1884`, as often as needed; `--data DIR` is `storage.dir`.

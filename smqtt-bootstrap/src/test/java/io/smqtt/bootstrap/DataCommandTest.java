@@ -363,7 +363,7 @@ class DataCommandTest {
                 new PrintStream(err, true, StandardCharsets.UTF_8),
                 Map.of(),
                 directory,
-                (config, legacy) -> {
+                (config, legacy, beforehand) -> {
                     throw new AssertionError("nothing is started");
                 },
                 Signals.ofProcess(),

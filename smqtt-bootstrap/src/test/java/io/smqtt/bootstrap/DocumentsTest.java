@@ -184,7 +184,7 @@ class DocumentsTest {
                 new PrintStream(err, true, StandardCharsets.UTF_8),
                 Map.of(),
                 directory,
-                (config, legacy) -> {
+                (config, legacy, beforehand) -> {
                     throw new IllegalStateException("nothing is to be started");
                 },
                 Signals.ofProcess(),

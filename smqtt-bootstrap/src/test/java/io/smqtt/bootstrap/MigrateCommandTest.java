@@ -125,6 +125,83 @@ class MigrateCommandTest {
     }
 
     @Test
+    void theRootOfASpringApplicationIsTakenAndOtherKeysAreNot() throws IOException {
+        Files.writeString(
+                directory.resolve("a.yaml"), "smqtt:\n  cluster:\n    enabled: false\n  limits.max-in-flight: 7\n");
+        assertThat(run("start", "--config", "a.yaml")).as(text(err)).isEqualTo(ExitCode.OK);
+        assertThat(started.get(0).limits().maxInFlight()).isEqualTo(7);
+
+        Files.writeString(directory.resolve("b.yaml"), """
+                smqtt:
+                  listeners:
+                    tcp:
+                      prot: 1
+                """);
+        assertThat(run("start", "--config", "b.yaml")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(text(err))
+                .contains("b.yaml:4: unknown key listeners.tcp.prot, did you mean listeners.tcp.port?")
+                .doesNotContain("former smqtt");
+
+        Files.writeString(directory.resolve("c.yaml"), """
+                spring:
+                  application.name: x
+                smqtt:
+                  spring.security: true
+                  limits.max-in-flight: 7
+                """);
+        assertThat(run("start", "--config", "c.yaml")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(text(err))
+                .contains("c.yaml:2: spring.application.name is beside the root smqtt")
+                .contains("c.yaml:4: smqtt.spring.security is for Spring applications; leave it out here");
+
+        Files.writeString(directory.resolve("d.properties"), "smqtt.limits.max-in-flight=7\n");
+        assertThat(run("start", "--config", "d.properties")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(text(err)).contains("d.properties: properties are for Spring applications");
+
+        Files.writeString(directory.resolve("e.yaml"), "smqtt:\n  cluster:\n    enable: true\n    port: 7771\n");
+        assertThat(run("start", "--config", "e.yaml")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(text(err)).contains("e.yaml: is a configuration of the former smqtt");
+        assertThat(started).hasSize(1);
+    }
+
+    @Test
+    void aPasswordOfInfluxStartsTheTrialAndIsInNoFile() throws IOException {
+        Files.writeString(directory.resolve("old.yaml"), """
+                smqtt:
+                  tcp:
+                    port: 1883
+                  meter:
+                    meterType: INFLUXDB
+                    influxdb:
+                      uri: http://localhost:8086
+                      db: mqtt
+                      userName: anna
+                      password: topsecret
+                      step: 5
+                """);
+
+        assertThat(run("start", "--migrate", "old.yaml", "--data", "d"))
+                .as(text(err))
+                .isEqualTo(ExitCode.OK);
+        assertThat(started.get(0).management().influx()).satisfies(influx -> {
+            assertThat(influx.url()).isEqualTo("http://localhost:8086");
+            assertThat(influx.database()).isEqualTo("mqtt");
+            assertThat(influx.user()).isEqualTo("anna");
+            assertThat(influx.password()).isEqualTo("topsecret");
+            assertThat(influx.interval()).isEqualTo(Duration.ofSeconds(10)); // never more often
+        });
+        assertThat(run("config", "migrate", "old.yaml", "-o", "new.yaml")).isEqualTo(ExitCode.OK);
+        assertThat(directory.resolve("new.yaml"))
+                .content()
+                .contains("user: anna")
+                .doesNotContain("topsecret");
+        assertThat(text(err))
+                .contains(
+                        "old.yaml:10: smqtt.meter.influxdb.password: differs; management.influx.password: it is not written")
+                .doesNotContain("topsecret");
+    }
+
+    @Test
     void valueOutOfRangeNamesTheOldKeyAndLine() throws IOException {
         Files.writeString(directory.resolve("old.yaml"), "smqtt:\n  tcp:\n    port: 99999\n");
 
@@ -187,7 +264,8 @@ class MigrateCommandTest {
         }
 
         @Override
-        public Running start(BrokerConfig config, LegacyConfig legacy) {
+        public Running start(BrokerConfig config, LegacyConfig legacy, Runnable beforehand) {
+            beforehand.run();
             started.add(config);
             return this;
         }

@@ -6,9 +6,11 @@ import io.smqtt.message.LogText;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** What a mapper has found so far. */
@@ -20,6 +22,7 @@ final class Draft {
     private final List<String> problems = new ArrayList<>();
     private final Map<String, String> passwords = new LinkedHashMap<>();
     private final List<String> rules = new ArrayList<>();
+    private final Set<String> secrets = new HashSet<>();
 
     Draft(Path directory) {
         this.directory = directory;
@@ -28,6 +31,12 @@ final class Draft {
     /** Takes a value over. */
     void set(String key, String text, OldSetting from) {
         settings.put(key, new Migration.Setting(text, LogText.escapeControls(from.where() + " " + from.key())));
+    }
+
+    /** Takes a value over that no file is to hold in the clear. */
+    void secret(String key, String text, OldSetting from) {
+        set(key, text, from);
+        secrets.add(key);
     }
 
     /** Says what the other broker does without being told. */
@@ -104,8 +113,13 @@ final class Draft {
 
     /** Makes a path absolute that is relative to the folder of the old file. */
     String path(OldSetting setting) {
+        return path(setting, directory);
+    }
+
+    /** Makes a path absolute that is relative to a folder. */
+    String path(OldSetting setting, Path folder) {
         try {
-            return directory.resolve(setting.value().strip()).normalize().toString();
+            return folder.resolve(setting.value().strip()).normalize().toString();
         } catch (InvalidPathException e) {
             problem(setting, "is no path");
             return "";
@@ -116,6 +130,6 @@ final class Draft {
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }
-        return new Migration(broker, shownAs, settings, notes, passwords, rules);
+        return new Migration(broker, shownAs, settings, notes, passwords, rules, secrets);
     }
 }

@@ -2,6 +2,7 @@
 package io.smqtt.bootstrap.migrate;
 
 import io.smqtt.access.PasswordFile;
+import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import java.io.IOException;
@@ -36,6 +37,7 @@ public final class Migration {
     private final List<String> notes;
     private final Map<String, String> passwords;
     private final List<String> rules;
+    private final Set<String> secrets;
 
     Migration(
             OldBroker broker,
@@ -43,13 +45,15 @@ public final class Migration {
             Map<String, Setting> settings,
             List<String> notes,
             Map<String, String> passwords,
-            List<String> rules) {
+            List<String> rules,
+            Set<String> secrets) {
         this.broker = broker;
         this.shownAs = shownAs;
         this.settings = settings;
         this.notes = notes;
         this.passwords = passwords;
         this.rules = rules;
+        this.secrets = secrets;
     }
 
     /**
@@ -80,17 +84,19 @@ public final class Migration {
     }
 
     /**
-     * Tells whether a file is one of another broker, by its name and its keys.
+     * Tells whether a file is one of another broker, by its name and its keys. A file with the root {@code smqtt} may be one of
+     * the former smqtt, or ours as Spring applications write it: more keys tell.
      *
      * @param file a file that may not exist
+     * @param ours the keys of this broker
      * @return the broker, or null if it may be a configuration of this one
      */
-    public static @Nullable OldBroker recognise(Path file) {
+    public static @Nullable OldBroker recognise(Path file, ConfigSchema ours) {
         String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
         try {
             OldFile old = OldFile.read(file, name);
             if (name.endsWith(".properties")) {
-                return saysSmqtt(OldProperties.read(old)) ? OldBroker.smqtt : null;
+                return SmqttMapper.owns(OldProperties.read(old), ours) ? OldBroker.smqtt : null;
             }
             if (name.endsWith(".conf")) {
                 OldBroker broker = detect(old);
@@ -101,14 +107,10 @@ public final class Migration {
                                 : MosquittoMapper.RULES.find(first.key()) != null);
                 return known ? broker : null;
             }
-            return isYaml(old) && saysSmqtt(OldYaml.read(old)) ? OldBroker.smqtt : null;
+            return isYaml(old) && SmqttMapper.owns(OldYaml.read(old), ours) ? OldBroker.smqtt : null;
         } catch (ConfigurationException e) {
             return null; // the reader of our own files says what is wrong
         }
-    }
-
-    private static boolean saysSmqtt(List<OldSetting> settings) {
-        return settings.stream().anyMatch(setting -> setting.key().startsWith("smqtt."));
     }
 
     private static OldBroker detect(OldFile file) {
@@ -180,14 +182,18 @@ public final class Migration {
     }
 
     /**
-     * Our keys, in alphabetical order.
+     * Our keys for a file, in alphabetical order: without secrets.
      *
      * @param accessFiles what the files are called that {@link #writeAccessFiles} writes, without their extensions
      * @return text by key
      */
     public Map<String, String> settings(String accessFiles) {
         Map<String, String> texts = new LinkedHashMap<>();
-        values(Path.of(""), accessFiles).forEach((key, value) -> texts.put(key, String.valueOf(value.text())));
+        values(Path.of(""), accessFiles).forEach((key, value) -> {
+            if (!secrets.contains(key)) {
+                texts.put(key, String.valueOf(value.text()));
+            }
+        });
         return texts;
     }
 

@@ -5,6 +5,8 @@ import static io.smqtt.bootstrap.migrate.Rule.differs;
 import static io.smqtt.bootstrap.migrate.Rule.none;
 import static io.smqtt.bootstrap.migrate.Rule.same;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +64,12 @@ final class MoquetteMapper {
                     "access.password-file",
                     "its SHA-256 hashes are not read: bin/smqtt passwd for each user; until then nobody logs in by password",
                     MoquetteMapper::keep),
-            differs("acl_file", "access.acl-file", "the same syntax; a denying rule always wins", MoquetteMapper::acl),
+            differs(
+                    "acl_file",
+                    "access.acl-file",
+                    "the same syntax; a rule above all users is for everybody and becomes a pattern, and what Moquette does not grant "
+                            + "because of a # or of deny in a rule is named",
+                    MoquetteMapper::acl),
             new Rule<>("authenticator_class", Outcome.NONE, "", NO_CLASS, MoquetteMapper::keep),
             new Rule<>("authorizator_class", Outcome.NONE, "", NO_CLASS, MoquetteMapper::keep),
             none("authenticator.db.*", NO_CLASS),
@@ -109,10 +116,18 @@ final class MoquetteMapper {
             none("hazelcast.*", "cluster.*: nodes find each other by cluster.seeds")));
 
     private final Draft draft;
+    private final Path home;
     private final Map<String, OldSetting> kept = new HashMap<>();
 
     private MoquetteMapper(OldFile file) {
         draft = new Draft(file.directory());
+        home = home(file.directory());
+    }
+
+    /** What Moquette's paths are relative to: the folder above {@code config/moquette.conf}. */
+    private static Path home(Path directory) {
+        Path above = directory.getParent();
+        return directory.endsWith("config") && above != null ? above : directory;
     }
 
     static boolean owns(List<OldSetting> settings) {
@@ -207,7 +222,7 @@ final class MoquetteMapper {
             draft.set("access.allow-anonymous", String.valueOf(open), anonymous);
         }
         OldSetting authorizer = kept("authorizator_class");
-        if (authorizer != null && draft.has("access.acl-file")) {
+        if (authorizer != null && kept("acl_file") != null) {
             draft.note(
                     authorizer,
                     Outcome.UNGUARDED,
@@ -218,9 +233,45 @@ final class MoquetteMapper {
     }
 
     private void acl(OldSetting setting) {
-        if (!setting.value().isEmpty()) {
-            draft.set("access.acl-file", draft.path(setting), setting);
+        keep(setting);
+        if (setting.value().isEmpty()) {
+            return;
         }
+        String path = draft.path(setting, home);
+        if (!Files.isRegularFile(Path.of(path)) || !rules(OldFile.read(Path.of(path), setting.value()))) {
+            draft.set("access.acl-file", path, setting);
+        }
+    }
+
+    /** Takes the rules over if our reader would understand them in another way; tells of what grants more here. */
+    private boolean rules(OldFile file) {
+        List<String> lines = file.text().lines().map(String::strip).toList();
+        int users = lines.size();
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i);
+            if (line.matches("user\\s.*")) {
+                users = Math.min(users, i);
+            }
+            if (line.indexOf('#') > 0) {
+                draft.note(
+                        file.where(i + 1),
+                        Outcome.UNGUARDED,
+                        "Moquette takes a # at the end of a rule for a comment, so that it granted only what stands before it");
+            } else if (line.matches("(topic|pattern)\\s+deny\\s.*")) {
+                draft.note(
+                        file.where(i + 1),
+                        Outcome.UNGUARDED,
+                        "Moquette knows no denying rule, and with one in the file it grants nothing to anybody");
+            }
+        }
+        List<String> forAll = lines.subList(0, users);
+        if (forAll.stream().noneMatch(line -> line.matches("topic\\s.*"))) {
+            return false;
+        }
+        // A rule above all users is everybody's there, and those without a user name have it here.
+        forAll.forEach(line -> draft.rule(line.replaceFirst("^topic(?=\\s)", "pattern")));
+        lines.subList(users, lines.size()).forEach(draft::rule);
+        return true;
     }
 
     private void persistence(OldSetting setting) {

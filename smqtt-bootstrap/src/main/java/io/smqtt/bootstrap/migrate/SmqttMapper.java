@@ -5,6 +5,7 @@ import static io.smqtt.bootstrap.migrate.Rule.differs;
 import static io.smqtt.bootstrap.migrate.Rule.none;
 import static io.smqtt.bootstrap.migrate.Rule.same;
 
+import io.smqtt.config.ConfigSchema;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.TopicFilter;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SmqttMapper {
 
+    private static final String ROOT = "smqtt.";
     private static final String NO_THREADS =
             "every connection belongs to one event loop; set event-loops only if there must " + "not be one per core";
     private static final String NO_RATE = "limits.max-publish-rate limits messages per second of one client";
@@ -117,16 +119,17 @@ final class SmqttMapper {
             differs(
                     "meter.meterType",
                     "management.port",
-                    "the path is /metrics, the meters have other names; management.influx sends them to InfluxDB",
-                    (mapper, setting) -> {}),
-            new Rule<>(
-                    "meter.influxdb.*",
-                    Outcome.NONE,
-                    "management.influx.url, management.influx.database, management.influx.user, management.influx.password, "
-                            + "management.influx.interval",
-                    "write them there: uri, db, userName, password, step; the password goes into a file of its own, "
-                            + "SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE",
-                    (mapper, setting) -> {}),
+                    "the path is /metrics, the meters have other names, at InfluxDB too",
+                    SmqttMapper::keep),
+            same("meter.influxdb.uri", "management.influx.url", SmqttMapper::keep),
+            same("meter.influxdb.db", "management.influx.database", SmqttMapper::keep),
+            same("meter.influxdb.userName", "management.influx.user", SmqttMapper::keep),
+            differs(
+                    "meter.influxdb.password",
+                    "management.influx.password",
+                    "it is not written: put it into a file that the variable SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE names",
+                    SmqttMapper::keep),
+            same("meter.influxdb.step", "management.influx.interval", SmqttMapper::keep),
             same("auth.fixed.username", "access.password-file", SmqttMapper::keep),
             same("auth.fixed.password", "access.password-file", SmqttMapper::keep),
             new Rule<>(
@@ -169,6 +172,40 @@ final class SmqttMapper {
         return new SmqttMapper(file).map(settings);
     }
 
+    /** Whether more keys are the former broker's than ours, by the first word, or by the whole key where that says nothing. */
+    static boolean owns(List<OldSetting> settings, ConfigSchema ours) {
+        Set<String> keys = new HashSet<>();
+        Set<String> blocks = new HashSet<>();
+        ours.describe().forEach(key -> {
+            keys.add(key.name());
+            blocks.add(firstWord(key.name()));
+        });
+        Set<String> formerBlocks = new HashSet<>();
+        RULES.rules().forEach(rule -> formerBlocks.add(firstWord(RuleTable.folded(rule.key()))));
+        int former = 0;
+        for (OldSetting setting : settings) {
+            if (setting.key().startsWith(ROOT)) {
+                String key = normalized(setting.key());
+                boolean here = blocks.contains(firstWord(key));
+                boolean there = formerBlocks.contains(firstWord(RuleTable.folded(key)));
+                if (here && there) {
+                    here = keys.contains(key);
+                    there = !here && RULES.find(key) != null;
+                }
+                former += (there ? 1 : 0) - (here ? 1 : 0);
+            }
+        }
+        return former > 0;
+    }
+
+    private static String firstWord(String key) {
+        int end = 0;
+        while (end < key.length() && ".[*".indexOf(key.charAt(end)) < 0) {
+            end++;
+        }
+        return key.substring(0, end);
+    }
+
     private static BiConsumer<SmqttMapper, OldSetting> set(String key) {
         return (mapper, setting) -> {
             if (!setting.value().isEmpty()) {
@@ -178,7 +215,7 @@ final class SmqttMapper {
     }
 
     private Migration map(List<OldSetting> settings) {
-        if (settings.stream().noneMatch(setting -> setting.key().startsWith("smqtt."))) {
+        if (settings.stream().noneMatch(setting -> setting.key().startsWith(ROOT))) {
             throw file.problem(1, "has no key below smqtt, so it is no configuration of the former smqtt");
         }
         for (OldSetting setting : settings) {
@@ -198,6 +235,7 @@ final class SmqttMapper {
         webSocket();
         tls();
         http();
+        meters();
         cluster();
         users();
         rules();
@@ -208,8 +246,8 @@ final class SmqttMapper {
     /** The key of newer files for that of older ones, without the common beginning; empty for a key of something else. */
     private static String normalized(String written) {
         String key = written;
-        if (key.startsWith("smqtt.")) {
-            key = key.substring("smqtt.".length());
+        if (key.startsWith(ROOT)) {
+            key = key.substring(ROOT.length());
         } else if (!key.startsWith("db.") && !key.startsWith("redis.")) {
             return "";
         }
@@ -324,6 +362,38 @@ final class SmqttMapper {
             draft.set("management.port", port.value(), port);
         } else if (about != null) {
             draft.set("management.port", "60000", about);
+        }
+    }
+
+    /** The old broker sent to InfluxDB only where the type said so, at least every ten seconds. */
+    private void meters() {
+        OldSetting type = kept("meter.meterType");
+        OldSetting uri = kept("meter.influxdb.uri");
+        OldSetting database = kept("meter.influxdb.db");
+        OldSetting user = kept("meter.influxdb.userName");
+        OldSetting password = kept("meter.influxdb.password");
+        OldSetting step = kept("meter.influxdb.step");
+        boolean on = type != null && type.value().strip().equalsIgnoreCase("INFLUXDB");
+        if (!on || uri == null) {
+            for (OldSetting unused : new OldSetting[] {uri, database, user, step}) {
+                if (unused != null) {
+                    draft.note(unused, Outcome.NONE, on ? "there is no uri" : "meterType is not INFLUXDB in this file");
+                }
+            }
+            return;
+        }
+        draft.set("management.influx.url", uri.value().strip(), uri);
+        if (database != null) {
+            draft.set("management.influx.database", database.value().strip(), database);
+        }
+        if (user != null && password != null) {
+            draft.set("management.influx.user", user.value().strip(), user);
+            draft.secret("management.influx.password", password.value(), password);
+        }
+        if (step == null) {
+            draft.byDefault("management.influx.interval", "10s", "the former default");
+        } else {
+            draft.set("management.influx.interval", Math.max(10, draft.number(step)) + "s", step);
         }
     }
 

@@ -379,10 +379,11 @@ class MigrationTest {
     }
 
     @Test
-    void metersForInfluxAreNamedWithTheirNewKeys() {
+    void metersForInfluxAreTakenWhereTheTypeSaysSo() {
         assertThat(Migration.read(SAMPLES.resolve("smqtt.yaml"), "old.yaml", null)
                         .notes())
-                .anyMatch(note -> note.contains("smqtt.meter.influxdb.uri: not taken over; management.influx.url, "));
+                .anyMatch(note -> note.contains(
+                        "smqtt.meter.influxdb.uri: not taken over; meterType is not INFLUXDB in this file"));
     }
 
     /** Opening a pipe waits for somebody who writes. */
@@ -442,6 +443,30 @@ class MigrationTest {
             use_identity_as_username use_subject_as_username use_username_as_clientid user websockets_headers_size
             websockets_log_level websockets_origin enable_proxy_protocol accept_protocol_versions global_max_connections
             global_max_clients global_plugin max_topic_alias_broker retain_expiry_interval""";
+
+    /** As version 0.17 was seen to do. */
+    @Test
+    void moquettesRulesAreRelativeToItsHomeAndReadAsItReadsThem() throws IOException {
+        Path config = Files.createDirectory(directory.resolve("config"));
+        Files.writeString(
+                config.resolve("acl.conf"), "# all\ntopic read a/#\nuser anna\ntopic deny b\ntopic readwrite c/+\n");
+        Path file = Files.writeString(config.resolve("moquette.conf"), "host 127.0.0.1\nacl_file config/acl.conf\n");
+
+        Migration migration = Migration.read(file, "moquette.conf", null);
+
+        assertThat(migration.settings("x")).containsEntry("access.acl-file", "x.acl");
+        migration.writeAccessFiles(directory, "x", false);
+        assertThat(directory.resolve("x.acl"))
+                .hasContent("# all\npattern read a/#\nuser anna\ntopic deny b\ntopic readwrite c/+\n");
+        Files.writeString(config.resolve("acl.conf"), "user anna\ntopic readwrite c/+\n");
+        assertThat(Migration.read(file, "moquette.conf", null).settings("x"))
+                .containsEntry("access.acl-file", config.resolve("acl.conf").toString());
+        assertThat(migration.notes())
+                .filteredOn(note -> note.contains("NOT ENFORCED"))
+                .hasSize(2)
+                .anyMatch(note -> note.startsWith("config/acl.conf:2: NOT ENFORCED; Moquette takes a #"))
+                .anyMatch(note -> note.startsWith("config/acl.conf:4: NOT ENFORCED; Moquette knows no denying rule"));
+    }
 
     @Test
     void moquetteWithTlsListensWithoutItUntilThereArePemFiles() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.bootstrap;
+package io.smqtt;
 
-import io.smqtt.BrokerModule;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Matches;
@@ -15,16 +14,25 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The topics $event/connect and $event/close with the payload of the former smqtt: one message of QoS 0 for each client that
- * comes or goes, if anybody listens. All are written on one event loop, so that those of one client keep their order.
+ * The topics {@code $event/connect} and {@code $event/close} with the payload of the former smqtt: one message of QoS 0 for each client that
+ * comes or goes, if anybody listens. All are written on one event loop, so that those of one client keep their order. To read
+ * them takes a rule of the ACL file, or the role admin. One broker takes one of these, as an observer and as a module:
+ *
+ * <pre>{@code
+ * EventTopics events = new EventTopics();
+ * builder.observer(events).module(events);
+ * }</pre>
  */
-final class EventTopics implements BrokerModule, BrokerObserver {
+public final class EventTopics implements BrokerModule, BrokerObserver {
 
     private static final TopicName CONNECT = TopicName.of("$event/connect");
     private static final TopicName CLOSE = TopicName.of("$event/close");
 
     private final Matches matches = new Matches(); // of the one event loop
     private volatile @Nullable Core core;
+
+    /** Creates one, which writes when its broker has started. */
+    public EventTopics() {}
 
     @Override
     public boolean watchesMessages() {
@@ -83,11 +91,25 @@ final class EventTopics implements BrokerModule, BrokerObserver {
     }
 
     static String payload(ClientIdentity client, long millis, String status) {
-        return Json.object()
-                .put("clientIdentifier", client.clientId())
-                .put("timestamp", millis)
-                .put("username", client.userName())
-                .put("channelStatus", status)
-                .toString();
+        String userName = client.userName();
+        StringBuilder json = new StringBuilder(160).append("{\"clientIdentifier\":");
+        quote(client.clientId(), json).append(",\"timestamp\":").append(millis).append(",\"username\":");
+        (userName == null ? json.append("null") : quote(userName, json)).append(",\"channelStatus\":");
+        return quote(status, json).append('}').toString();
+    }
+
+    private static StringBuilder quote(String text, StringBuilder json) {
+        json.append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                json.append('\\').append(c);
+            } else if (c < ' ') {
+                json.append("\\u00").append(Character.forDigit(c >> 4, 16)).append(Character.forDigit(c & 0xf, 16));
+            } else {
+                json.append(c);
+            }
+        }
+        return json.append('"');
     }
 }
