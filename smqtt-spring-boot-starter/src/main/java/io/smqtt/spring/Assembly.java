@@ -3,6 +3,7 @@ package io.smqtt.spring;
 
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
+import io.smqtt.EventTopics;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.StorageConfig;
@@ -21,10 +22,17 @@ final class Assembly {
     private static final boolean METRIC = isPresent("io.smqtt.metric.ApplicationMeters");
 
     private final BrokerConfig config;
+    private final boolean eventTopics;
     private final BrokerBeans beans;
 
-    Assembly(BrokerConfig config, BrokerBeans beans) {
+    /**
+     * Creates an assembly.
+     *
+     * @param eventTopics whether the topics of the former smqtt are written
+     */
+    Assembly(BrokerConfig config, boolean eventTopics, BrokerBeans beans) {
         this.config = config;
+        this.eventTopics = eventTopics;
         this.beans = beans;
     }
 
@@ -67,6 +75,10 @@ final class Assembly {
             beans.addTo(builder, gate);
             if (cluster != null) {
                 builder.module(cluster.module());
+            }
+            if (eventTopics) {
+                EventTopics events = new EventTopics();
+                builder.observer(events).module(events);
             }
             beans.customize(builder);
             Broker broker = builder.start().block();

@@ -38,9 +38,9 @@ final class SmqttAutoConfiguration {
             SmqttAutoConfiguration.class.getClassLoader());
 
     @Bean
-    SmqttProperties smqttProperties(ConfigurableEnvironment environment) {
+    SmqttProperties smqttProperties(ConfigurableEnvironment environment, ObjectProvider<BrokerConfig> config) {
         RuntimeVersions.check();
-        SmqttProperties properties = SmqttProperties.of(environment);
+        SmqttProperties properties = SmqttProperties.of(environment, bound -> config.getIfUnique(() -> bound));
         if (properties.spring().security() && !SECURITY) {
             throw new ConfigurationException("spring.security", "needs spring-security-core");
         }
@@ -77,7 +77,7 @@ final class SmqttAutoConfiguration {
             ConfigurableEnvironment environment,
             ApplicationEventPublisher events) {
         return new BrokerLifecycle(
-                new Assembly(config, new BrokerBeans(beans)),
+                new Assembly(config, properties.legacy().eventTopics(), new BrokerBeans(beans)),
                 listeners,
                 properties.spring().stopTimeout(),
                 environment,

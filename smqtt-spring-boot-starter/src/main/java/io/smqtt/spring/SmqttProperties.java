@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spring;
 
+import com.fasterxml.jackson.annotation.JsonAnyGetter;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigBinder;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
  * All that the properties below {@code smqtt.} say, bound to the one schema. There are no classes with setters beside it:
- * the records of {@code io.smqtt.config} are the schema, for the program and for the starter.
+ * the records of {@code io.smqtt.config} are the schema, for the program and for the starter. Applications can have it
+ * injected; the endpoint {@code configprops} of the actuator lists it. Immutable, for any thread.
  */
-final class SmqttProperties {
+// There is nothing that Spring could set: the annotation is for the endpoint, which asks for all beans that have it.
+@ConfigurationProperties("smqtt")
+public final class SmqttProperties {
 
     /** Keys of what the program has, and what the actuator and the application's registry stand for here. */
     static final List<String> PORT = List.of(
@@ -37,14 +44,17 @@ final class SmqttProperties {
             "management.influx.interval",
             "management.tracing.url",
             "management.tracing.headers",
-            "management.tracing.share");
+            "management.tracing.share",
+            "legacy.management-paths");
 
     private final BrokerConfig broker;
     private final SpringSettings spring;
+    private final Function<BrokerConfig, BrokerConfig> used;
 
-    private SmqttProperties(BrokerConfig broker, SpringSettings spring) {
+    private SmqttProperties(BrokerConfig broker, SpringSettings spring, Function<BrokerConfig, BrokerConfig> used) {
         this.broker = broker;
         this.spring = spring;
+        this.used = used;
     }
 
     static ConfigSchema schema() {
@@ -54,9 +64,10 @@ final class SmqttProperties {
     /**
      * Reads and checks.
      *
+     * @param used what the broker runs with, given what the properties say
      * @throws ConfigurationException with all problems at once, and where each value came from
      */
-    static SmqttProperties of(ConfigurableEnvironment environment) {
+    static SmqttProperties of(ConfigurableEnvironment environment, Function<BrokerConfig, BrokerConfig> used) {
         ConfigSchema schema = schema();
         Map<String, ConfigValue> values = PropertyReader.read(environment, schema);
         List<String> problems = new ArrayList<>();
@@ -70,7 +81,7 @@ final class SmqttProperties {
         try {
             List<Record> bound = ConfigBinder.bind(schema, values);
             if (problems.isEmpty()) {
-                return new SmqttProperties((BrokerConfig) bound.get(0), (SpringSettings) bound.get(1));
+                return new SmqttProperties((BrokerConfig) bound.get(0), (SpringSettings) bound.get(1), used);
             }
         } catch (ConfigurationException e) {
             problems.addAll(e.problems());
@@ -78,11 +89,53 @@ final class SmqttProperties {
         throw new ConfigurationException(problems);
     }
 
-    BrokerConfig broker() {
+    /**
+     * The broker's part. The broker runs with it unless the application has a {@link BrokerConfig} bean of its own.
+     *
+     * @return what the properties say, and defaults for the rest
+     */
+    public BrokerConfig broker() {
         return broker;
     }
 
-    SpringSettings.Embedded spring() {
+    /**
+     * The part of the application around the broker.
+     *
+     * @return what the properties say, and defaults for the rest
+     */
+    public SpringSettings.Embedded spring() {
         return spring.spring();
+    }
+
+    /**
+     * What programs written for the former smqtt expect.
+     *
+     * @return what the properties say, and defaults for the rest
+     */
+    public SpringSettings.Legacy legacy() {
+        return spring.legacy();
+    }
+
+    /** What the broker runs with, by key, for the endpoint: texts in nested blocks, secrets masked. */
+    @JsonAnyGetter
+    Map<String, Object> effective() {
+        Map<String, Object> blocks = new LinkedHashMap<>();
+        ConfigSchema.values(used.apply(broker), spring).forEach((key, text) -> {
+            if (!PORT.contains(key)) {
+                put(blocks, key, text);
+            }
+        });
+        return blocks;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void put(Map<String, Object> blocks, String key, String text) {
+        int dot = key.indexOf('.');
+        if (dot < 0) {
+            blocks.put(key, text);
+        } else {
+            Object block = blocks.computeIfAbsent(key.substring(0, dot), unused -> new LinkedHashMap<>());
+            put((Map<String, Object>) block, key.substring(dot + 1), text);
+        }
     }
 }

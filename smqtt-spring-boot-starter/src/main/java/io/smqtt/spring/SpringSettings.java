@@ -6,24 +6,28 @@ import io.smqtt.config.ConfigurationException;
 import java.time.Duration;
 
 /**
- * What the starter adds to the keys of the broker.
+ * What the starter adds to the keys of the broker. Immutable.
  *
  * @param enabled whether there is a broker at all
- * @param spring the rest
+ * @param spring what concerns the application around the broker
+ * @param legacy what programs written for the former smqtt expect
  */
-record SpringSettings(
+public record SpringSettings(
         @ConfigDoc("false for an application without the broker: none of its beans are there")
         boolean enabled,
 
         @ConfigDoc("what concerns the application around the broker")
-        Embedded spring) {
+        Embedded spring,
+
+        @ConfigDoc("what programs written for the former smqtt expect")
+        Legacy legacy) {
 
     static SpringSettings defaults() {
-        return new SpringSettings(true, new Embedded(Duration.ofSeconds(10), 16, false, 8, 1_000));
+        return new SpringSettings(true, new Embedded(Duration.ofSeconds(10), 16, false, 8, 1_000), new Legacy(false));
     }
 
     /**
-     * What concerns the application around the broker.
+     * What concerns the application around the broker. Immutable.
      *
      * @param stopTimeout how long clients and listener methods have at a stop
      * @param listenerThreads threads that call listener methods
@@ -31,7 +35,7 @@ record SpringSettings(
      * @param authenticationThreads threads that call it
      * @param authenticationQueue clients that wait for one of them
      */
-    record Embedded(
+    public record Embedded(
             @ConfigDoc(
                     value = "how long clients have to take what was written, and listener methods to end, when the "
                             + "application stops; shorter than spring.lifecycle.timeout-per-shutdown-phase",
@@ -54,7 +58,12 @@ record SpringSettings(
                     max = "1000000")
             int authenticationQueue) {
 
-        Embedded {
+        /**
+         * Checks the values.
+         *
+         * @throws ConfigurationException if one is out of its range
+         */
+        public Embedded {
             if (stopTimeout.isNegative() || stopTimeout.compareTo(Duration.ofHours(1)) > 0) {
                 throw new ConfigurationException("spring.stop-timeout", "must be from 0s to 1h");
             }
@@ -69,4 +78,15 @@ record SpringSettings(
             }
         }
     }
+
+    /**
+     * What programs written for the former smqtt expect. Immutable.
+     *
+     * @param eventTopics whether its topics of connects and disconnects are written
+     */
+    public record Legacy(
+            @ConfigDoc(
+                    "whether `$event/connect` and `$event/close` are written, as the former smqtt did; to read them takes a "
+                            + "rule of the ACL file, or the role admin")
+            boolean eventTopics) {}
 }

@@ -3,20 +3,27 @@ package io.smqtt.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.map;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.smqtt.config.BrokerConfig;
 import io.smqtt.test.RawClient;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.actuate.autoconfigure.context.properties.ConfigurationPropertiesReportEndpointAutoConfiguration;
+import org.springframework.boot.actuate.context.properties.ConfigurationPropertiesReportEndpoint;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.ConfigurationPropertiesAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -59,6 +66,60 @@ class ActuatorTest {
     void healthCanBeSwitchedOff() {
         runner.withPropertyValues("management.health.smqtt.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean(HealthIndicator.class));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnConfig {
+
+        @Bean
+        BrokerConfig config(SmqttProperties properties) {
+            return properties.broker().toBuilder().eventLoops(2).build();
+        }
+    }
+
+    @Test
+    void configpropsListsWhatTheBrokerRunsWithAndNoSecret() {
+        ApplicationContextRunner reported = runner.withConfiguration(AutoConfigurations.of(
+                        ConfigurationPropertiesAutoConfiguration.class,
+                        ConfigurationPropertiesReportEndpointAutoConfiguration.class))
+                .withPropertyValues(
+                        "management.endpoints.jmx.exposure.include=configprops",
+                        "management.endpoint.configprops.show-values=always",
+                        "smqtt.limits.max-in-flight=7",
+                        "smqtt.cluster.secret=0123456789abcdef",
+                        "smqtt.spring.listener-threads=3");
+        reported.run(context -> {
+            Map<String, Object> properties = reported(context);
+
+            assertThat(properties).containsEntry("enabled", "true").containsEntry("event-loops", "1");
+            assertThat(properties.get("limits"))
+                    .asInstanceOf(map(String.class, Object.class))
+                    .containsEntry("max-in-flight", "7")
+                    .containsEntry("max-packet-bytes", "1MiB");
+            assertThat(properties.get("spring"))
+                    .asInstanceOf(map(String.class, Object.class))
+                    .containsEntry("listener-threads", "3");
+            assertThat(properties.get("management"))
+                    .asInstanceOf(map(String.class, Object.class))
+                    .doesNotContainKey("port");
+            assertThat(properties.toString()).contains("secret=***").doesNotContain("0123456789abcdef");
+            assertThat(context.getBean(SmqttProperties.class).broker().limits().maxInFlight())
+                    .isEqualTo(7);
+        });
+        reported.withUserConfiguration(OwnConfig.class)
+                .run(context -> assertThat(reported(context)).containsEntry("event-loops", "2"));
+    }
+
+    private static Map<String, Object> reported(ApplicationContext context) {
+        return context.getBean(ConfigurationPropertiesReportEndpoint.class)
+                .configurationPropertiesWithPrefix("smqtt")
+                .getContexts()
+                .values()
+                .iterator()
+                .next()
+                .getBeans()
+                .get("smqttProperties")
+                .getProperties();
     }
 
     @Test

@@ -41,8 +41,12 @@ class ConfigurationTest {
         return environment;
     }
 
+    private static SmqttProperties properties(ConfigurableEnvironment environment) {
+        return SmqttProperties.of(environment, bound -> bound);
+    }
+
     private static BrokerConfig of(Map<String, Object> properties) {
-        return SmqttProperties.of(environment(properties)).broker();
+        return properties(environment(properties)).broker();
     }
 
     private static BrokerConfig ofVariables(Map<String, Object> variables) {
@@ -52,7 +56,7 @@ class ConfigurationTest {
                 .replace(
                         StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
                         new SystemEnvironmentPropertySource("systemEnvironment", variables));
-        return SmqttProperties.of(environment).broker();
+        return properties(environment).broker();
     }
 
     private static ConfigurableEnvironment yaml(String text) throws IOException {
@@ -93,7 +97,7 @@ class ConfigurationTest {
     void listsComeInOneTextOrByIndex() throws IOException {
         assertThat(of(Map.of("smqtt.cluster.seeds", "a:1,b:2")).cluster().seeds())
                 .containsExactly("a:1", "b:2");
-        assertThat(SmqttProperties.of(yaml("smqtt:\n  cluster:\n    seeds:\n      - a:1\n      - b:2\n"))
+        assertThat(properties(yaml("smqtt:\n  cluster:\n    seeds:\n      - a:1\n      - b:2\n"))
                         .broker()
                         .cluster()
                         .seeds())
@@ -107,7 +111,7 @@ class ConfigurationTest {
                 .getPropertySources()
                 .addFirst(new MapPropertySource("first", Map.of("smqtt.cluster.seeds[0]", "c:3")));
 
-        assertThat(SmqttProperties.of(environment).broker().cluster().seeds()).containsExactly("c:3");
+        assertThat(properties(environment).broker().cluster().seeds()).containsExactly("c:3");
     }
 
     @Test
@@ -149,7 +153,7 @@ class ConfigurationTest {
 
     @Test
     void unknownKeysAreNamedWithTheNearestAndTheLine() {
-        assertThatThrownBy(() -> SmqttProperties.of(yaml("smqtt:\n  listeners:\n    tcp:\n      prot: 1\n")))
+        assertThatThrownBy(() -> properties(yaml("smqtt:\n  listeners:\n    tcp:\n      prot: 1\n")))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("application.yaml:4: unknown key listeners.tcp.prot")
                 .hasMessageContaining("did you mean listeners.tcp.port?");
@@ -160,7 +164,7 @@ class ConfigurationTest {
     @Test
     void allProblemsAreFoundAtOnce() {
         assertThatThrownBy(
-                        () -> SmqttProperties.of(
+                        () -> properties(
                                 yaml(
                                         "smqtt:\n  event-loops: many\n  management:\n    port: 1\n  spring:\n    listener-threads: 0\n")))
                 .hasMessageContaining("application.yaml:2: event-loops must be a whole number")

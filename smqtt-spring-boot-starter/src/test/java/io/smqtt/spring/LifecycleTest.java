@@ -4,6 +4,7 @@ package io.smqtt.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.message.ProtocolVersion;
@@ -18,14 +19,18 @@ import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.test.RawClient;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -240,5 +245,24 @@ class LifecycleTest {
                 });
         RuntimeVersions.check("4.2.17.Final", "3.8.0", null);
         RuntimeVersions.check();
+    }
+
+    @Test
+    void theTopicsOfTheFormerSmqttAreWrittenForWhoMayReadThem(@TempDir Path directory) throws IOException {
+        Path rules = Files.writeString(directory.resolve("acl"), "topic read $event/#\n");
+        Contexts.runner()
+                .withPropertyValues("smqtt.legacy.event-topics=true", "smqtt.access.acl-file=" + rules)
+                .run(context -> {
+                    try (RawClient watcher = Contexts.client(context);
+                            RawClient other = Contexts.client(context)) {
+                        watcher.connect("watcher");
+                        watcher.subscribe("$event/connect", 0);
+                        other.connect("q\"\u0001");
+
+                        assertThat(watcher.expect(MqttMessageType.PUBLISH).text())
+                                .matches("\\{\"clientIdentifier\":\"q\\\\\"\\\\u0001\",\"timestamp\":\\d{13},"
+                                        + "\"username\":null,\"channelStatus\":\"ONLINE\"}");
+                    }
+                });
     }
 }

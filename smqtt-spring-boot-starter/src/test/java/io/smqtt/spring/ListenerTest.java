@@ -5,12 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.Broker;
+import io.smqtt.BrokerModule;
 import io.smqtt.ReceivedMessage;
+import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.LimitsConfig;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.cluster.MemoryNetwork;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,6 +33,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -211,6 +220,88 @@ class ListenerTest {
         runner.withUserConfiguration(Durable.class)
                 .run(context -> assertThat(context.getStartupFailure())
                         .hasStackTraceContaining("storage.kind must be rocksdb for the durable listener"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Member {
+
+        final List<String> heard = new CopyOnWriteArrayList<>();
+
+        @MqttListener(filter = "moves", durable = "mover")
+        void hear(String payload) {
+            heard.add(payload);
+        }
+    }
+
+    private ApplicationContextRunner stored(String name) {
+        return runner.withPropertyValues("smqtt.storage.kind=rocksdb", "smqtt.storage.dir=" + directory.resolve(name));
+    }
+
+    private ApplicationContextRunner replica(MemoryNetwork network, String node) {
+        return stored(node)
+                .withUserConfiguration(Member.class)
+                .withBean(
+                        BrokerModule.class,
+                        () -> ClusterModule.of(
+                                ClusterConfig.builder().nodeId(node).build(), network.transport(node)));
+    }
+
+    @Test
+    void aDurableListenerThatAnotherReplicaHasTakenOverLeavesItThere() {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(ListenerRun.class);
+        logger.addAppender(log);
+        try (MemoryNetwork network = new MemoryNetwork()) {
+            replica(network, "a").run(a -> {
+                ListenerMethod first = a.getBean(ListenerMethods.class).all().get(0);
+                await().atMost(PATIENCE).until(first::isActive);
+
+                replica(network, "b").run(b -> {
+                    ListenerMethod second =
+                            b.getBean(ListenerMethods.class).all().get(0);
+                    await().atMost(PATIENCE).until(() -> second.isActive() && !first.isActive());
+                    List<String> heard = b.getBean(Member.class).heard;
+                    await().atMost(PATIENCE)
+                            .untilAsserted(
+                                    () -> { // when the route is known
+                                        a.getBean(MqttTemplate.class)
+                                                .publish("moves", "x")
+                                                .block(PATIENCE);
+                                        assertThat(heard).contains("x");
+                                    });
+
+                    assertThat(a.getBean(Member.class).heard).isEmpty();
+                    assertThat(first.isActive()).isFalse();
+                    assertThat(log.list)
+                            .extracting(ILoggingEvent::getFormattedMessage)
+                            .anyMatch(message -> message.contains(".hear gets no messages, next try in 60 s"));
+                });
+            });
+        } finally {
+            logger.detachAppender(log);
+        }
+    }
+
+    @Test
+    void retainedMessagesComeToADurableListenerWhenItsNameIsNew() {
+        stored("data")
+                .run(context -> context.getBean(MqttTemplate.class)
+                        .publish(ApplicationMessage.builder("moves")
+                                .payload("kept")
+                                .qos(QoS.AT_LEAST_ONCE)
+                                .retain(true)
+                                .build())
+                        .block(PATIENCE));
+        for (String expected : List.of("kept", "live")) {
+            stored("data").withUserConfiguration(Member.class).run(context -> {
+                List<String> heard = context.getBean(Member.class).heard;
+                if (expected.equals("live")) {
+                    context.getBean(MqttTemplate.class).publish("moves", "live").block(PATIENCE);
+                }
+                await().atMost(PATIENCE).untilAsserted(() -> assertThat(heard).containsExactly(expected));
+            });
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
