@@ -43,16 +43,18 @@ class PartitionedBrokersTest {
 
     @BeforeEach
     void start() {
-        a = node("a");
-        b = node("b");
+        a = node(network, "a");
+        b = node(network, "b");
     }
 
-    private TestBroker node(String name) {
+    // snippet node
+    static TestBroker node(MemoryNetwork network, String name) {
         ClusterConfig config = ClusterConfig.builder().nodeId(name).build();
         return TestBroker.builder()
                 .parts(parts -> parts.module(ClusterModule.of(config, network.transport(name))))
                 .start();
     }
+    // end
 
     @AfterEach
     void stop() {
@@ -84,6 +86,27 @@ class PartitionedBrokersTest {
         publisher.publish("t/after", "x", 1);
 
         subscriber.expectPublish("t/after", "x");
+    }
+
+    /** What {@code docs/testing.md} shows. */
+    @Test
+    void aNetworkIsDividedAndHealed() {
+        // snippet network
+        MemoryNetwork network = new MemoryNetwork();
+        TestBroker first = node(network, "first");
+        TestBroker second = node(network, "second");
+        network.partition("first"); // it on one side, all others on the other
+        network.heal();
+        // end
+        try {
+            second.client(V5, "subscriber").deadline(PATIENCE).subscribe("t", 1);
+            RawClient publisher = first.client(V5, "publisher").deadline(PATIENCE);
+            await().atMost(PATIENCE).until(() -> isWanted(publisher, "t"));
+        } finally {
+            first.close();
+            second.close();
+            network.close();
+        }
     }
 
     @Test

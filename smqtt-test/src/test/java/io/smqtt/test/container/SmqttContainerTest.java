@@ -94,17 +94,36 @@ class SmqttContainerTest {
         }
     }
 
-    @Test
-    @EnabledIf("theImageIsThere")
-    void aClientConnects() {
-        try (SmqttContainer container = new SmqttContainer()) {
-            container.start();
-            assertThat(container.getUri().getPort()).isEqualTo(container.getMqttPort());
-            InetSocketAddress address = new InetSocketAddress(container.getHost(), container.getMqttPort());
-            try (RawClient client = RawClient.to(address, ProtocolVersion.MQTT_5)) {
+    /** Something that speaks MQTT, in place of an application. */
+    private static final class Application {
+
+        void connect(String host, int port) {
+            try (RawClient client = RawClient.to(new InetSocketAddress(host, port), ProtocolVersion.MQTT_5)) {
                 client.connect("c");
                 client.ping();
             }
+        }
+    }
+
+    /** What {@code docs/testing.md} shows. */
+    @Test
+    @EnabledIf("theImageIsThere")
+    void anApplicationConnects() {
+        Application application = new Application();
+        // snippet container
+        try (SmqttContainer broker = new SmqttContainer().withKey("limits.max-packet-bytes", "64KiB")) {
+            broker.start();
+            application.connect(broker.getHost(), broker.getMqttPort());
+        }
+        // end
+    }
+
+    @Test
+    @EnabledIf("theImageIsThere")
+    void theUriNamesTheMappedPort() {
+        try (SmqttContainer container = new SmqttContainer()) {
+            container.start();
+            assertThat(container.getUri().getPort()).isEqualTo(container.getMqttPort());
         }
     }
 }

@@ -36,11 +36,17 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
 
-/** The examples of {@code docs/testing.md}: what stands between two markers here stands there, and it works. */
+/**
+ * The examples of {@code docs/testing.md}: what stands between two markers here stands there, and it works. The one with a
+ * container stands in a test that runs where an engine does, those of the cluster in its own module.
+ */
 @Timeout(120)
 class TestingExamplesTest {
 
-    private static final Path SOURCE = Path.of("src/test/java/io/smqtt/test/kit/TestingExamplesTest.java");
+    private static final List<Path> SOURCES = List.of(
+            Path.of("src/test/java/io/smqtt/test/kit/TestingExamplesTest.java"),
+            Path.of("src/test/java/io/smqtt/test/container/SmqttContainerTest.java"),
+            Path.of("../smqtt-cluster/src/test/java/io/smqtt/cluster/PartitionedBrokersTest.java"));
     private static final Path DOCUMENT = Path.of("../docs/testing.md");
     private static final Pattern SNIPPET = Pattern.compile("// snippet (\\w+)\\n(.*?)// end", Pattern.DOTALL);
     private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
@@ -215,17 +221,30 @@ class TestingExamplesTest {
     @Test
     void theDocumentShowsWhatIsTestedHere() throws Exception {
         String document = Files.readString(DOCUMENT);
-        Matcher snippets = SNIPPET.matcher(Files.readString(SOURCE));
         List<String> names = new ArrayList<>();
-        while (snippets.find()) {
-            names.add(snippets.group(1));
-            assertThat(document)
-                    .as("snippet %s", snippets.group(1))
-                    .contains("```java\n" + snippets.group(2).stripIndent().strip() + "\n```");
+        for (Path source : SOURCES) {
+            Matcher snippets = SNIPPET.matcher(Files.readString(source));
+            while (snippets.find()) {
+                names.add(snippets.group(1));
+                assertThat(document)
+                        .as("snippet %s", snippets.group(1))
+                        .contains("```java\n" + snippets.group(2).stripIndent().strip() + "\n```");
+            }
         }
         assertThat(names)
-                .containsExactly("first", "config", "clock", "faults", "kinds", "raw", "record", "replay", "plain");
-        int elsewhere = 2; // the container, tested where an engine runs, and the cluster, tested in its module
-        assertThat(document.split("```java", -1)).hasSize(names.size() + elsewhere + 1);
+                .containsExactly(
+                        "first",
+                        "config",
+                        "clock",
+                        "faults",
+                        "kinds",
+                        "raw",
+                        "record",
+                        "replay",
+                        "plain",
+                        "container",
+                        "node",
+                        "network");
+        assertThat(document.split("```java", -1)).hasSize(names.size() + 1);
     }
 }
