@@ -19,7 +19,9 @@ import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.test.RawClient;
+import io.smqtt.transport.BindFailedException;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -220,6 +222,15 @@ class LifecycleTest {
                         assertThat(analysis.getAction()).contains("smqtt.listeners.tcp.port");
                     });
         }
+    }
+
+    @Test
+    void aClusterPortInUseIsNoListener() {
+        FailureAnalysis analysis = new PortInUseAnalyzer()
+                .analyze(new BindFailedException("cluster", "127.0.0.1:7800", new BindException("in use")));
+
+        assertThat(analysis).isNotNull();
+        assertThat(analysis.getAction()).contains("smqtt.cluster.bind").doesNotContain("smqtt.listeners");
     }
 
     @Test
