@@ -30,11 +30,7 @@ final class ManagementClient {
     private final boolean pinned;
 
     private ManagementClient(
-            URI base,
-            @Nullable Path tokenFile,
-            @Nullable Path madeToken,
-            @Nullable Path authorities,
-            boolean pinned) {
+            URI base, @Nullable Path tokenFile, @Nullable Path madeToken, @Nullable Path authorities, boolean pinned) {
         this.base = base;
         this.tokenFile = tokenFile;
         this.madeToken = madeToken;

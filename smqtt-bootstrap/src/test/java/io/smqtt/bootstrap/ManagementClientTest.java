@@ -133,7 +133,8 @@ class ManagementClientTest {
                 ""
             })
     void whatIsNoUrlOfHttpIsRefused(String url) {
-        assertThatThrownBy(() -> ManagementClient.of(ManagementConfig.defaults(), url, null, null, directory, directory))
+        assertThatThrownBy(
+                        () -> ManagementClient.of(ManagementConfig.defaults(), url, null, null, directory, directory))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("--url must be like http://127.0.0.1:18083");
     }
