@@ -97,6 +97,9 @@ class PartitionedBrokersTest {
         TestBroker second = node(network, "second");
         network.partition("first"); // it on one side, all others on the other
         network.heal();
+        // late and out of order, a tenth lost, a tenth twice
+        network.faults(new MemoryNetwork.Faults(Duration.ofMillis(1), Duration.ofMillis(20), 0.1, 0.1));
+        network.faults(MemoryNetwork.Faults.NONE);
         // end
         try {
             second.client(V5, "subscriber").deadline(PATIENCE).subscribe("t", 1);
