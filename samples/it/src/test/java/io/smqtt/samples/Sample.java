@@ -26,6 +26,8 @@ final class Sample implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    private static final Pattern LISTENING = Pattern.compile("listening: tcp on 127\\.0\\.0\\.1:(\\d+)");
+
     private final Process process;
     private final Path log;
 
@@ -80,12 +82,23 @@ final class Sample implements AutoCloseable {
         return matcher.group(1);
     }
 
+    /** Waits until the broker of an application listens, or the application has ended. */
+    boolean awaitListening() {
+        await().atMost(PATIENCE)
+                .until(() -> !process.isAlive() || LISTENING.matcher(output()).find());
+        return LISTENING.matcher(output()).find();
+    }
+
     int awaitMqttPort() {
-        return Integer.parseInt(awaitOutput("listening: tcp on 127\\.0\\.0\\.1:(\\d+)"));
+        return Integer.parseInt(awaitOutput(LISTENING.pattern()));
     }
 
     int awaitHttpPort() {
         return Integer.parseInt(awaitOutput("started on port (\\d+)"));
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
     }
 
     boolean awaitEnd() throws InterruptedException {

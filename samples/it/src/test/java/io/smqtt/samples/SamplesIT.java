@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,6 +78,8 @@ class SamplesIT {
                 Map.of(),
                 "--server.port=0",
                 "--server.address=127.0.0.1",
+                "--management.endpoints.web.exposure.include=health,metrics,smqtt,configprops",
+                "--management.endpoint.configprops.show-values=always",
                 "--smqtt.listeners.tcp.host=127.0.0.1",
                 "--smqtt.listeners.tcp.port=0")) {
             int http = sample.awaitHttpPort();
@@ -98,6 +101,9 @@ class SamplesIT {
                 assertThat(Sample.get(http, "/actuator/smqtt/clients"))
                         .contains("\"total\":1")
                         .contains("\"connected\":true");
+                assertThat(Sample.get(http, "/actuator/configprops/smqtt"))
+                        .contains("\"native-transport\":\"true\"")
+                        .contains("\"host\":\"127.0.0.1\"");
                 assertThat(Sample.get(http, "/actuator/metrics/smqtt.sessions.active"))
                         .contains("smqtt.sessions.active");
             } finally {
@@ -129,6 +135,97 @@ class SamplesIT {
         }
     }
 
+    @Test
+    void boot35WithoutTheOverridesSaysWhatToSet() throws Exception {
+        try (Sample sample = Sample.java(
+                "it/boot-3.5-as-managed",
+                directory,
+                Map.of(),
+                "--server.port=0",
+                "--server.address=127.0.0.1",
+                "--smqtt.listeners.tcp.host=127.0.0.1",
+                "--smqtt.listeners.tcp.port=0")) {
+            assertThat(sample.awaitEnd()).isTrue();
+            assertThat(sample.output())
+                    .contains("APPLICATION FAILED TO START")
+                    .containsPattern("Netty 4\\.1\\.\\d+\\.Final is on the class path, the broker needs 4\\.2")
+                    .containsPattern("Reactor 3\\.7\\.\\d+ is on the class path")
+                    .contains("netty.version=4.2.")
+                    .contains("reactor-bom.version=2025.");
+        }
+    }
+
+    @Test
+    void replicasAreOneBrokerBehindNginx() throws Exception {
+        List<Sample> processes = new ArrayList<>();
+        try {
+            replicas(processes);
+            List<Integer> https = new ArrayList<>();
+            List<Integer> mqtts = new ArrayList<>();
+            for (Sample replica : processes) {
+                https.add(replica.awaitHttpPort());
+                mqtts.add(replica.awaitMqttPort());
+            }
+            for (int http : https) {
+                await().atMost(Sample.PATIENCE)
+                        .untilAsserted(() -> assertThat(Sample.get(http, "/actuator/smqtt/cluster"))
+                                .contains("\"reachableNodes\":3")
+                                .contains("\"ready\":true"));
+            }
+            clientsOfDifferentReplicasReachEachOther(nginx(mqtts, processes), https);
+        } finally {
+            end(processes);
+        }
+    }
+
+    private static void end(List<Sample> processes) throws InterruptedException {
+        for (Sample process : processes) {
+            process.stop();
+        }
+        for (Sample process : processes) {
+            process.close();
+        }
+    }
+
+    /** Each must know the cluster ports of all, so that nobody can choose them late: others are taken where one was in use. */
+    private void replicas(List<Sample> processes) throws Exception {
+        for (int attempt = 1; ; attempt++) {
+            List<Integer> ports = freePorts(3);
+            String seeds = ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
+            for (int i = 0; i < 3; i++) {
+                processes.add(Sample.java(
+                        "boot-4.1-replicas",
+                        directory,
+                        Map.of(
+                                "NODE",
+                                "node-" + i,
+                                "MQTT_PORT",
+                                "0",
+                                "CLUSTER_PORT",
+                                "" + ports.get(i),
+                                "CLUSTER_SEEDS",
+                                seeds,
+                                "CLUSTER_SECRET",
+                                "only for this test 0123456789"),
+                        "--server.port=0",
+                        "--server.address=127.0.0.1"));
+            }
+            List<String> failures = new ArrayList<>();
+            for (Sample replica : processes) {
+                if (!replica.awaitListening()) {
+                    failures.add(replica.output());
+                }
+            }
+            if (failures.isEmpty()) {
+                return;
+            }
+            assertThat(attempt).as(failures.get(0)).isLessThan(5);
+            assertThat(failures).allMatch(output -> output.contains("cluster cannot be bound"));
+            end(processes);
+            processes.clear();
+        }
+    }
+
     /** Free ports of which each has a free one 100 above, since a node takes that, too. */
     private static List<Integer> freePorts(int count) throws IOException {
         InetAddress loopback = InetAddress.getByName("127.0.0.1");
@@ -152,47 +249,6 @@ class SamplesIT {
             socket.close();
         }
         return ports;
-    }
-
-    @Test
-    void replicasAreOneBrokerBehindNginx() throws Exception {
-        List<Integer> ports = freePorts(7);
-        String seeds = "127.0.0.1:" + ports.get(3) + ",127.0.0.1:" + ports.get(4) + ",127.0.0.1:" + ports.get(5);
-        List<Sample> processes = new ArrayList<>();
-        try {
-            for (int i = 0; i < 3; i++) {
-                processes.add(Sample.java(
-                        "boot-4.1-replicas",
-                        directory,
-                        Map.of(
-                                "NODE", "node-" + i,
-                                "MQTT_PORT", "" + ports.get(i),
-                                "CLUSTER_PORT", "" + ports.get(3 + i),
-                                "CLUSTER_SEEDS", seeds,
-                                "CLUSTER_SECRET", "only for this test 0123456789"),
-                        "--server.port=0",
-                        "--server.address=127.0.0.1"));
-            }
-            processes.add(nginx(ports));
-            List<Integer> https = new ArrayList<>();
-            for (Sample replica : processes.subList(0, 3)) {
-                https.add(replica.awaitHttpPort());
-            }
-            for (int http : https) {
-                await().atMost(Sample.PATIENCE)
-                        .untilAsserted(() -> assertThat(Sample.get(http, "/actuator/smqtt/cluster"))
-                                .contains("\"reachableNodes\":3")
-                                .contains("\"ready\":true"));
-            }
-            clientsOfDifferentReplicasReachEachOther(ports.get(6), https);
-        } finally {
-            for (Sample process : processes) {
-                process.stop();
-            }
-            for (Sample process : processes) {
-                process.close();
-            }
-        }
     }
 
     private static void clientsOfDifferentReplicasReachEachOther(int front, List<Integer> https) throws Exception {
@@ -236,18 +292,34 @@ class SamplesIT {
         }
     }
 
-    private Sample nginx(List<Integer> ports) throws IOException {
+    /** Starts nginx, which cannot choose a port itself: where somebody else was faster, on another one. */
+    private int nginx(List<Integer> mqtts, List<Sample> processes) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            int port = freePorts(1).get(0);
+            Path run = Files.createDirectory(directory.resolve("nginx" + attempt));
+            Sample nginx = nginx(mqtts, port, run);
+            processes.add(nginx);
+            await().atMost(Sample.PATIENCE).until(() -> Files.exists(run.resolve("nginx.pid")) || !nginx.isAlive());
+            if (nginx.isAlive()) {
+                return port;
+            }
+            assertThat(attempt).as(nginx.output()).isLessThan(5);
+            assertThat(nginx.output()).contains("Address already in use");
+        }
+    }
+
+    private Sample nginx(List<Integer> mqtts, int front, Path run) throws IOException {
         String config = Files.readString(Sample.directory("boot-4.1-replicas").resolve("nginx.conf"))
-                .replace("RUN_DIRECTORY", directory.toString())
-                .replace("FRONT_PORT", ports.get(6).toString());
+                .replace("RUN_DIRECTORY", run.toString())
+                .replace("FRONT_PORT", String.valueOf(front));
         for (int i = 0; i < 3; i++) {
-            config = config.replace("MQTT_PORT_" + (i + 1), ports.get(i).toString());
+            config = config.replace("MQTT_PORT_" + (i + 1), mqtts.get(i).toString());
         }
         Path module = Path.of("/usr/lib/nginx/modules/ngx_stream_module.so");
         if (Files.exists(module)) {
             config = "load_module " + module + ";\n" + config;
         }
-        Path file = Files.writeString(directory.resolve("nginx.conf"), config);
-        return Sample.start(List.of("nginx", "-c", file.toString(), "-p", directory.toString()), directory, Map.of());
+        Path file = Files.writeString(run.resolve("nginx.conf"), config);
+        return Sample.start(List.of("nginx", "-c", file.toString(), "-p", run.toString()), directory, Map.of());
     }
 }
