@@ -113,6 +113,9 @@ final class ClusterClients {
     }
 
     void settled(ClientIdentity client) {
+        if (!claims.isUnderWay(client)) {
+            return; // said twice
+        }
         unfinished.remove(client.clientId());
         if (claims.settled(client)) {
             for (SessionReceiver receiver : receiving) {

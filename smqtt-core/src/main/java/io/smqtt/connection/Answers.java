@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
 import reactor.core.Fuseable;
 import reactor.core.publisher.Mono;
 
@@ -44,17 +45,18 @@ final class Answers {
      * @param fallback the answer if the Mono fails, is empty, or takes longer than half a minute
      */
     static <T> void await(Connection connection, Mono<T> mono, T fallback, Consumer<T> then) {
-        await(connection, mono, fallback, then, answer -> {});
+        ask(connection, mono, fallback, then, answer -> {});
     }
 
     /**
      * The same, for an answer that must be dealt with in any case.
      *
      * @param gone takes the answer instead if the connection has ended meanwhile
+     * @return disposed of, lets the question go: no answer comes, unless it is on its way already
      */
-    static <T> void await(Connection connection, Mono<T> mono, T fallback, Consumer<T> then, Consumer<T> gone) {
+    static <T> Disposable ask(Connection connection, Mono<T> mono, T fallback, Consumer<T> then, Consumer<T> gone) {
         connection.await();
-        mono.timeout(PATIENCE)
+        return mono.timeout(PATIENCE)
                 .onErrorResume(error -> {
                     LOG.warn("a plugged-in part failed for {}", connection.name(), error);
                     return Mono.just(fallback);

@@ -28,6 +28,7 @@ import io.smqtt.spi.ClientIdentity;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -205,15 +206,17 @@ public final class ConnectFlow {
 
     private void claim(
             Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
+        connection.link().connected(); // the client has done its part: how long others take is not held against it
         Mono<ReasonCode> claimed = directory
                 .claim(client, packet.cleanStart())
                 .thenReturn(ReasonCode.SUCCESS)
                 .onErrorResume(ClaimRefusedException.class, refused -> Mono.just(refused.reason()));
-        Answers.await(
+        Disposable question = Answers.ask(
                 connection,
                 claimed,
                 ReasonCode.SERVER_UNAVAILABLE,
                 outcome -> {
+                    connection.claiming(null);
                     if (outcome == ReasonCode.SUCCESS) {
                         open(connection, packet, client, authenticationData);
                     } else {
@@ -225,6 +228,12 @@ public final class ConnectFlow {
                         directory.settled(client);
                     }
                 });
+        if (!question.isDisposed()) { // who is gone takes the session from nobody
+            connection.claiming(() -> {
+                question.dispose();
+                directory.settled(client); // the answer may have been on its way
+            });
+        }
     }
 
     private void open(
@@ -291,7 +300,6 @@ public final class ConnectFlow {
                 window,
                 new InboundAliases(mqtt.topicAliasMaximum()),
                 new OutboundAliases(Math.min(mqtt.outboundTopicAliasMaximum(), packet.topicAliasMaximum())));
-        connection.link().connected();
         connection.deadlines().keepAlive(keepAlive);
         boolean answered = connection.connAck(
                 connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, authenticationData));

@@ -70,6 +70,7 @@ final class Connection implements PacketSink {
     private @Nullable ConnectionDeadlines deadlines;
     private @Nullable ReadPace pace;
     private @Nullable Authenticating authenticating;
+    private @Nullable Runnable claim;
     private @Nullable AcknowledgementOrder acknowledgements;
     private long touchedTick;
     private boolean publishing;
@@ -325,9 +326,23 @@ final class Connection implements PacketSink {
         return aliases == null ? InboundAliases.NONE : aliases;
     }
 
+    /**
+     * The client identifier is asked for.
+     *
+     * @param withdrawal gives the question up; run if the connection ends before this is called with null
+     */
+    void claiming(@Nullable Runnable withdrawal) {
+        claim = withdrawal;
+    }
+
     /** Gives back everything that must not outlive the socket. */
     void closed() {
         phase = Phase.CLOSED;
+        Runnable withdrawal = claim;
+        claim = null;
+        if (withdrawal != null) {
+            withdrawal.run();
+        }
         outbound.close();
         if (deadlines != null) {
             deadlines.cancel();

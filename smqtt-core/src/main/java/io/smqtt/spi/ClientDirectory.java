@@ -17,13 +17,14 @@ public interface ClientDirectory {
      * @param client the client
      * @param cleanStart whether an existing session is discarded
      * @return completes when the identifier is this node's; {@link ClaimRefusedException} refuses the client for a
-     *     reason, any other error as well
+     *     reason, any other error as well; cancelled if the connection ends before
      */
     Mono<Void> claim(ClientIdentity client, boolean cleanStart);
 
     /**
-     * A claim that was granted has come to its end: the session is open, or will not be. Until then nobody else gets the
-     * identifier. Called on an event loop, once for each claim that did not fail: must not block.
+     * A claim has come to its end: the session is open, or will not be. Until then nobody else gets the identifier. Called
+     * on an event loop, for each claim that was granted, and for one that is given up because its connection has ended
+     * before it was decided; more than once if both happen at the same time. Must not block.
      *
      * @param client the very object that was given to {@link #claim}
      */

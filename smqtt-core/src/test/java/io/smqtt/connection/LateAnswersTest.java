@@ -7,17 +7,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.mqtt.MqttVersion;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.ClientDirectory;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.PublishInterceptor.Interception;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -64,6 +71,37 @@ class LateAnswersTest {
         bench.send(publish("t", "a", 0, 0), publish("t", "b", 1, 1), publish("t", "c", 2, 2));
         assertThat(bench.answers()).containsExactly("PUBACK 1 10", "PUBREC 2 10");
         assertThat(bench.registry.find("c").inbound().awaitingRelease()).isEqualTo(1);
+    }
+
+    /** Whoever decides takes longer than a client has for its CONNECT: the session that another connection has is left alone. */
+    @Test
+    void aClaimThatIsNotDecidedIsGivenUpWithItsConnection() {
+        List<String> said = new ArrayList<>();
+        AtomicReference<MonoSink<Void>> decision = new AtomicReference<>();
+        bench.directory = new ClientDirectory() {
+            @Override
+            public Mono<Void> claim(ClientIdentity client, boolean cleanStart) {
+                return Mono.create(sink -> {
+                    said.add("claimed " + client.clientId());
+                    sink.onCancel(() -> said.add("cancelled"));
+                    decision.set(sink);
+                });
+            }
+
+            @Override
+            public void settled(ClientIdentity client) {
+                said.add("settled " + client.clientId());
+            }
+        };
+        bench.open().send(ConnectionBench.connect("c", MqttVersion.MQTT_5));
+        assertThat(bench.settled).as("the deadline of the CONNECT is over").isTrue();
+        assertThat(said).containsExactly("claimed c");
+        bench.channel.close();
+        bench.channel.runPendingTasks();
+        assertThat(said).containsExactly("claimed c", "cancelled", "settled c");
+        decision.get().success();
+        bench.channel.runPendingTasks();
+        assertThat(bench.registry.find("c")).isNull();
     }
 
     @Test
