@@ -42,6 +42,10 @@ final class ClusterNode implements ClusterTransport.Handler {
     private static final long FURTHEST_CLOCK_MILLIS = TimeUnit.DAYS.toMillis(1);
     private static final int MAXIMUM_MEMBERS = 1_000;
     private static final int NAMES = 2_048;
+    private static final int TICKS_PER_DIGEST = 10;
+
+    /** Digests that a node has left out when it is taken for gone: longer than the transport needs, shorter than a claim waits. */
+    private static final int SILENT_TICKS = 15 * TICKS_PER_DIGEST;
 
     private final ClusterTransport transport;
     private final ScheduledExecutorService loop;
@@ -286,7 +290,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         } catch (RuntimeException e) {
             failed(e);
         } finally {
-            schedule(this::tick, settings.digestInterval().toNanos() / 10, TimeUnit.NANOSECONDS);
+            schedule(this::tick, settings.digestInterval().toNanos() / TICKS_PER_DIGEST, TimeUnit.NANOSECONDS);
         }
     }
 
@@ -310,6 +314,10 @@ final class ClusterNode implements ClusterTransport.Handler {
         while (all.hasNext()) {
             Member member = all.next();
             member.outbox().tick(now);
+            if (member.isSilentFor(SILENT_TICKS)) { // it may not hear us, and has gone on without us
+                LOG.warn("node {} is there and says nothing", member.identity());
+                gone(member);
+            }
             if (member.purgeIfGone(now, settings.routeTtl().toNanos())) {
                 LOG.info("node {} has been away too long and is forgotten", member.identity());
                 asked.removeIf(question -> question.member == member);
@@ -403,6 +411,9 @@ final class ClusterNode implements ClusterTransport.Handler {
                 frame instanceof Frame.Hello hello ? hello : null,
                 frame instanceof Frame.Digest digest ? digest.sequence() : Frame.NOTHING,
                 ticker.nanoTime());
+        if (!member.isReachable() && from.equals(member.peer()) && present.contains(from)) {
+            arrived(member); // it was silent
+        }
         if (frame instanceof Frame.Hello hello) {
             if (hello.minVersion() > Frame.VERSION) {
                 complain("{} speaks a newer language only: {}", from, hello.software());

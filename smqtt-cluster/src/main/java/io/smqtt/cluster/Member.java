@@ -24,6 +24,7 @@ final class Member {
     private boolean purged;
     private Frame.@Nullable Hello introduction;
     private long heardAtNanos;
+    private int silentTicks;
     private long toldSequence = Frame.NOTHING;
     long askedAtNanos = NOT_ASKED;
 
@@ -69,10 +70,22 @@ final class Member {
     /** Something came of it. */
     void heard(Frame.@Nullable Hello hello, long told, long nowNanos) {
         heardAtNanos = nowNanos;
+        silentTicks = 0;
         toldSequence = Math.max(toldSequence, told);
         if (hello != null) {
             introduction = hello;
         }
+    }
+
+    /**
+     * Another tick has passed. Ticks are counted, and not time: when this node itself was held up, what others have said
+     * meanwhile waits to be heard.
+     *
+     * @return whether nothing has come of it for so many, though it can be reached
+     */
+    boolean isSilentFor(int ticks) {
+        silentTicks++;
+        return reachable && silentTicks > ticks;
     }
 
     /** How it is seen from here. */
@@ -109,6 +122,7 @@ final class Member {
     void reachable(long nowNanos) {
         reachable = true;
         purged = false;
+        silentTicks = 0;
         askedAtNanos = NOT_ASKED;
         outbox.up(epoch, nowNanos);
     }

@@ -107,6 +107,28 @@ class ClusterMendsTest {
         assertThat(a.node().clients().isSettled("c")).isTrue();
     }
 
+    /** Only one way is open, and the other side has gone on by itself: the transport does not say so here. */
+    @Test
+    void aNodeThatSaysNothingIsTakenForGoneUntilItSpeaks() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        SimulatedNetwork.Faults good = SimulatedNetwork.Faults.NONE;
+        network.faults(new SimulatedNetwork.Faults(
+                good.shortest(), good.longest(), good.inOrder(), 1, good.doubled(), good.detection()));
+        simulation.run(Duration.ofSeconds(10));
+        assertThat(a.reaches("b")).isTrue();
+
+        simulation.run(Duration.ofSeconds(10));
+        assertThat(a.reaches("b")).isFalse();
+        assertThat(b.reaches("a")).isFalse();
+
+        network.faults(good);
+        simulation.run(WHILE);
+        assertThat(a.reaches("b")).isTrue();
+        assertThat(b.reaches("a")).isTrue();
+        assertThat(a.rowsOf("b")).containsOnlyKeys("t");
+    }
+
     @Test
     void whatComesAfterTheEndOfTheLoopIsNoFailure() {
         Directory directory = new Directory(
