@@ -12,13 +12,17 @@ import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,34 +33,26 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterIT {
 
     private static final int NODES = 3;
+    private static final int RACERS = 150;
+    private static final int RACE_MESSAGES = 50;
     private static final int FAILURE_PORT_OFFSET = 100;
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration PATIENCE = LoopbackCluster.PATIENCE;
 
     @TempDir
     Path directory;
 
-    private final List<Integer> ports = new ArrayList<>();
-    private final List<BrokerProcess> brokers = new ArrayList<>();
+    private LoopbackCluster nodes;
 
     @BeforeEach
     void startNodes() throws IOException {
-        List<ServerSocket> taken = new ArrayList<>();
-        for (int i = 0; i < NODES; i++) {
-            taken.add(freePair(taken));
-        }
-        for (ServerSocket socket : taken) {
-            ports.add(socket.getLocalPort());
-            socket.close();
-        }
-        for (int i = 0; i < NODES; i++) {
-            brokers.add(startNode(i));
-        }
-        awaitRouteFromEachToEach();
+        nodes = LoopbackCluster.start(directory, NODES);
     }
 
     @AfterEach
     void stopNodes() {
-        brokers.forEach(BrokerProcess::close);
+        if (nodes != null) {
+            nodes.close();
+        }
     }
 
     /** A free port whose neighbour for failure detection is free as well. */
@@ -78,67 +74,8 @@ class ClusterIT {
         }
     }
 
-    private BrokerProcess startNode(int index) {
-        String seeds = String.join(
-                ", ", ports.stream().map(port -> "'127.0.0.1:" + port + "'").toList());
-        String yaml = """
-                management:
-                  port: 0
-                listeners:
-                  tcp:
-                    host: 127.0.0.1
-                    port: 0
-                  ws:
-                    host: 127.0.0.1
-                    port: 0
-                storage:
-                  kind: rocksdb
-                limits:
-                  max-queued-messages: 1000000
-                  max-queued-bytes: 1000000000
-                cluster:
-                  enabled: true
-                  node-id: n%d
-                  bind: '127.0.0.1:%d'
-                  seeds: [%s]
-                  secret: not-a-secret-at-all
-                """.formatted(index, ports.get(index), seeds);
-        try {
-            Path home = Files.createDirectories(directory.resolve("n" + index));
-            Path file = Files.writeString(home.resolve("smqtt.yaml"), yaml);
-            return BrokerProcess.start(home, List.of(), file);
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     private RawClient client(int node, String clientId) {
-        RawClient client = RawClient.to(brokers.get(node).address("tcp"), ProtocolVersion.MQTT_5);
-        client.deadline(PATIENCE);
-        client.connect(clientId);
-        return client;
-    }
-
-    /** Nodes that start at the same time may not have found each other when they say that they are ready. */
-    private void awaitRouteFromEachToEach() {
-        for (int to = 0; to < NODES; to++) {
-            try (RawClient subscriber = client(to, "probe-" + to)) {
-                subscriber.subscribe("probe/" + to, 0);
-                for (int from = 0; from < NODES; from++) {
-                    try (RawClient publisher = client(from, "prober-" + from)) {
-                        int source = from;
-                        String topic = "probe/" + to;
-                        await().atMost(PATIENCE).until(() -> {
-                            int id = publisher.nextPacketId();
-                            publisher.send(PublishBytes.to(topic)
-                                    .payload(String.valueOf(source))
-                                    .qos(1, id));
-                            return publisher.expect(MqttMessageType.PUBACK).reasonCode() == 0;
-                        });
-                    }
-                }
-            }
-        }
+        return nodes.client(node, clientId);
     }
 
     @Test
@@ -193,11 +130,183 @@ class ClusterIT {
     }
 
     @Test
+    void oneOfManyRacingConnectsStaysAndHasTheSession() {
+        try (RawClient first = nodes.stored(0, "racer");
+                RawClient publisher = client(1, "publisher")) {
+            first.subscribe("race/#", 1);
+            first.disconnect();
+            for (int i = 0; i < RACE_MESSAGES; i++) {
+                publishUntilMatched(publisher, "race/" + i);
+            }
+            CountDownLatch start = new CountDownLatch(1);
+            List<Racer> racers = IntStream.range(0, RACERS)
+                    .mapToObj(i -> new Racer(nodes.open(i % NODES), start))
+                    .toList();
+            racers.forEach(Thread::start);
+            start.countDown();
+            try {
+                await().atMost(PATIENCE)
+                        .until(() -> racers.stream().noneMatch(Racer::isConnecting)
+                                && racers.stream().filter(Racer::isConnected).count() == 1);
+                assertThat(racers)
+                        .as("who was let in found the session")
+                        .allSatisfy(racer -> assertThat(racer.foundSession()).isEqualTo(racer.wasLetIn()));
+                awaitOneOwner(racers);
+                publishUntilMatched(publisher, "race/last");
+                await().atMost(PATIENCE).until(() -> count(racers, "race/last") == 1);
+                Set<String> all = new HashSet<>();
+                racers.forEach(racer -> all.addAll(racer.topics()));
+                assertThat(all)
+                        .as("queued messages, each for one of those that had the session")
+                        .hasSize(RACE_MESSAGES + 1);
+                assertThat(racers.stream().filter(Racer::isConnected)).hasSize(1);
+            } finally {
+                racers.forEach(Racer::close);
+            }
+        }
+    }
+
+    /** The racers' session and its route are where the connection is, and on no other node. */
+    private void awaitOneOwner(List<Racer> racers) {
+        int owner = IntStream.range(0, RACERS)
+                        .filter(i -> racers.get(i).isConnected())
+                        .findFirst()
+                        .orElseThrow()
+                % NODES;
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            for (int node = 0; node < NODES; node++) {
+                int publishers = node == 1 ? 1 : 0;
+                int own = node == owner ? 1 : 0;
+                assertThat(nodes.sessions(node)).as("sessions of n" + node).isEqualTo(own + publishers);
+                assertThat(nodes.view(node).routes()).as("routes of n" + node).isEqualTo(own);
+                if (node != owner) {
+                    assertThat(nodes.view(node).peer("n" + owner).routes())
+                            .as("routes of the owner on n" + node)
+                            .isEqualTo(1);
+                }
+            }
+        });
+    }
+
+    private static long count(List<Racer> racers, String topic) {
+        return racers.stream()
+                .flatMap(racer -> racer.topics().stream())
+                .filter(topic::equals)
+                .count();
+    }
+
+    /** One of those that connect with the same client identifier at the same time. */
+    private static final class Racer extends Thread {
+
+        private final RawClient client;
+        private final CountDownLatch start;
+        private final List<String> topics = new CopyOnWriteArrayList<>();
+        private volatile boolean connecting = true;
+        private volatile boolean letIn;
+        private volatile boolean found;
+        private volatile boolean ended;
+
+        Racer(RawClient client, CountDownLatch start) {
+            this.start = start;
+            this.client = client.deadline(PATIENCE.multipliedBy(2));
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            try {
+                start.await();
+                client.send(LoopbackCluster.storedConnect("racer"));
+                ReceivedPacket next = client.receive();
+                if (next != null && next.type() == MqttMessageType.CONNACK && next.reasonCode() == 0) {
+                    letIn = true;
+                    found = next.sessionPresent();
+                }
+                connecting = false;
+                while (next != null) {
+                    if (next.type() == MqttMessageType.PUBLISH) {
+                        topics.add(next.topic());
+                        client.acknowledge(0x40, next.packetId());
+                    }
+                    next = client.receive();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } catch (UncheckedIOException e) { // ended while it acknowledged
+                assertThat(e).isNotNull();
+            } finally {
+                connecting = false;
+                ended = true;
+            }
+        }
+
+        boolean isConnecting() {
+            return connecting;
+        }
+
+        boolean isConnected() {
+            return letIn && !ended;
+        }
+
+        boolean wasLetIn() {
+            return letIn;
+        }
+
+        boolean foundSession() {
+            return found;
+        }
+
+        List<String> topics() {
+            return topics;
+        }
+
+        void close() {
+            client.close();
+        }
+    }
+
+    @Test
+    void theCommandShowsTheNodes() {
+        try (RawClient subscriber = client(0, "subscriber")) {
+            for (int i = 0; i < 5; i++) {
+                subscriber.subscribe("shown/" + i, 0);
+            }
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                List<String> lines = cluster(1);
+                assertThat(lines).anySatisfy(line -> assertThat(line).matches("n1 +joined \\(this\\) .*"));
+                assertThat(lines)
+                        .anySatisfy(line -> assertThat(line)
+                                .matches("n0 +reachable +\\S+ +127\\.0\\.0\\.1:" + nodes.port(0)
+                                        + " +1 +5 +0 +0 +0 +.* s ago"));
+                assertThat(lines)
+                        .anySatisfy(line -> assertThat(line).matches("n2 +reachable +.* +1 +0 +0 +0 +0 +.* s ago"));
+                assertThat(lines).contains("ready: yes, 3 of 3 nodes together");
+                assertThat(lines)
+                        .anySatisfy(
+                                line -> assertThat(line).matches("routes: \\d+ pulls, 0 repairs; malformed frames: 0"));
+            });
+        }
+        nodes.broker(2).kill9();
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(cluster(1))
+                        .anySatisfy(line -> assertThat(line).matches("n2 +gone .*")));
+    }
+
+    /** What the command prints that asks a node. */
+    private List<String> cluster(int node) {
+        String url = "http://127.0.0.1:" + nodes.broker(node).port("management");
+        try (CapturedProcess command = BrokerProcess.run(directory, "ctl", "cluster", "--url", url)) {
+            assertThat(command.awaitExit(PATIENCE)).as(command.report()).isZero();
+            return command.output();
+        }
+    }
+
+    @Test
     void whatWasAcknowledgedReachesAStoredSessionOfANodeThatWasKilled() throws Exception {
         Whereabouts away = new Whereabouts();
         Whereabouts staying = new Whereabouts();
-        away.set(brokers.get(0).address("tcp"));
-        staying.set(brokers.get(1).address("tcp"));
+        away.set(nodes.broker(0).address("tcp"));
+        staying.set(nodes.broker(1).address("tcp"));
         List<JournalPublisher> publishers =
                 List.of(new JournalPublisher("one", 1, staying), new JournalPublisher("two", 2, staying));
         List<JournalSubscriber> subscribers =
@@ -211,23 +320,22 @@ class ClusterIT {
         publishers.forEach(Thread::start);
         awaitProgress(publishers);
         away.set(null);
-        brokers.get(0).kill9();
+        nodes.broker(0).kill9();
         awaitProgress(publishers); // what goes to a node that is gone stops nobody
         for (JournalPublisher publisher : publishers) { // what is parked has a bound
             publisher.lastOne();
             publisher.join(PATIENCE.toMillis());
             assertThat(publisher.failure()).as(publisher.getName()).isNull();
         }
-        brokers.get(0).close();
-        brokers.set(0, startNode(0));
-        away.set(brokers.get(0).address("tcp"));
+        nodes.restart(0);
+        away.set(nodes.broker(0).address("tcp"));
         for (int i = 0; i < publishers.size(); i++) {
             int count = publishers.get(i).count();
             JournalSubscriber subscriber = subscribers.get(i);
             await().atMost(PATIENCE).until(() -> subscriber.highest() == count - 1 || subscriber.failure() != null);
             subscriber.finish();
         }
-        brokers.get(0).kill9();
+        nodes.broker(0).kill9();
         for (int i = 0; i < publishers.size(); i++) {
             JournalSubscriber subscriber = subscribers.get(i);
             subscriber.join(PATIENCE.toMillis());
@@ -244,7 +352,7 @@ class ClusterIT {
     void theWillOfAClientOfANodeThatWasKilledIsSeenOnceOnASurvivor() throws Exception {
         try (RawClient subscriber = client(1, "subscriber");
                 RawClient prober = client(2, "prober");
-                RawClient watched = RawClient.to(brokers.get(0).address("tcp"), ProtocolVersion.MQTT_5)) {
+                RawClient watched = RawClient.to(nodes.broker(0).address("tcp"), ProtocolVersion.MQTT_5)) {
             subscriber.subscribe("wills/#", 1);
             publishUntilMatched(prober, "wills/ready");
             drain(subscriber, "wills/ready");
@@ -254,7 +362,7 @@ class ClusterIT {
             watched.subscribe("wills/known", 0);
             publishUntilMatched(prober, "wills/known"); // so the cluster has heard of the client's node since
             drain(subscriber, "wills/known");
-            brokers.get(0).kill9();
+            nodes.broker(0).kill9();
 
             ReceivedPacket will = subscriber.expectPublish("wills/watched", "gone");
 

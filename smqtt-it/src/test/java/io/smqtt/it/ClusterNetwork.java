@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class ClusterNetwork implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration DIGESTS = Duration.ofSeconds(3);
     private static final int CLUSTER_PORT = 7800;
     private static final int MANAGEMENT_PORT = 18_083;
     private static final String TOKEN = "0123456789abcdef-of-a-test";
@@ -258,18 +259,50 @@ final class ClusterNetwork implements AutoCloseable {
         return client;
     }
 
+    /** A client with a session that goes on. */
+    RawClient stored(int node, String clientId) {
+        RawClient client = RawClient.to(address(node), ProtocolVersion.MQTT_5).deadline(PATIENCE);
+        client.connect(LoopbackCluster.storedConnect(clientId));
+        return client;
+    }
+
+    /** How many sessions all nodes have. */
+    int sessions() {
+        return IntStream.range(0, count)
+                .map(node -> LoopbackCluster.sessions(ask(node, "/metrics")))
+                .sum();
+    }
+
+    /**
+     * Waits until digests of the routes were exchanged again: each node says once a second what its table comes to, and the
+     * others count a repair if theirs comes to something else.
+     */
+    void awaitEqualDigests() {
+        long began = System.nanoTime();
+        await().atMost(PATIENCE).until(() -> System.nanoTime() - began > DIGESTS.toNanos() && isTogether());
+        for (int i = 0; i < count; i++) {
+            if (view(i).repairs() > 0) {
+                throw new AssertionError("tables of routes differ on node " + i);
+            }
+        }
+    }
+
     /** How the cluster looks from a node; with no peers while it does not answer. */
     NodeView view(int node) {
-        HttpRequest request = HttpRequest.newBuilder(
-                        URI.create("http://" + host(node) + ":" + MANAGEMENT_PORT + "/cluster"))
+        String answer = ask(node, "/cluster");
+        return answer.isEmpty() ? NodeView.UNKNOWN : NodeView.of(answer);
+    }
+
+    /** What the management port answers; nothing while it does not. */
+    private String ask(int node, String path) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + host(node) + ":" + MANAGEMENT_PORT + path))
                 .header("Authorization", "Bearer " + TOKEN)
                 .timeout(Duration.ofSeconds(2))
                 .build();
         try {
-            return NodeView.of(
-                    http.send(request, HttpResponse.BodyHandlers.ofString()).body());
+            return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
         } catch (IOException e) {
-            return NodeView.UNKNOWN;
+            return "";
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);

@@ -4,10 +4,13 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.PublishBytes;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterPartitionProof {
 
     private static final Duration CUT = Duration.ofSeconds(Long.getLong("smqtt.cut.seconds", 30));
+    private static final int CONTESTED = 10;
     private static final Duration POLL = Duration.ofMillis(20);
     private static final Duration PACE = Duration.ofMillis(5);
     private static final String STORED = """
@@ -56,11 +60,15 @@ class ClusterPartitionProof {
     }
 
     private static void cutAndHeal(ClusterNetwork network, String name, List<int[]> ways) throws Exception {
+        boolean apart = ways.size() > 1;
         Load load = new Load(network);
         load.begin();
         try (RawClient one = network.client(0, "one-side");
-                RawClient other = network.client(2, "other-side")) {
+                RawClient other = network.client(2, "other-side");
+                Contested contested = new Contested(network);
+                Retained retained = new Retained(network)) {
             load.awaitProgress();
+            int sessions = network.sessions();
             long began = System.nanoTime();
             ways.forEach(way -> network.mute(way[0], way[1]));
             try {
@@ -70,26 +78,40 @@ class ClusterPartitionProof {
                                 || !network.view(2).peer("n0").reachable());
                 say("%s: noticed after %.1f s", name, noticed);
                 load.awaitProgress();
+                load.awaitOwnSideServed();
                 retain(one, "one side");
                 retain(other, "other side");
+                if (apart) {
+                    contested.connectOnBothSides();
+                }
                 await().atMost(CUT.plusMinutes(2)).until(() -> System.nanoTime() - began >= CUT.toNanos());
                 load.awaitProgress();
             } finally {
                 ways.forEach(way -> network.unmute(way[0], way[1]));
             }
             long healed = System.nanoTime();
-            say(
-                    "%s: together, with equal routes, %.1f s after the network",
-                    name, secondsUntil(healed, network::isTogether));
-            double equal = secondsUntil(
-                    healed,
-                    () -> IntStream.range(0, 3)
-                                    .mapToObj(node -> retained(network, node))
-                                    .distinct()
-                                    .count()
-                            == 1);
-            say("%s: retained messages equal %.1f s after it", name, equal);
+            double[] seconds = new double[3];
+            await().atMost(ClusterNetwork.PATIENCE).pollInterval(POLL).until(() -> {
+                note(seconds, 0, healed, network::isTogether);
+                note(seconds, 1, healed, retained::isEqual);
+                note(seconds, 2, healed, () -> !apart || contested.haveOneOwnerEach());
+                return seconds[0] * seconds[1] * seconds[2] > 0;
+            });
+            say("%s: together, with equal routes, %.1f s after the network", name, seconds[0]);
+            say("%s: retained messages equal %.1f s after it", name, seconds[1]);
+            if (apart) {
+                say("%s: %d clients that were on both sides are on one %.1f s after it", name, CONTESTED, seconds[2]);
+                await().atMost(ClusterNetwork.PATIENCE).until(() -> network.sessions() == sessions + CONTESTED);
+                contested.expectEachOnce(one);
+            }
+            network.awaitEqualDigests();
             load.end(name);
+        }
+    }
+
+    private static void note(double[] seconds, int index, long began, Callable<Boolean> condition) throws Exception {
+        if (seconds[index] == 0 && condition.call()) {
+            seconds[index] = (System.nanoTime() - began) / 1e9;
         }
     }
 
@@ -97,11 +119,141 @@ class ClusterPartitionProof {
         client.publish(PublishBytes.to("kept").payload(payload).qos(1).retained());
     }
 
-    private static String retained(ClusterNetwork network, int node) {
-        try (RawClient client = network.client(node, "looks-" + node)) {
+    /** A client on each node that looks at the retained message again and again. */
+    private static final class Retained implements AutoCloseable {
+
+        private final List<RawClient> clients;
+
+        Retained(ClusterNetwork network) {
+            clients = IntStream.range(0, 3)
+                    .mapToObj(node -> network.client(node, "looks-" + node))
+                    .toList();
+        }
+
+        boolean isEqual() {
+            return clients.stream().map(Retained::look).distinct().count() == 1;
+        }
+
+        private static String look(RawClient client) {
             client.subscribe("kept", 0);
-            return client.expect(io.netty.handler.codec.mqtt.MqttMessageType.PUBLISH)
-                    .text();
+            String text = client.expect(MqttMessageType.PUBLISH).text();
+            client.unsubscribe("kept");
+            return text;
+        }
+
+        @Override
+        public void close() {
+            clients.forEach(RawClient::close);
+        }
+    }
+
+    /** Clients that connect on both sides of a cut. */
+    private static final class Contested implements AutoCloseable {
+
+        private final ClusterNetwork network;
+        private final List<Guest> guests = new ArrayList<>();
+
+        Contested(ClusterNetwork network) {
+            this.network = network;
+        }
+
+        void connectOnBothSides() {
+            for (int node : new int[] {0, 2}) {
+                for (int i = 0; i < CONTESTED; i++) {
+                    guests.add(new Guest(network.stored(node, "both-" + i), i));
+                }
+            }
+            guests.forEach(Thread::start);
+        }
+
+        boolean haveOneOwnerEach() {
+            return IntStream.range(0, CONTESTED)
+                    .allMatch(i -> guests.stream()
+                                    .filter(guest -> guest.number == i && guest.isConnected())
+                                    .count()
+                            == 1);
+        }
+
+        /** A message for each of them arrives once. */
+        void expectEachOnce(RawClient publisher) {
+            for (int i = 0; i < CONTESTED; i++) {
+                publisher.publish("both/" + i, "x", 1);
+            }
+            await().atMost(ClusterNetwork.PATIENCE)
+                    .until(() ->
+                            guests.stream().mapToInt(guest -> guest.received).sum() >= CONTESTED);
+            assertThat(haveOneOwnerEach()).isTrue();
+            assertThat(guests.stream().filter(Guest::isConnected))
+                    .allSatisfy(guest -> assertThat(guest.received).isEqualTo(1));
+        }
+
+        @Override
+        public void close() {
+            guests.forEach(guest -> guest.client.close());
+        }
+    }
+
+    /** A connection that takes what comes, until it ends. */
+    private static final class Guest extends Thread {
+
+        private final RawClient client;
+        private final int number;
+        private volatile boolean ended;
+        private volatile int received;
+
+        Guest(RawClient client, int number) {
+            this.client = client;
+            this.number = number;
+            client.subscribe("both/" + number, 1);
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            try {
+                ReceivedPacket next = client.receive();
+                while (next != null && next.type() == MqttMessageType.PUBLISH) {
+                    received++;
+                    client.acknowledge(0x40, next.packetId());
+                    next = client.receive();
+                }
+            } finally {
+                ended = true;
+            }
+        }
+
+        boolean isConnected() {
+            return !ended;
+        }
+    }
+
+    /** A node that answers nothing, while its sockets stay open: only its silence tells. */
+    @Test
+    void aStoppedNodeIsNoticedAndGoesOn() throws Exception {
+        try (ClusterNetwork network = new ClusterNetwork(directory, 3, STORED)) {
+            network.startAll();
+            Load load = new Load(network, 0, 1);
+            load.begin();
+            load.awaitProgress();
+            long began = System.nanoTime();
+            network.broker(2).signal("STOP");
+            try {
+                say(
+                        "SIGSTOP: noticed after %.1f s",
+                        secondsUntil(
+                                began,
+                                () -> !network.view(0).peer("n2").reachable()
+                                        && !network.view(1).peer("n2").reachable()));
+                load.awaitProgress();
+            } finally {
+                network.broker(2).signal("CONT");
+            }
+            long went = System.nanoTime();
+            say(
+                    "SIGSTOP: together again, with equal routes, %.1f s after SIGCONT",
+                    secondsUntil(went, network::isTogether));
+            network.awaitEqualDigests();
+            load.end("SIGSTOP");
         }
     }
 
@@ -129,6 +281,7 @@ class ClusterPartitionProof {
             say(
                     "kill -9: together again, with equal routes, %.1f s after its process began",
                     secondsUntil(began, network::isTogether));
+            network.awaitEqualDigests();
             load.end("kill -9");
         }
     }
@@ -187,6 +340,16 @@ class ClusterPartitionProof {
                 await().atMost(ClusterNetwork.PATIENCE)
                         .until(() -> publisher.acknowledged() > before + 50 || publisher.failure() != null);
                 assertThat(publisher.failure()).isNull();
+            }
+        }
+
+        /** Subscribers get what is published on their own side. */
+        void awaitOwnSideServed() {
+            for (JournalSubscriber subscriber : List.of(subscribers.get(0), subscribers.get(3))) {
+                int before = subscriber.highest();
+                await().atMost(ClusterNetwork.PATIENCE)
+                        .until(() -> subscriber.highest() > before + 50 || subscriber.failure() != null);
+                assertThat(subscriber.failure()).isNull();
             }
         }
 

@@ -14,10 +14,12 @@ import java.util.regex.Pattern;
  * @param peers the others that it knows
  * @param forwardedMessages messages sent to others
  * @param repairs tables that had to be asked for again
+ * @param receivedBytes all that others have sent
  */
-record NodeView(String nodeId, int routes, List<PeerView> peers, long forwardedMessages, long repairs) {
+record NodeView(
+        String nodeId, int routes, List<PeerView> peers, long forwardedMessages, long repairs, long receivedBytes) {
 
-    static final NodeView UNKNOWN = new NodeView("", 0, List.of(), 0, 0);
+    static final NodeView UNKNOWN = new NodeView("", 0, List.of(), 0, 0, 0);
 
     private static final Pattern NODE = Pattern.compile("\"node-id\":\"(\\w+)\".*?\"routes\":(\\d+)");
     private static final Pattern PEER =
@@ -47,7 +49,8 @@ record NodeView(String nodeId, int routes, List<PeerView> peers, long forwardedM
                 Integer.parseInt(self.group(2)),
                 List.copyOf(peers),
                 number(json, "forwarded-messages"),
-                number(json, "repairs"));
+                number(json, "repairs"),
+                number(json, "received-bytes"));
     }
 
     private static long number(String json, String name) {

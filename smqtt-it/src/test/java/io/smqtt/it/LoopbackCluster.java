@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.it;
+
+import static org.awaitility.Awaitility.await;
+
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+/** Nodes of a cluster, each a process of the program with a store of its own, that meet on the loopback address. */
+final class LoopbackCluster implements AutoCloseable {
+
+    static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final long EXPIRY_SECONDS = 1_000;
+    private static final Pattern SESSIONS = Pattern.compile("(?m)^smqtt_sessions_active(?:\\{[^}]*})? ([0-9.]+)");
+
+    private final Path directory;
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final List<Integer> ports = new ArrayList<>();
+    private final List<BrokerProcess> brokers = new ArrayList<>();
+
+    private LoopbackCluster(Path directory, int count) throws IOException {
+        this.directory = directory;
+        List<ServerSocket> taken = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            taken.add(ClusterIT.freePair(taken));
+        }
+        for (ServerSocket socket : taken) {
+            ports.add(socket.getLocalPort());
+            socket.close();
+        }
+    }
+
+    /** Starts nodes n0, n1 and so on, and waits until each knows the others. */
+    static LoopbackCluster start(Path directory, int count) throws IOException {
+        LoopbackCluster cluster = new LoopbackCluster(directory, count);
+        try {
+            for (int i = 0; i < count; i++) {
+                cluster.brokers.add(cluster.process(i));
+            }
+            cluster.awaitTogether();
+            return cluster;
+        } catch (RuntimeException e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
+    private BrokerProcess process(int node) {
+        String seeds = String.join(
+                ", ", ports.stream().map(port -> "'127.0.0.1:" + port + "'").toList());
+        String yaml = """
+                management:
+                  port: 0
+                listeners:
+                  tcp:
+                    host: 127.0.0.1
+                    port: 0
+                  ws:
+                    host: 127.0.0.1
+                    port: 0
+                storage:
+                  kind: rocksdb
+                limits:
+                  max-queued-messages: 1000000
+                  max-queued-bytes: 1000000000
+                cluster:
+                  enabled: true
+                  node-id: n%d
+                  bind: '127.0.0.1:%d'
+                  seeds: [%s]
+                  secret: not-a-secret-at-all
+                """.formatted(node, ports.get(node), seeds);
+        try {
+            Path home = Files.createDirectories(directory.resolve("n" + node));
+            Path file = Files.writeString(home.resolve("smqtt.yaml"), yaml);
+            return BrokerProcess.start(home, List.of(), file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Starts a node again that has ended, and waits until all know each other. */
+    void restart(int node) {
+        brokers.get(node).close();
+        brokers.set(node, process(node));
+        awaitTogether();
+    }
+
+    /** The process of a node. */
+    BrokerProcess broker(int node) {
+        return brokers.get(node);
+    }
+
+    /** The port of a node for the others. */
+    int port(int node) {
+        return ports.get(node);
+    }
+
+    /** How the cluster looks from a node. */
+    NodeView view(int node) {
+        return NodeView.of(get(node, "/cluster", "application/json"));
+    }
+
+    /** How many sessions a node has. */
+    int sessions(int node) {
+        return sessions(get(node, "/metrics", "text/plain"));
+    }
+
+    /** The number of sessions that metrics tell of. */
+    static int sessions(String metrics) {
+        Matcher matcher = SESSIONS.matcher(metrics);
+        if (!matcher.find()) {
+            throw new AssertionError("no number of sessions among the metrics");
+        }
+        return (int) Double.parseDouble(matcher.group(1));
+    }
+
+    private String get(int node, String path, String type) {
+        URI uri = URI.create("http://127.0.0.1:" + brokers.get(node).port("management") + path);
+        try {
+            HttpRequest request = HttpRequest.newBuilder(uri)
+                    .header("Accept", type)
+                    .timeout(PATIENCE)
+                    .build();
+            return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void awaitTogether() {
+        await().atMost(PATIENCE).until(() -> IntStream.range(0, brokers.size()).allMatch(this::knowsAll));
+    }
+
+    private boolean knowsAll(int node) {
+        List<NodeView.PeerView> peers = view(node).peers();
+        return peers.size() == brokers.size() - 1
+                && peers.stream().allMatch(peer -> peer.reachable() && peer.lag() == 0);
+    }
+
+    /** A client with a session that ends with its connection. */
+    RawClient client(int node, String clientId) {
+        RawClient client = open(node);
+        client.connect(clientId);
+        return client;
+    }
+
+    /** A client with a session that goes on. */
+    RawClient stored(int node, String clientId) {
+        RawClient client = open(node);
+        client.connect(storedConnect(clientId));
+        return client;
+    }
+
+    /** The CONNECT of a client with a session that goes on. */
+    static ConnectBytes storedConnect(String clientId) {
+        return ConnectBytes.of(clientId).persistent(EXPIRY_SECONDS);
+    }
+
+    /** A connection without a CONNECT. */
+    RawClient open(int node) {
+        return RawClient.to(brokers.get(node).address("tcp"), ProtocolVersion.MQTT_5)
+                .deadline(PATIENCE);
+    }
+
+    @Override
+    public void close() {
+        brokers.forEach(BrokerProcess::close);
+    }
+}
