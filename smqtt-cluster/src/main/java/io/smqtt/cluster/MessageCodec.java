@@ -17,7 +17,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A forwarded message as bytes: flags, topic, what is left of the expiry interval, publisher, properties, payload, groups, mark.
+ * A forwarded message as bytes: flags, topic, what is left of the expiry interval, publisher, properties, payload, groups, mark,
+ * and how often it has crossed nodes before if it has.
  * What a later version adds comes after that and is passed over. For any thread.
  */
 final class MessageCodec {
@@ -29,6 +30,8 @@ final class MessageCodec {
     private static final int PROPERTIES = 0x20;
     private static final int TO_ALL = 0x40;
     private static final int GROUPS = 0x80;
+
+    private static final int MAXIMUM_CROSSINGS = 0xFF;
 
     private MessageCodec() {}
 
@@ -94,6 +97,9 @@ final class MessageCodec {
             shared.forEach(target::block);
         }
         target.i64(message.mark());
+        if (message.crossings() > 0) {
+            target.u8(Math.min(message.crossings(), MAXIMUM_CROSSINGS));
+        }
     }
 
     private static List<byte[]> texts(List<SharedFilter> groups) {
@@ -111,7 +117,8 @@ final class MessageCodec {
         int bytes = 1
                 + FrameWriter.blockBytes(message.topic().utf8().length)
                 + FrameWriter.blockBytes(message.payload().size())
-                + Long.BYTES;
+                + Long.BYTES
+                + (message.crossings() > 0 ? 1 : 0);
         if (expiry != ApplicationMessage.NEVER) {
             bytes += FrameWriter.numberBytes(expiry);
         }
@@ -152,6 +159,9 @@ final class MessageCodec {
                 topic, payload, QoS.of(flags & QOS), (flags & RETAIN) != 0, properties, expiry, nowNanos, publisher);
         if (source.remaining() >= Long.BYTES) { // in a batch each message is a block of its own
             message.mark(source.i64());
+        }
+        if (source.remaining() > 0) {
+            message.crossed(source.u8());
         }
         return new ForwardedMessage(message, (flags & TO_ALL) != 0, groups);
     }

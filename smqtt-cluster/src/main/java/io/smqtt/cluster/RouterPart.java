@@ -180,6 +180,7 @@ final class RouterPart implements LocalPart {
         for (InboundMessage inbound : messages) {
             try {
                 ForwardedMessage forwarded = inbound.forwarded();
+                forwarded.message().crossed(forwarded.message().crossings() + 1);
                 router.routeForwarded(
                         loop,
                         forwarded.message(),

@@ -15,8 +15,10 @@ import io.smqtt.message.QoS;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
+import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
@@ -148,6 +150,45 @@ class ClusterModuleTest {
         RawClient client = clientOf(broker, "looks");
         client.subscribe(filter, 0);
         return count(client) > 0;
+    }
+
+    @Test
+    void aMessageForAGroupWithoutAnybodyThereStaysWhereItIs() {
+        away(A, "away-a");
+        away(B, "away-b");
+        RawClient publisher = clientOf(A, "publisher");
+        await().until(() -> MODULE_A.node().view().peers().get(0).node().routes() > 0
+                && MODULE_B.node().view().peers().get(0).node().routes() > 0);
+        long before = forwarded();
+
+        for (int i = 0; i < 20; i++) {
+            publisher.publish("nobody", "hello " + i, 1);
+        }
+
+        assertThat(forwarded() - before).isLessThanOrEqualTo(4 * 20);
+        List<String> payloads = new ArrayList<>();
+        for (RawClient back : List.of(persistent(A, "away-a"), persistent(B, "away-b"))) {
+            back.expectNothingBut(packet -> payloads.add(packet.text()));
+        }
+        assertThat(payloads).hasSize(20).doesNotHaveDuplicates();
+        assertThat(forwarded() - before).isLessThanOrEqualTo(2 * 4 * 20);
+    }
+
+    private static long forwarded() {
+        return MODULE_A.node().counters().bulkMessages()
+                + MODULE_B.node().counters().bulkMessages();
+    }
+
+    private static void away(BrokerExtension broker, String clientId) {
+        RawClient client = persistent(broker, clientId);
+        client.subscribe("$share/absent/nobody", 1);
+        client.disconnect();
+    }
+
+    private static RawClient persistent(BrokerExtension broker, String clientId) {
+        RawClient client = broker.open(ProtocolVersion.MQTT_5);
+        client.connect(ConnectBytes.of(clientId).persistent(1_000));
+        return client;
     }
 
     @Test

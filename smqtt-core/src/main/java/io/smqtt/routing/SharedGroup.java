@@ -81,14 +81,14 @@ public final class SharedGroup {
     /**
      * Tells whether a member is online. Any thread; takes no turn.
      *
-     * @param exclude who does not count
+     * @param exclude true for who does not count
      * @return true if there is another one
      */
-    public boolean hasOnlineMember(Subscriber exclude) {
+    public boolean hasOnlineMember(Predicate<? super Subscriber> exclude) {
         Object[] all = members.snapshot();
         for (int i = 0, size = MemberList.size(all); i < size; i++) {
             Subscriber member = MemberList.get(all, i).subscriber();
-            if (member != exclude && member.isOnline()) {
+            if (member.isOnline() && !exclude.test(member)) {
                 return true;
             }
         }

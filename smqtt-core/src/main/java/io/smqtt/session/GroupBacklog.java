@@ -6,6 +6,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.SharedGroup;
+import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
@@ -24,6 +25,9 @@ final class GroupBacklog {
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupBacklog.class);
 
+    /** How often a message goes to another node in search of a member that is there. */
+    private static final int MAXIMUM_CROSSINGS = 4;
+
     private final Router router;
     private final BrokerObserver observer;
 
@@ -39,12 +43,12 @@ final class GroupBacklog {
     /** Takes a message for a member that is away: another one gets it if one is there. On the absent member's loop. */
     void take(Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
-        if (group != null && group.hasOnlineMember(absent) && offer(absent, message, subscription, ticket, group)) {
+        if (group != null && hasTaker(group, absent, message) && offer(absent, message, subscription, ticket, group)) {
             return;
         }
         absent.park(message, subscription, ticket);
         VarHandle.fullFence(); // a member that comes at this moment sees the message, or is seen: gather()
-        if (group != null && group.hasOnlineMember(absent)) {
+        if (group != null && hasTaker(group, absent, message)) {
             absent.member().handOver();
         }
     }
@@ -56,7 +60,19 @@ final class GroupBacklog {
      */
     boolean offer(Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
-        return group != null && group.hasOnlineMember(absent) && offer(absent, message, subscription, ticket, group);
+        return group != null && hasTaker(group, absent, message) && offer(absent, message, subscription, ticket, group);
+    }
+
+    private static boolean hasTaker(SharedGroup group, Session absent, ApplicationMessage message) {
+        return group.hasOnlineMember(subscriber -> isExcluded(subscriber, absent, message));
+    }
+
+    /**
+     * Another node counts as there, whoever of its members is. So a message that has crossed nodes often enough stays where it is:
+     * it would go to and fro without end where nobody is there.
+     */
+    private static boolean isExcluded(Subscriber member, Session absent, ApplicationMessage message) {
+        return member == absent || (message.crossings() >= MAXIMUM_CROSSINGS && !member.isLocal());
     }
 
     /**
@@ -70,7 +86,7 @@ final class GroupBacklog {
             return false;
         }
         if (online) {
-            return group.hasOnlineMember(session);
+            return group.hasOnlineMember(member -> member == session);
         }
         boolean[] found = {false};
         group.forEachMember(member -> found[0] |= member != session);
@@ -83,7 +99,7 @@ final class GroupBacklog {
             Subscription subscription,
             RouteTicket ticket,
             SharedGroup group) {
-        Subscription other = group.select(message, absent);
+        Subscription other = group.selectExcept(message, member -> isExcluded(member.subscriber(), absent, message));
         if (other == null || !other.subscriber().isOnline()) {
             return false;
         }
