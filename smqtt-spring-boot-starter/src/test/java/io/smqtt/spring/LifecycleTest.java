@@ -234,6 +234,17 @@ class LifecycleTest {
     }
 
     @Test
+    void aManagementPortInUseIsNoListener() {
+        FailureAnalysis analysis = new PortInUseAnalyzer()
+                .analyze(new BindFailedException("management", "127.0.0.1:8080", new BindException("in use")));
+
+        assertThat(analysis).isNotNull();
+        assertThat(analysis.getAction())
+                .contains("127.0.0.1:8080", "management.server.port")
+                .doesNotContain("smqtt.listeners");
+    }
+
+    @Test
     void badConfigurationIsExplained() {
         runner.withPropertyValues("smqtt.limits.max-inflght=1").run(context -> {
             FailureAnalysis analysis = new BadConfigurationAnalyzer().analyze(context.getStartupFailure());
