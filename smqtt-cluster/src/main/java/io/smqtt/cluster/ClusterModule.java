@@ -215,7 +215,13 @@ public final class ClusterModule implements BrokerModule {
         if (running == null) {
             NodeIdentity self = new NodeIdentity(nodeId, 0);
             ClusterStatus.Node own = new Introduction(version(), config.bind(), config.weight()).of(self, 0);
-            return new ClusterStatus(state, own, config.minMembers(), List.of(), new ClusterCounters().traffic());
+            return new ClusterStatus(
+                    state,
+                    own,
+                    config.minMembers(),
+                    List.of(),
+                    new ClusterCounters().traffic(),
+                    ClusterStatus.Wills.NONE);
         }
         ClusterNode.View view = running.view();
         return new ClusterStatus(
@@ -223,7 +229,8 @@ public final class ClusterModule implements BrokerModule {
                 view.self(),
                 config.minMembers(),
                 view.peers(),
-                running.counters().traffic());
+                running.counters().traffic(),
+                view.wills());
     }
 
     /** Completes when a condition holds on the cluster's loop, or the time is over. */

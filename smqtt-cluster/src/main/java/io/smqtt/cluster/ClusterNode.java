@@ -144,7 +144,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.toldAtNanos = now;
         this.sweptAtNanos = now;
         this.complainedAtNanos = now - COMPLAINT_NANOS;
-        this.view = new View(introduction.of(self, 0), List.of());
+        this.view = new View(introduction.of(self, 0), List.of(), ClusterStatus.Wills.NONE);
     }
 
     /** Begins to look at the clock. Any thread. */
@@ -756,8 +756,9 @@ final class ClusterNode implements ClusterTransport.Handler {
      *
      * @param self this node
      * @param peers the others, by name
+     * @param wills wills that are kept away from their node
      */
-    record View(ClusterStatus.Node self, List<ClusterStatus.PeerStatus> peers) {}
+    record View(ClusterStatus.Node self, List<ClusterStatus.PeerStatus> peers, ClusterStatus.Wills wills) {}
 
     private View look() {
         long now = ticker.nanoTime();
@@ -765,7 +766,10 @@ final class ClusterNode implements ClusterTransport.Handler {
         members.values().stream()
                 .sorted(Comparator.comparing(Member::nodeId))
                 .forEach(member -> peers.add(member.status(now)));
-        return new View(introduction.of(self, own.digest().count()), List.copyOf(peers));
+        return new View(
+                introduction.of(self, own.digest().count()),
+                List.copyOf(peers),
+                clients.wills().status());
     }
 
     /** Tells whether the routes of all nodes that can be reached are here. On the cluster's loop. */

@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.Will;
+import io.smqtt.spi.ClusterStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -59,6 +60,8 @@ final class Wills {
 
     // wills of other nodes' clients
     private final Map<String, Map<String, Held>> held = new LinkedHashMap<>();
+    private int heldWills;
+    private long heldBytes;
     private final Map<String, Map<String, Done>> done = new LinkedHashMap<>();
 
     /**
@@ -152,7 +155,7 @@ final class Wills {
     private void forget(Own entry) {
         if (entry.will != null) {
             inForce--;
-            ownBytes -= bytesOf(entry);
+            ownBytes -= bytesOf(entry.will);
             entry.will = null;
             entry.source = null;
         }
@@ -163,13 +166,17 @@ final class Wills {
         return refusals;
     }
 
+    /** All of it at this moment. */
+    ClusterStatus.Wills status() {
+        return new ClusterStatus.Wills(inForce, heldWills, heldBytes, refusals);
+    }
+
     /** How many clients of this node have a will, or had one that somebody is still to be told of. */
     int known() {
         return own.size();
     }
 
-    private static int bytesOf(Own entry) {
-        Frame.HeldWill will = entry.will;
+    private static int bytesOf(Frame.@Nullable HeldWill will) {
         return will == null ? 0 : will.message().message().footprintBytes();
     }
 
@@ -263,12 +270,32 @@ final class Wills {
             next.epoch = from.epoch();
             next.version = copy.version();
             next.since = copy.since();
-            next.copy = mine ? copy : null;
+            if (known != null) {
+                drop(known);
+            }
+            hold(next, mine ? copy : null);
             next.goneAtNanos = wire.nanoTime();
             next.claimedAt = known == null ? 0 : known.claimedAt;
             ofNode.put(copy.clientId(), next);
         }
         wire.send(from.nodeId(), new Frame.WillAck(copy.version(), copy.clientId(), from.epoch(), false));
+    }
+
+    private void hold(Held will, Frame.@Nullable WillCopy copy) {
+        will.copy = copy;
+        if (copy != null) {
+            heldWills++;
+            heldBytes += bytesOf(copy.will());
+        }
+    }
+
+    private void drop(Held will) {
+        Frame.WillCopy copy = will.copy;
+        will.copy = null;
+        if (copy != null) {
+            heldWills--;
+            heldBytes -= bytesOf(copy.will());
+        }
     }
 
     // --- nodes and clients that come and go
@@ -379,7 +406,7 @@ final class Wills {
 
     private void settled(String nodeId, String clientId, Held will) {
         will.due = false;
-        will.copy = null;
+        drop(will);
         will.goneAtNanos = wire.nanoTime();
         done(nodeId, clientId, will);
     }
@@ -441,7 +468,7 @@ final class Wills {
             settled(nodeId, clientId, will);
         } else { // another one has published it
             will.due = false;
-            will.copy = null;
+            drop(will);
             will.goneAtNanos = wire.nanoTime();
         }
     }

@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import static io.smqtt.cluster.SimulatedClients.identity;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.message.ApplicationMessage;
-import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.Will;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.SimulatedNetwork.Faults;
 import io.smqtt.test.cluster.Simulation;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Wills of clients whose node is gone. */
 class WillTest {
 
-    static long[] seeds() {
-        return Seeds.some(200);
-    }
+    private static final int OWNED = 39;
+    private static final int WILL_COPY = 42;
+    private static final int WILL_DONE = 44;
 
     private final Simulation simulation = new Simulation(5);
     private final SimulatedNetwork network = new SimulatedNetwork(simulation);
@@ -61,11 +58,6 @@ class WillTest {
         return nodes.stream()
                 .flatMap(node -> node.clients().published().stream())
                 .toList();
-    }
-
-    private static ClientIdentity client(String clientId) {
-        return new ClientIdentity(
-                clientId, null, InetSocketAddress.createUnresolved("client", 1), "", ProtocolVersion.MQTT_5, Set.of());
     }
 
     @Test
@@ -109,7 +101,7 @@ class WillTest {
         run(1);
         nodes.get(0).crash();
         run(10);
-        ClientIdentity moved = client("moves");
+        ClientIdentity moved = identity("moves");
         nodes.get(1).claim(moved, reason -> {});
         run(1);
         nodes.get(1).clients().open("moves");
@@ -136,7 +128,7 @@ class WillTest {
         SimulatedNode d = nodes.get(3);
         List<String> opened = new ArrayList<>();
         for (String clientId : ids) {
-            ClientIdentity client = client(clientId);
+            ClientIdentity client = identity(clientId);
             d.claim(client, reason -> {
                 if (reason == null) {
                     d.clients().open(clientId);
@@ -260,6 +252,92 @@ class WillTest {
         assertThat(nodes.get(0).clients().settled()).contains("one");
     }
 
+    @Test
+    void aNodeThatComesBackIsToldOfItsWillsBeforeAnythingElse() {
+        start("a", "b");
+        nodes.get(1).clients().open("somebody");
+        wills(nodes.get(0)).inForce("one", null, will("one", 0), 100);
+        run(1);
+        nodes.get(0).crash();
+        run(15);
+        List<Integer> types = new ArrayList<>();
+        network.listen((from, to, frame) -> {
+            if (from == nodes.get(1).process()) {
+                types.add((int) frame[1]);
+            }
+        });
+        nodes.add(node("a", 2));
+        run(1);
+
+        assertThat(types).contains(WILL_DONE, OWNED);
+        assertThat(types.indexOf(WILL_DONE)).isLessThan(types.indexOf(OWNED));
+    }
+
+    @Test
+    void whatBecameOfAnEarlierWillSaysNothingOfTheNext() {
+        start("a", "b");
+        NodeIdentity b = new NodeIdentity("b", 1);
+        Wills own = wills(nodes.get(0));
+        own.inForce("c", null, will("one", 0), 100); // version 1
+        own.gone("c");
+        own.inForce("c", null, will("two", 0), 100); // version 3
+        own.accept(b, new Frame.WillDone(1, "c", 1));
+        assertThat(nodes.get(0).clients().settled()).isEmpty();
+
+        own.accept(b, new Frame.WillDone(3, "c", 1));
+        assertThat(nodes.get(0).clients().settled()).containsExactly("c");
+    }
+
+    @Test
+    void aCopyThatComesLateBringsNothingBack() {
+        start("a", "b");
+        List<byte[]> copies = new ArrayList<>();
+        network.listen((from, to, frame) -> {
+            if (from == nodes.get(0).process() && frame[1] == WILL_COPY) {
+                copies.add(frame);
+            }
+        });
+        wills(nodes.get(0)).inForce("c", null, will("one", 0), 100);
+        run(1);
+        assertThat(copies).hasSize(1);
+        assertThat(wills(nodes.get(1)).status().held()).isOne();
+        wills(nodes.get(0)).gone("c");
+        run(1);
+        nodes.get(1).node().received(nodes.get(0).process(), copies.get(0));
+        run(1);
+        assertThat(wills(nodes.get(1)).status()).isEqualTo(ClusterStatus.Wills.NONE);
+        nodes.get(0).crash();
+        run(30);
+
+        assertThat(published()).isEmpty();
+    }
+
+    @Test
+    void aWillWhoseHolderWasAwayForAWhileIsPublishedOnce() {
+        start("a", "b", "c", "d");
+        List<String> others = List.of("b", "c", "d");
+        for (int i = 0; i < 20; i++) {
+            wills(nodes.get(0)).inForce("c" + i, null, will("w" + i, 30), 100);
+        }
+        run(1);
+        for (String away : others) {
+            cutOff(away);
+            run(10);
+            network.healAll();
+            run(10);
+        }
+        int held = 0;
+        for (SimulatedNode other : nodes.subList(1, 4)) {
+            held += wills(other).status().held();
+        }
+        assertThat(held).as("each by two").isEqualTo(2 * 20);
+        assertThat(published()).isEmpty();
+        nodes.get(0).crash();
+        run(60);
+
+        assertThat(published()).hasSize(20).doesNotHaveDuplicates();
+    }
+
     private void cutOff(String alone) {
         for (SimulatedNode node : nodes) {
             network.cut(alone, node.nodeId());
@@ -274,49 +352,66 @@ class WillTest {
             wills(nodes.get(0)).inForce("c" + i, null, will("w", 0), 0);
         }
         assertThat(wills(nodes.get(0)).refusals()).isEqualTo(10);
+        run(60);
+        assertThat(wills(nodes.get(0)).status().own()).isEqualTo(Wills.MAXIMUM_WILLS);
+        assertThat(wills(nodes.get(1)).status().held()).isEqualTo(Wills.MAXIMUM_WILLS);
         wills(nodes.get(0)).gone("c0");
         run(10);
+        assertThat(wills(nodes.get(1)).status().held()).isEqualTo(Wills.MAXIMUM_WILLS - 1);
         wills(nodes.get(0)).inForce("another", null, will("w", 0), 0);
         assertThat(wills(nodes.get(0)).refusals()).isEqualTo(10);
     }
 
-    @ParameterizedTest
-    @MethodSource("seeds")
-    void eachWillThatIsDueIsPublishedOnce(long seed) {
-        new History(seed).run();
+    @Test
+    void thereIsABoundOfBytesToo() {
+        start("a", "b");
+        String large = "x".repeat(1024 * 1024);
+        int fit = (int) (Wills.MAXIMUM_BYTES / will(large, 0).message().footprintBytes());
+        for (int i = 0; i < fit + 2; i++) {
+            wills(nodes.get(0)).inForce("c" + i, null, will(large, 0), 0);
+        }
+        run(5);
+
+        ClusterStatus.Wills kept = wills(nodes.get(1)).status();
+        assertThat(wills(nodes.get(0)).refusals()).isEqualTo(2);
+        assertThat(kept.held()).isEqualTo(fit);
+        assertThat(kept.heldBytes()).isBetween(fit * 1024L * 1024, Wills.MAXIMUM_BYTES);
+
+        wills(nodes.get(0)).inForce("c0", null, will("small", 0), 0);
+        wills(nodes.get(0)).inForce("c" + fit, null, will(large.substring(2_000), 0), 0);
+        run(5);
+        assertThat(wills(nodes.get(0)).refusals()).isEqualTo(2);
+        nodes.get(0).crash();
+        run(20);
+        assertThat(wills(nodes.get(1)).status().held()).isZero();
+        assertThat(wills(nodes.get(1)).status().heldBytes()).isZero();
+        assertThat(published()).hasSize(fit + 1);
+    }
+
+    @Test
+    void eachWillThatIsDueIsPublishedOnce() {
+        RandomHistory.runEach(200, History::new);
     }
 
     /** Clients with wills on nodes that crash and come back, over a network that loses and doubles. */
-    private static final class History {
+    private static final class History extends RandomHistory {
 
-        private final Simulation simulation;
-        private final SimulatedNetwork network;
-        private final Random random;
-        private final List<SimulatedNode> nodes = new ArrayList<>();
         private final List<SimulatedNode> all = new ArrayList<>();
         private final Map<String, String> inForce = new HashMap<>();
         private final Map<String, Integer> at = new HashMap<>();
         private final Set<String> due = new HashSet<>();
-        private long epochs = 1;
 
         History(long seed) {
-            simulation = new Simulation(seed);
-            network = new SimulatedNetwork(simulation);
-            random = simulation.random();
+            super(seed);
         }
 
+        @Override
         void run() {
             for (int i = 0; i < 4; i++) {
                 start(i);
             }
             simulation.run(Duration.ofSeconds(3));
-            network.faults(new Faults(
-                    Duration.ofMillis(random.nextInt(3)),
-                    Duration.ofMillis(3 + random.nextInt(50)),
-                    random.nextBoolean(),
-                    random.nextInt(3) * 0.1,
-                    random.nextInt(3) * 0.1,
-                    Duration.ofMillis(50 + random.nextInt(2_000))));
+            faults(3, 50, 0.1, 2_000);
             int clients = 0;
             for (int round = 0; round < 6; round++) {
                 for (int i = random.nextInt(20); i >= 0; i--) {
@@ -346,7 +441,6 @@ class WillTest {
                 simulation.run(Duration.ofSeconds(60));
             }
             assertThat(all.stream().flatMap(node -> node.clients().published().stream()))
-                    .as("seed %d: -Dsmqtt.seed=%d", simulation.seed(), simulation.seed())
                     .containsExactlyInAnyOrderElementsOf(due);
         }
 
@@ -357,8 +451,7 @@ class WillTest {
         }
 
         private void start(int index) {
-            SimulatedNode node = new SimulatedNode(
-                    simulation, network, "n" + index, NodeIdentity.epoch(epochs++, random), ClusterSettings.defaults());
+            SimulatedNode node = start("n" + index);
             all.add(node);
             if (index < nodes.size()) {
                 nodes.set(index, node);

@@ -11,8 +11,10 @@ import java.util.List;
  * @param minMembers reachable nodes, this one included, that it wants; 0 for any
  * @param peers the other nodes that it knows, by name
  * @param traffic what it has exchanged with them since its start
+ * @param wills wills that are kept away from the node of their client
  */
-public record ClusterStatus(State state, Node self, int minMembers, List<PeerStatus> peers, Traffic traffic) {
+public record ClusterStatus(
+        State state, Node self, int minMembers, List<PeerStatus> peers, Traffic traffic, Wills wills) {
 
     /**
      * Copies the list.
@@ -84,6 +86,20 @@ public record ClusterStatus(State state, Node self, int minMembers, List<PeerSta
             long malformedFrames,
             long pulls,
             long repairs) {}
+
+    /**
+     * Wills that are kept away from the node of their client, to be published should that die.
+     *
+     * @param own wills of this node's clients that other nodes are to keep
+     * @param held wills of other nodes' clients that this one keeps
+     * @param heldBytes what these hold
+     * @param refused wills of this node's clients that nobody else keeps, since there were too many, counted from its start
+     */
+    public record Wills(int own, int held, long heldBytes, long refused) {
+
+        /** There are none. */
+        public static final Wills NONE = new Wills(0, 0, 0, 0);
+    }
 
     /**
      * Counts the nodes that work together, this one included.

@@ -29,6 +29,10 @@ final class ClusterJson {
         }
         json.append("],\"traffic\":{");
         traffic(status.traffic());
+        json.append("},\"wills\":{\"own\":").append(status.wills().own());
+        number("held", status.wills().held());
+        number("held-bytes", status.wills().heldBytes());
+        number("refused", status.wills().refused());
         return json.append("}}\n").toString();
     }
 

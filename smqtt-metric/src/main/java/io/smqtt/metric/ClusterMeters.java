@@ -26,6 +26,7 @@ final class ClusterMeters {
         meters.members();
         meters.queues();
         meters.traffic();
+        meters.wills();
     }
 
     private void members() {
@@ -85,6 +86,27 @@ final class ClusterMeters {
                 "smqtt.cluster.routes.repairs",
                 "tables of routes that were not what their owner said; 0 in a healthy cluster",
                 ClusterStatus.Traffic::repairs);
+    }
+
+    private void wills() {
+        gauge(
+                "smqtt.cluster.wills.own",
+                "wills of this node's clients that other nodes are to keep, should this one die",
+                now -> now.wills().own());
+        gauge(
+                "smqtt.cluster.wills",
+                "wills of other nodes' clients that are kept here, should their node die",
+                now -> now.wills().held());
+        Gauge.builder("smqtt.cluster.wills.memory", () -> status.get().wills().heldBytes())
+                .description("what these hold")
+                .baseUnit("bytes")
+                .register(registry);
+        FunctionCounter.builder(
+                        "smqtt.cluster.wills.refused",
+                        status,
+                        now -> now.get().wills().refused())
+                .description("wills of this node's clients that no other node keeps, since there were too many")
+                .register(registry);
     }
 
     private static ToDoubleFunction<ClusterStatus> sum(ToLongFunction<PeerStatus> value) {

@@ -70,10 +70,12 @@ final class ClusterText {
 
     private static String summary(ClusterStatus status) {
         ClusterStatus.Traffic traffic = status.traffic();
+        ClusterStatus.Wills wills = status.wills();
         return """
                 ready: %s, %d of %d nodes together%s
                 forwarded: %d messages in %d frames, %d bytes; received: %d bytes
                 routes: %d pulls, %d repairs; malformed frames: %d
+                wills: %d of this node, %d refused; kept for other nodes: %d, %d bytes
                 """.formatted(
                         status.isReady() ? "yes" : "no",
                         status.reachableNodes(),
@@ -85,6 +87,10 @@ final class ClusterText {
                         traffic.receivedBytes(),
                         traffic.pulls(),
                         traffic.repairs(),
-                        traffic.malformedFrames());
+                        traffic.malformedFrames(),
+                        wills.own(),
+                        wills.refused(),
+                        wills.held(),
+                        wills.heldBytes());
     }
 }

@@ -31,7 +31,8 @@ class ClusterStatusTest {
                 List.of(
                         new PeerStatus(new Node("n2", 2, "10.0.0.2:7800", "0.1.0", 2, 100), true, 3, 400, 5, 640, 0),
                         new PeerStatus(new Node("n\"3", 3, "", "", 0, 20), false, 0, 90_000, 9, 900, 9)),
-                new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 1, 2, 0));
+                new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 1, 2, 0),
+                new ClusterStatus.Wills(20_000, 11, 4_711, 7));
     }
 
     @Test
@@ -46,7 +47,8 @@ class ClusterStatusTest {
                             + "\"weight\":2,\"routes\":100,\"reachable\":true,\"route-lag\":3,\"heard-ms\":400,"
                             + "\"queued-messages\":5,\"queued-bytes\":640,\"parked-messages\":0}")
                     .contains("n\\u00223")
-                    .endsWith("\"pulls\":2,\"repairs\":0}}\n");
+                    .endsWith("\"pulls\":2,\"repairs\":0},\"wills\":{\"own\":20000,\"held\":11,"
+                            + "\"held-bytes\":4711,\"refused\":7}}\n");
         }
     }
 
@@ -60,7 +62,10 @@ class ClusterStatusTest {
                             "NODE STATE VERSION ADDRESS WEIGHT ROUTES LAG QUEUED PARKED HEARD",
                             "n1 joined (this) 0.1.0 10.0.0.1:7800 1 7 - - - -",
                             "n2 reachable 0.1.0 10.0.0.2:7800 2 100 3 5 0 0.4 s ago")
-                    .contains("ready: yes, 2 of 3 nodes together", "routes: 2 pulls, 0 repairs; malformed frames: 1");
+                    .contains(
+                            "ready: yes, 2 of 3 nodes together",
+                            "routes: 2 pulls, 0 repairs; malformed frames: 1",
+                            "wills: 20000 of this node, 7 refused; kept for other nodes: 11, 4711 bytes");
         }
     }
 
@@ -72,6 +77,10 @@ class ClusterStatusTest {
             assertThat(broker.scraped("smqtt_cluster_routes_remote")).isEqualTo(120);
             assertThat(broker.scraped("smqtt_cluster_queue")).isEqualTo(14);
             assertThat(broker.scraped("smqtt_cluster_parked")).isEqualTo(9);
+            assertThat(broker.scraped("smqtt_cluster_wills_own")).isEqualTo(20_000);
+            assertThat(broker.scraped("smqtt_cluster_wills")).isEqualTo(11);
+            assertThat(broker.scraped("smqtt_cluster_wills_memory_bytes")).isEqualTo(4_711);
+            assertThat(broker.scraped("smqtt_cluster_wills_refused_total")).isEqualTo(7);
             assertThat(broker.scraped("smqtt_cluster_forwarded_total")).isEqualTo(1_000);
             assertThat(broker.scraped("smqtt_cluster_routes_repairs_total")).isZero();
         }
