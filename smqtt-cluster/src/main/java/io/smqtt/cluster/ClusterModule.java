@@ -5,6 +5,7 @@ import io.netty.util.concurrent.DefaultEventExecutor;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.BrokerModule;
+import io.smqtt.ReloadResult;
 import io.smqtt.cluster.jgroups.JGroupsTransport;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ConfigurationException;
@@ -193,6 +194,11 @@ public final class ClusterModule implements BrokerModule {
     private static String version() {
         String version = ClusterModule.class.getPackage().getImplementationVersion();
         return version == null ? "unknown" : version;
+    }
+
+    @Override
+    public ReloadResult reload() {
+        return transport instanceof JGroupsTransport channel ? channel.reload() : ReloadResult.NOTHING;
     }
 
     @Override

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param bind host:port on which other nodes reach this one; the port 100 above is taken, too, for noticing that a node has died
  * @param seeds host:port of nodes to join, for static discovery; for dns the host name that stands for all nodes, for kubernetes that of the headless service
  * @param discovery how other nodes are found: by the list of seeds, by the addresses of a host name, or by those of a headless service of Kubernetes
- * @param tls mutual TLS between nodes: each shows its certificate and accepts those that `client-ca` has signed; required where bind is not a loopback or private address; read at start
+ * @param tls mutual TLS between nodes: each shows its certificate and accepts those that `client-ca` has signed; required where bind is not a loopback or private address; read again on SIGHUP
  * @param secret what nodes prove to each other before they talk, at least 16 characters; also
  *     SMQTT_CLUSTER__SECRET_FILE
  * @param publishAck what the publisher's acknowledgement waits for: the nodes that have matching subscribers, or this
@@ -46,7 +46,7 @@ public record ClusterConfig(
         Discovery discovery,
 
         @ConfigDoc(
-                "mutual TLS between nodes: each shows its certificate and accepts those that `client-ca` has signed; required where bind is not a loopback or private address; read at start")
+                "mutual TLS between nodes: each shows its certificate and accepts those that `client-ca` has signed; required where bind is not a loopback or private address; read again on SIGHUP")
         @Nullable
         ClusterTlsConfig tls,
 

@@ -13,13 +13,14 @@ import java.nio.file.Path;
  */
 public record ClusterTlsConfig(
         @ConfigDoc("the certificate chain that this node shows to every other, PEM; good for servers and for clients "
-                + "where it says what for")
+                + "where it says what for; read again on SIGHUP")
         Path certificate,
 
-        @ConfigDoc("the private key of it, PEM, PKCS #8") Path key,
+        @ConfigDoc("the private key of it, PEM, PKCS #8; read again on SIGHUP")
+        Path key,
 
         @ConfigDoc("the authorities, PEM, that must have signed the certificate of every other node, which is always "
-                + "asked for; who shows none of theirs is not let in")
+                + "asked for; who shows none of theirs is not let in; read again on SIGHUP")
         Path clientCa) {
 
     /**

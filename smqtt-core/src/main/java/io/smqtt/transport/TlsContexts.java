@@ -133,7 +133,7 @@ public final class TlsContexts {
     }
 
     /** Signs and verifies, since a wrong key would show only in the first handshake. */
-    private static boolean belongTogether(PrivateKey privateKey, PublicKey publicKey) {
+    static boolean belongTogether(PrivateKey privateKey, PublicKey publicKey) {
         String algorithm = switch (privateKey.getAlgorithm()) {
             case "RSA" -> "SHA256withRSA";
             case "EC" -> "SHA256withECDSA";

@@ -2,7 +2,6 @@
 package io.smqtt.cluster.jgroups;
 
 import io.smqtt.config.ClusterConfig;
-import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.transport.MutualTls;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +16,7 @@ import org.jgroups.protocols.dns.DNS_PING;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.stack.ProtocolStack;
 import org.jgroups.util.TLSClientAuth;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a channel as the configuration says: TCP, reliable ordered messages with flow control, a killed process noticed by
@@ -36,20 +36,19 @@ final class JGroupsStack {
 
     private JGroupsStack() {}
 
-    static JChannel create(ClusterConfig config, HostNames.Lookup lookup) throws Exception {
+    static JChannel create(ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls) throws Exception {
         byte[] xml = xml(config).getBytes(StandardCharsets.UTF_8);
         JChannel channel = quiet(new ByteArrayInputStream(xml));
         DNS_PING names = channel.getProtocolStack().findProtocol(DNS_PING.class);
         if (names != null) {
             names.setDNSResolver(new HostNames(lookup, port(config.bind())));
         }
-        ClusterTlsConfig tls = config.tls();
         if (tls != null) {
             TCP transport = channel.getProtocolStack().findProtocol(TCP.class);
             transport
                     .tls()
                     .enabled(true)
-                    .setSSLContext(MutualTls.context("cluster.tls", tls))
+                    .setSSLContext(tls.context())
                     .setProtocols(TLS_VERSIONS.clone())
                     .setClientAuth(TLSClientAuth.NEED);
         }

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ClusterTlsConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.transport.BindFailedException;
+import io.smqtt.transport.MutualTls;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,6 +42,7 @@ public final class JGroupsTransport implements ClusterTransport {
     private final HostNames.Lookup lookup;
     private final Map<Address, PeerSender> senders = new ConcurrentHashMap<>();
     private @Nullable JChannel channel;
+    private volatile @Nullable MutualTls tls;
 
     /**
      * Creates a transport that is not connected.
@@ -64,10 +71,15 @@ public final class JGroupsTransport implements ClusterTransport {
         try {
             String secret = config.secret();
             FrameSeal seal = secret == null ? null : new FrameSeal(secret);
-            JChannel created = JGroupsStack.create(config, lookup);
+            ClusterTlsConfig files = config.tls();
+            MutualTls own = files == null ? null : MutualTls.of("cluster.tls", files);
+            JChannel created = JGroupsStack.create(config, lookup, own);
+            tls = own;
             channel = created;
             created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler, seal));
             JGroupsStack.connect(created, CLUSTER);
+        } catch (ConfigurationException e) {
+            throw e;
         } catch (Exception e) { // declared by the channel
             for (Throwable cause = e; cause != null; cause = cause.getCause()) {
                 if (cause instanceof BindException) {
@@ -105,6 +117,23 @@ public final class JGroupsTransport implements ClusterTransport {
     public boolean send(Peer peer, byte[] frame, boolean bulk) {
         PeerSender sender = peer instanceof Member member ? senders.get(member.address()) : null;
         return sender != null && sender.offer(frame, bulk);
+    }
+
+    /**
+     * Reads the certificate, the key and the authority again: connections that are open stay. Any thread; blocks.
+     *
+     * @return what was read, and what cannot be used and stays as it was
+     */
+    public ReloadResult reload() {
+        MutualTls own = tls;
+        if (own == null) {
+            return ReloadResult.NOTHING;
+        }
+        try {
+            return new ReloadResult(own.reload().stream().map(Path::toString).toList(), List.of());
+        } catch (ConfigurationException e) {
+            return new ReloadResult(List.of(), e.problems());
+        }
     }
 
     @Override

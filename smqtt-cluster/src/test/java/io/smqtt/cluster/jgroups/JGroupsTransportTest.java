@@ -11,6 +11,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import io.smqtt.ReloadResult;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.transport.BindFailedException;
@@ -120,6 +121,27 @@ class JGroupsTransportTest {
                 assertThat(wrong.peers).isEmpty();
                 assertThat(plain.peers).isEmpty();
                 assertThat(one.peers).hasSize(1);
+            }
+        }
+    }
+
+    @Test
+    void certificatesAreReadAgain() throws Exception {
+        X509Bundle before = authority();
+        X509Bundle after = authority();
+        ClusterTlsConfig first = certified("first", before, before);
+        ClusterTlsConfig second = certified("second", after, after);
+        List<Integer> ports = List.of(TransportNode.freePort(), TransportNode.freePort());
+        try (TransportNode one = new TransportNode("one", ports.get(0), ports, config -> config.tls(first))) {
+            try (TransportNode other = new TransportNode("other", ports.get(1), ports, config -> config.tls(second))) {
+                assertThat(other.peers).isEmpty(); // neither knows the other's authority
+
+                certified("first", after, after);
+                ReloadResult result = one.reload();
+
+                assertThat(result.failed()).isEmpty();
+                assertThat(result.reloaded()).hasSize(3);
+                awaitMeeting(one, other);
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.ReloadResult;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
 import java.io.IOException;
@@ -66,6 +67,10 @@ final class TransportNode implements ClusterTransport.Handler, AutoCloseable {
         } catch (IOException e) {
             return false;
         }
+    }
+
+    ReloadResult reload() {
+        return transport.reload();
     }
 
     void sendToAll(String text) {
