@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.config.ConfigBinder;
@@ -72,6 +73,11 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
         });
         if (program.legacy().managementPaths() && !broker.management().enabled()) {
             problems.add(origin("legacy.management-paths") + ": legacy.management-paths needs management.enabled");
+        }
+        if (broker.cluster().enabled()) {
+            for (String problem : ClusterModule.problems(broker.cluster())) {
+                problems.add(origin(problem.substring(0, problem.indexOf(':'))) + ": " + problem);
+            }
         }
         requireReadable("access.password-file", broker.access().passwordFile(), problems);
         requireReadable("access.acl-file", broker.access().aclFile(), problems);

@@ -80,6 +80,28 @@ class CommandLineTest {
         assertThat(err.toString(StandardCharsets.UTF_8)).contains(key, problem);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    bind: 127.0.0.1:0                              | cluster.bind          | port
+                    bind: 8.8.8.8:7800                             | cluster.bind          | takes cluster.tls
+                    bind: no.such.host.invalid:7800                | cluster.bind          | no such host
+                    seeds: [10.0.0.1]                              | cluster.seeds         | host:port
+                    secret: short                                  | cluster.secret        | at least 16 characters
+                    tls: {certificate: gone.pem, key: gone.key}    | cluster.tls.client-ca | must be set
+                    tls: {certificate: a, key: gone, client-ca: b} | cluster.tls.key       | gone
+                    """)
+    void aClusterThatCannotBeFormedIsRefusedWithItsKeyAndLine(String setting, String key, String problem)
+            throws IOException {
+        Files.writeString(
+                directory.resolve("cluster.yaml"), "cluster:\n  enabled: true\n  node-id: a\n  " + setting + "\n");
+
+        assertThat(run("config", "check", "--config", "cluster.yaml")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+
+        assertThat(err.toString(StandardCharsets.UTF_8).lines())
+                .anyMatch(line -> line.contains("cluster.yaml:4") && line.contains(key) && line.contains(problem));
+        assertThat(run("start", "--config", "cluster.yaml")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+    }
+
     @Test
     void secretsOfRegistriesComeFromFilesAndAreNotShown() throws IOException {
         Files.writeString(directory.resolve("token"), "very-secret\n");

@@ -102,31 +102,43 @@ public final class ClusterModule implements BrokerModule {
     }
 
     private static void requireUsable(ClusterConfig config) {
-        List<String> problems = new ArrayList<>();
-        boolean byName = config.discovery() != ClusterConfig.Discovery.STATIC;
-        if (byName && config.seeds().isEmpty()) {
-            problems.add("cluster.seeds: must hold the host name that stands for all nodes");
-        }
-        if (config.tls() == null && !isPrivate(config.bind())) {
-            problems.add("cluster.bind: is neither a loopback nor a private address, which takes cluster.tls");
-        }
+        List<String> problems = problems(config);
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }
     }
 
-    private static boolean isPrivate(String bind) {
-        try {
-            InetAddress address = InetAddress.getByName(bind.substring(0, bind.lastIndexOf(':')));
-            byte[] bytes = address.getAddress();
-            boolean uniqueLocal = bytes.length == 16 && (bytes[0] & 0xFE) == 0xFC;
-            return address.isLoopbackAddress()
-                    || address.isSiteLocalAddress()
-                    || address.isLinkLocalAddress()
-                    || uniqueLocal;
-        } catch (UnknownHostException e) {
-            throw new ConfigurationException("cluster.bind: there is no such host: " + bind);
+    /**
+     * Why a configuration cannot be followed. Looks up the host of {@link ClusterConfig#bind()}, and so may block.
+     *
+     * @param config the cluster's part of the configuration
+     * @return one sentence each, which begins with the key and a colon; none if it can be followed
+     */
+    public static List<String> problems(ClusterConfig config) {
+        List<String> problems = new ArrayList<>();
+        boolean byName = config.discovery() != ClusterConfig.Discovery.STATIC;
+        if (byName && config.seeds().isEmpty()) {
+            problems.add("cluster.seeds: must hold the host name that stands for all nodes");
         }
+        try {
+            InetAddress address = InetAddress.getByName(
+                    config.bind().substring(0, config.bind().lastIndexOf(':')));
+            if (config.tls() == null && !isPrivate(address)) {
+                problems.add("cluster.bind: is neither a loopback nor a private address, which takes cluster.tls");
+            }
+        } catch (UnknownHostException e) {
+            problems.add("cluster.bind: there is no such host: " + config.bind());
+        }
+        return problems;
+    }
+
+    private static boolean isPrivate(InetAddress address) {
+        byte[] bytes = address.getAddress();
+        boolean uniqueLocal = bytes.length == 16 && (bytes[0] & 0xFE) == 0xFC;
+        return address.isLoopbackAddress()
+                || address.isSiteLocalAddress()
+                || address.isLinkLocalAddress()
+                || uniqueLocal;
     }
 
     /** The node once it was started, for tests. */

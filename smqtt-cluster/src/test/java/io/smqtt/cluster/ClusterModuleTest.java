@@ -24,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
@@ -220,6 +221,17 @@ class ClusterModuleTest {
                 .qos(QoS.AT_LEAST_ONCE)
                 .retain(true)
                 .build();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "no.such.host.invalid:7800, cluster.bind: there is no such host",
+        "8.8.8.8:7800, cluster.bind: is neither a loopback nor a private address"
+    })
+    void anAddressThatCannotBeUsedIsNamed(String bind, String problem) {
+        ClusterConfig config = ClusterConfig.builder().nodeId("a").bind(bind).build();
+
+        assertThat(ClusterModule.problems(config)).singleElement().asString().startsWith(problem);
     }
 
     @Test
