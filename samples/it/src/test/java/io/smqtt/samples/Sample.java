@@ -106,7 +106,12 @@ final class Sample implements AutoCloseable {
     }
 
     static Mqtt5BlockingClient client(int port) {
+        return client(port, "");
+    }
+
+    static Mqtt5BlockingClient client(int port, String id) {
         return MqttClient.builder()
+                .identifier(id)
                 .useMqttVersion5()
                 .serverHost("127.0.0.1")
                 .serverPort(port)

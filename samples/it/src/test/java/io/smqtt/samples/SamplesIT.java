@@ -63,22 +63,22 @@ class SamplesIT {
 
     @Test
     void boot41ServesMqttAndWebFlux() throws Exception {
-        servesMqttAndHttp("boot-4.1");
+        servesMqttAndHttp("boot-4.1", "reactor-http-(nio|epoll|kqueue)-\\d+");
     }
 
     @Test
     void boot35ServesMqttAndTomcat() throws Exception {
-        servesMqttAndHttp("boot-3.5");
+        servesMqttAndHttp("boot-3.5", "http-nio-[^\"]*-exec-\\d+");
     }
 
-    private void servesMqttAndHttp(String name) throws Exception {
+    private void servesMqttAndHttp(String name, String httpThreads) throws Exception {
         try (Sample sample = Sample.java(
                 name,
                 directory,
                 Map.of(),
                 "--server.port=0",
                 "--server.address=127.0.0.1",
-                "--management.endpoints.web.exposure.include=health,metrics,smqtt,configprops",
+                "--management.endpoints.web.exposure.include=health,metrics,smqtt,configprops,threaddump",
                 "--management.endpoint.configprops.show-values=always",
                 "--smqtt.listeners.tcp.host=127.0.0.1",
                 "--smqtt.listeners.tcp.port=0")) {
@@ -106,6 +106,11 @@ class SamplesIT {
                         .contains("\"host\":\"127.0.0.1\"");
                 assertThat(Sample.get(http, "/actuator/metrics/smqtt.sessions.active"))
                         .contains("smqtt.sessions.active");
+                // both have dealt with requests: each with threads of its own
+                assertThat(Sample.get(http, "/actuator/threaddump"))
+                        .containsPattern("\"threadName\":\"smqtt-\\d+\"")
+                        .containsPattern("\"threadName\":\"" + httpThreads + "\"")
+                        .doesNotContainPattern("\"threadName\":\"reactor-tcp-");
             } finally {
                 device.disconnect();
             }
@@ -172,7 +177,9 @@ class SamplesIT {
                                 .contains("\"reachableNodes\":3")
                                 .contains("\"ready\":true"));
             }
-            clientsOfDifferentReplicasReachEachOther(nginx(mqtts, processes), https);
+            int front = nginx(mqtts, processes);
+            clientsOfDifferentReplicasReachEachOther(front, https);
+            aClientOfAStoppedReplicaIsServedByAnother(front, processes, https);
         } finally {
             end(processes);
         }
@@ -290,6 +297,48 @@ class SamplesIT {
         } finally {
             clients.forEach(Mqtt5BlockingClient::disconnect);
         }
+    }
+
+    private static void aClientOfAStoppedReplicaIsServedByAnother(
+            int front, List<Sample> processes, List<Integer> https) throws Exception {
+        Mqtt5BlockingClient client = Sample.client(front, "wanderer");
+        client.connect();
+        List<Integer> left = new ArrayList<>(https);
+        int replica = await().atMost(Sample.PATIENCE).until(() -> replicaOf("wanderer", https), found -> found >= 0);
+        left.remove(replica);
+        processes.get(replica).stop();
+        assertThat(processes.get(replica).awaitEnd()).isTrue();
+        await().atMost(Sample.PATIENCE).until(() -> !client.getState().isConnected());
+        for (int http : left) {
+            await().atMost(Sample.PATIENCE)
+                    .untilAsserted(() -> assertThat(Sample.get(http, "/actuator/smqtt/cluster"))
+                            .contains("\"reachableNodes\":2"));
+        }
+
+        await().atMost(Sample.PATIENCE).ignoreExceptions().untilAsserted(client::connect);
+        try (Mqtt5BlockingClient.Mqtt5Publishes done = client.publishes(MqttGlobalPublishFilter.ALL)) {
+            assertThat(replicaOf("wanderer", left)).isNotNegative();
+            client.subscribeWith()
+                    .topicFilter("done/#")
+                    .qos(MqttQos.AT_LEAST_ONCE)
+                    .send();
+            send(client, "work/again", "x");
+
+            assertThat(next(done)).isEqualTo("done/again X");
+        } finally {
+            client.disconnect();
+        }
+    }
+
+    /** Which of these replicas has the client's connection: an index, negative for none. */
+    private static int replicaOf(String clientId, List<Integer> https) throws Exception {
+        for (int i = 0; i < https.size(); i++) {
+            String clients = Sample.get(https.get(i), "/actuator/smqtt/clients?match=" + clientId);
+            if (clients.contains("\"connected\":true")) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     /** Starts nginx, which cannot choose a port itself: where somebody else was faster, on another one. */
