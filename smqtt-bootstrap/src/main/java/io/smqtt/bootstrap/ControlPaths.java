@@ -3,21 +3,26 @@ package io.smqtt.bootstrap;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.NetUtil;
 import io.smqtt.Broker;
 import io.smqtt.ClientDetails;
 import io.smqtt.ClientInfo;
 import io.smqtt.Explanation;
 import io.smqtt.metric.ManagementEndpoint;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.topic.InvalidTopicException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
  * What {@code bin/smqtt ctl} asks a running broker: its sessions, one of them, what would become of a message, and to end a
- * connection. Of this node. JSON, or text for people. Whoever has the token of the management port may ask.
+ * connection. Of this node. JSON, or text for people. Whoever has the token of the management port may ask. Parameters
+ * may also be the form in the body of a POST: identifiers and topics can be longer than the line of a request.
  */
 final class ControlPaths implements ManagementEndpoint {
 
@@ -25,6 +30,12 @@ final class ControlPaths implements ManagementEndpoint {
 
     /** Sessions in one answer, at most. */
     static final int MOST = 10_000;
+
+    /** Bytes of the sessions in one answer, at most: clients choose identifiers and user names of up to 64 KiB. */
+    static final int MOST_BYTES = 8 << 20;
+
+    /** Of a session as JSON, without the texts that its client chose. */
+    private static final int SESSION_BYTES = 300;
 
     private static final int DEFAULT_LIMIT = 100;
     private static final Mono<Answer> STARTING = Mono.just(Answer.text(503, "the broker is starting\n"));
@@ -37,17 +48,21 @@ final class ControlPaths implements ManagementEndpoint {
     }
 
     @Override
-    public Mono<Answer> answer(Request request) {
+    public Mono<Answer> answer(Request sent) {
         Broker running = broker;
         if (running == null) {
             return STARTING;
         }
         try {
+            Request request = withForm(sent);
             return switch (request.path()) {
-                case "/broker/clients" -> asked(request, "GET", clients(running, request));
-                case "/broker/client" -> asked(request, "GET", client(running, request));
-                case "/broker/explain" -> asked(request, "GET", explain(running, request));
-                case "/broker/disconnect" -> asked(request, "POST", disconnect(running, request));
+                case "/broker/clients" -> clients(running, request);
+                case "/broker/client" -> client(running, request);
+                case "/broker/explain" -> explain(running, request);
+                case "/broker/disconnect" ->
+                    request.method().equals("POST")
+                            ? disconnect(running, request)
+                            : Mono.just(Answer.text(405, "only POST\n"));
                 default ->
                     Mono.just(Answer.text(
                             404, "no such path; there are clients, client, explain and disconnect below /broker/\n"));
@@ -57,8 +72,19 @@ final class ControlPaths implements ManagementEndpoint {
         }
     }
 
-    private static Mono<Answer> asked(Request request, String method, Mono<Answer> answer) {
-        return request.method().equals(method) ? answer : Mono.just(Answer.text(405, "only " + method + "\n"));
+    private static Request withForm(Request request) {
+        if (request.body().isEmpty()) {
+            return request;
+        }
+        Map<String, String> parameters = new HashMap<>(request.parameters());
+        try {
+            new QueryStringDecoder(request.body(), false)
+                    .parameters()
+                    .forEach((name, values) -> parameters.putIfAbsent(name, values.get(0)));
+        } catch (IllegalArgumentException e) {
+            throw new BadDataException("the form is not encoded as it must be");
+        }
+        return new Request(request.method(), request.path(), parameters, request.forPeople(), "");
     }
 
     private static String required(Request request, String name) {
@@ -143,11 +169,35 @@ final class ControlPaths implements ManagementEndpoint {
         return Answer.text(200, lines);
     }
 
-    private static String json(Page page) {
+    static String json(Page page) {
+        List<ClientInfo> told = withinBytes(page.shown());
         ObjectNode root = Json.object().put("total", page.total());
+        root.put("truncated", told.size() < page.shown().size());
         ArrayNode clients = root.putArray("clients");
-        page.shown().forEach(client -> put(clients.addObject(), client));
+        told.forEach(client -> put(clients.addObject(), client));
         return root.toString();
+    }
+
+    /** As many, from the first, as have room in an answer of JSON. */
+    static List<ClientInfo> withinBytes(List<ClientInfo> clients) {
+        long bytes = 0;
+        for (int i = 0; i < clients.size(); i++) {
+            ClientIdentity identity = clients.get(i).identity();
+            bytes += SESSION_BYTES + jsonBytes(identity.clientId()) + jsonBytes(identity.userName());
+            if (bytes > MOST_BYTES) {
+                return clients.subList(0, i);
+            }
+        }
+        return clients;
+    }
+
+    private static long jsonBytes(@Nullable String text) {
+        long bytes = 0;
+        for (int i = 0; text != null && i < text.length(); i++) {
+            char c = text.charAt(i);
+            bytes += c < ' ' ? 6 : c == '"' || c == '\\' ? 2 : c < 0x80 ? 1 : 3;
+        }
+        return bytes;
     }
 
     private static void put(ObjectNode node, ClientInfo client) {

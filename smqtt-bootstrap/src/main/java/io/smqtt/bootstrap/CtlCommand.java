@@ -65,6 +65,9 @@ final class CtlCommand implements Runnable {
             } catch (RefusedException e) {
                 surroundings.err().println("smqtt: " + client.base() + " says: " + e.text());
                 return ExitCode.UNEXPECTED;
+            } catch (TokenFileException e) {
+                surroundings.err().println("smqtt: " + e.getMessage());
+                return ExitCode.UNEXPECTED;
             } catch (IOException e) {
                 surroundings.err().println("smqtt: no answer from " + client.base() + ": " + e.getMessage());
                 return ExitCode.UNEXPECTED;

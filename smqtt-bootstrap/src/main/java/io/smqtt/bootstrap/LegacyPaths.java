@@ -103,10 +103,11 @@ final class LegacyPaths implements ManagementEndpoint {
     }
 
     private static Mono<Answer> connections(Broker running) {
-        return running.clients()
-                .take(MOST)
-                .collect(JsonNodeFactory.instance::arrayNode, LegacyPaths::add)
-                .map(all -> Answer.json(all.toString()));
+        return running.clients().take(MOST).collectList().map(all -> {
+            ArrayNode told = JsonNodeFactory.instance.arrayNode();
+            ControlPaths.withinBytes(all).forEach(client -> add(told, client));
+            return Answer.json(told.toString());
+        });
     }
 
     private static void add(ArrayNode all, ClientInfo client) {

@@ -11,8 +11,11 @@ import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import javax.net.ssl.HttpsURLConnection;
 import org.jspecify.annotations.Nullable;
@@ -22,16 +25,27 @@ final class ManagementClient {
 
     private static final int PATIENCE_MILLIS = 10_000;
     private static final String MADE_TOKEN = "management.token";
+    private static final String FORM = "application/x-www-form-urlencoded";
+
+    /** Longer questions are sent as a form: a request's line may have 2,048 bytes there. */
+    private static final int MAX_PATH_CHARS = 1_500;
 
     private final URI base;
     private final @Nullable Path tokenFile;
     private final @Nullable Path madeToken;
     private final @Nullable Path authorities;
     private final boolean pinned;
+    private final boolean other;
 
     private ManagementClient(
-            URI base, @Nullable Path tokenFile, @Nullable Path madeToken, @Nullable Path authorities, boolean pinned) {
+            URI base,
+            boolean other,
+            @Nullable Path tokenFile,
+            @Nullable Path madeToken,
+            @Nullable Path authorities,
+            boolean pinned) {
         this.base = base;
+        this.other = other;
         this.tokenFile = tokenFile;
         this.madeToken = madeToken;
         this.authorities = authorities;
@@ -43,7 +57,8 @@ final class ManagementClient {
      *
      * @param management the configuration
      * @param url where the management port is instead, or null
-     * @param tokenFile the file that holds the token instead, or null
+     * @param tokenFile the file that holds the token instead, or null; with a URL the only one: that broker is not to get the
+     *     token of the configuration
      * @param authorities the file of certificates that the port's is verified against instead, or null
      * @param directory what the files are relative to
      * @param data where the broker of the configuration keeps the token that it made itself; taken for what always
@@ -63,10 +78,12 @@ final class ManagementClient {
         String base = url == null ? scheme + reachable(management.host()) + ":" + management.port() : url;
         boolean pinned = url == null && authorities == null && tls != null;
         Path trusted = authorities == null ? null : directory.resolve(authorities);
+        Path configured = url == null ? management.tokenFile() : null; // nobody else is to get it
         return new ManagementClient(
                 parse(base.replaceAll("/+$", "")),
-                tokenFile == null ? management.tokenFile() : directory.resolve(tokenFile),
-                url == null ? data.resolve(MADE_TOKEN) : null, // nobody else is to get it
+                url != null,
+                tokenFile == null ? configured : directory.resolve(tokenFile),
+                url == null ? data.resolve(MADE_TOKEN) : null,
                 pinned && tls != null ? tls.certificate() : trusted,
                 pinned);
     }
@@ -106,6 +123,26 @@ final class ManagementClient {
     }
 
     /**
+     * What somebody between here and the broker would see. Blocks while the host's address is looked up.
+     *
+     * @return null if no token goes over a network in the clear, else one sentence for people
+     */
+    @Nullable
+    String warning() {
+        if (tokenFile == null || !"http".equalsIgnoreCase(base.getScheme())) {
+            return null;
+        }
+        try {
+            if (InetAddress.getByName(base.getHost()).isLoopbackAddress()) {
+                return null;
+            }
+        } catch (UnknownHostException e) {
+            return null; // it will not be asked
+        }
+        return "the token goes to " + base + " in the clear; with management.tls there, https keeps it";
+    }
+
+    /**
      * Asks.
      *
      * @param path begins with a slash
@@ -120,16 +157,19 @@ final class ManagementClient {
     /**
      * Asks.
      *
-     * @param method of HTTP; nothing is sent as a body
+     * @param method of HTTP; a query too long for the line of a request is sent by POST, as a form
      * @param path begins with a slash
      * @param accept the type of the answer that is wanted
      * @return the text of the answer
      * @throws RefusedException if the answer is none of success
+     * @throws TokenFileException if nobody was asked, because the token cannot be read
      * @throws IOException if there is no answer; its message is for people
      */
     String ask(String method, String path, String accept) throws IOException {
         String token = token(path);
-        URL url = URI.create(base + path).toURL();
+        int query = path.length() > MAX_PATH_CHARS ? path.indexOf('?') : -1;
+        URL url =
+                URI.create(base + (query < 0 ? path : path.substring(0, query))).toURL();
         if (!(url.openConnection() instanceof HttpURLConnection connection)) {
             throw new IOException("it is not asked by HTTP");
         }
@@ -139,17 +179,26 @@ final class ManagementClient {
         connection.setConnectTimeout(PATIENCE_MILLIS);
         connection.setReadTimeout(PATIENCE_MILLIS);
         connection.setInstanceFollowRedirects(false); // nobody else is to get the token
-        connection.setRequestMethod(method);
+        connection.setRequestMethod(query < 0 ? method : "POST");
         connection.setRequestProperty("Accept", accept);
         if (token != null) {
             connection.setRequestProperty("Authorization", "Bearer " + token);
+        }
+        if (query >= 0) {
+            connection.setRequestProperty("Content-Type", FORM);
+            connection.setDoOutput(true);
+            try (var form = connection.getOutputStream()) {
+                form.write(path.substring(query + 1).getBytes(StandardCharsets.US_ASCII));
+            }
         }
         int status = connection.getResponseCode();
         boolean good = status == HttpURLConnection.HTTP_OK;
         try (var stream = good ? connection.getInputStream() : connection.getErrorStream()) {
             String body = stream == null ? "" : new String(stream.readAllBytes(), StandardCharsets.UTF_8);
             if (!good) {
-                throw new RefusedException(status, body.strip());
+                boolean noToken = status == HttpURLConnection.HTTP_UNAUTHORIZED && token == null && other;
+                throw new RefusedException(
+                        status, body.strip() + (noToken ? " (with --url, --token-file names its file)" : ""));
             }
             return body;
         }
@@ -168,11 +217,42 @@ final class ManagementClient {
         try {
             token = Files.readString(file, StandardCharsets.UTF_8).strip();
         } catch (IOException e) {
-            throw new IOException("the token file " + file + " cannot be read", e);
+            throw new TokenFileException(unreadable(file, tokenFile == null, e), e);
         }
         if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-            throw new IOException("the token file " + file + " does not hold one line of visible ASCII characters");
+            throw new TokenFileException(
+                    "the token file " + file + " does not hold one line of visible ASCII characters", null);
         }
         return token;
+    }
+
+    /** Why there is no token, and what to do, for people. */
+    static String unreadable(Path file, boolean made, IOException cause) {
+        if (cause instanceof AccessDeniedException) {
+            return "the token file " + file + " cannot be read by this user: ask as " + owner(file)
+                    + ", or name a file of your own by --token-file";
+        }
+        if (made && cause instanceof NoSuchFileException) {
+            return "the token file " + file
+                    + " cannot be read, there is none: the broker makes it when it starts with that data "
+                    + "directory, and none with storage.kind: memory; else set management.token-file, or name the file "
+                    + "by --token-file";
+        }
+        String reason = cause instanceof NoSuchFileException ? "there is none" : String.valueOf(cause.getMessage());
+        return "the token file " + file + " cannot be read: " + reason
+                + "; management.token-file or --token-file names it";
+    }
+
+    /** The user who may read it, as far as this one may know. */
+    private static String owner(Path file) {
+        Path folder = file.toAbsolutePath().getParent();
+        for (Path known : folder == null ? List.of(file) : List.of(file, folder)) {
+            try {
+                return Files.getOwner(known).getName();
+            } catch (IOException | UnsupportedOperationException e) {
+                // the folder's is the same where the broker made the file
+            }
+        }
+        return "the user that the broker runs as";
     }
 }

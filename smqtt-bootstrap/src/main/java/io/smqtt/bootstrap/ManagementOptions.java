@@ -24,8 +24,10 @@ final class ManagementOptions {
     @Option(
             names = "--token-file",
             paramLabel = "FILE",
-            description =
-                    "Holds the token. Default: management.token-file, else management.token of the data directory.")
+            description = {
+                "Holds the token. Default: management.token-file, else management.token of the data directory;",
+                "with --url none: no other broker gets the token of this one."
+            })
     @Nullable
     String tokenFile;
 
@@ -51,13 +53,18 @@ final class ManagementOptions {
     ManagementClient client(ConfigOptions options, Surroundings surroundings) {
         BrokerConfig config = options.load(surroundings).broker();
         try {
-            return ManagementClient.of(
+            ManagementClient client = ManagementClient.of(
                     config.management(),
                     url,
                     tokenFile,
                     authorities,
                     surroundings.directory(),
                     config.storage().dir());
+            String warning = client.warning();
+            if (warning != null) {
+                surroundings.err().println("smqtt: " + warning);
+            }
+            return client;
         } catch (IllegalArgumentException e) {
             throw new ParameterException(Objects.requireNonNull(command).commandLine(), e.getMessage());
         }

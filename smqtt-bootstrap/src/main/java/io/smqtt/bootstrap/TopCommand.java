@@ -60,6 +60,9 @@ final class TopCommand implements Callable<Integer> {
         try {
             show(client);
             return ExitCode.OK;
+        } catch (TokenFileException e) {
+            surroundings.err().println("smqtt: " + e.getMessage());
+            return ExitCode.UNEXPECTED;
         } catch (IOException e) {
             surroundings.err().println("smqtt: no metrics from " + client.base() + ": " + e.getMessage());
             return ExitCode.UNEXPECTED;

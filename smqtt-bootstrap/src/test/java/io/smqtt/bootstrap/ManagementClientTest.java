@@ -10,14 +10,17 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ManagementClientTest {
@@ -26,6 +29,8 @@ class ManagementClientTest {
     Path directory;
 
     private final AtomicReference<String> authorization = new AtomicReference<>();
+    private final AtomicReference<String> asked = new AtomicReference<>();
+    private final AtomicReference<String> form = new AtomicReference<>();
     private HttpServer server;
 
     @BeforeEach
@@ -33,6 +38,8 @@ class ManagementClientTest {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", exchange -> {
             authorization.set(exchange.getRequestHeaders().getFirst("Authorization"));
+            asked.set(exchange.getRequestMethod() + " " + exchange.getRequestURI());
+            form.set(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
             String path = exchange.getRequestURI().getPath();
             byte[] body = ("at " + path + "\n").getBytes(StandardCharsets.UTF_8);
             if (path.equals("/away")) {
@@ -97,10 +104,64 @@ class ManagementClientTest {
     }
 
     @Test
+    void theTokenOfTheConfigurationIsForItsBrokerAlone() throws IOException {
+        ManagementConfig config = ManagementConfig.builder()
+                .tokenFile(Files.writeString(directory.resolve("configured"), "other"))
+                .build();
+
+        ManagementClient.of(config, url(), null, null, directory, directory).get("/broker/clients", "text/plain");
+
+        assertThat(authorization).hasNullValue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "http://192.0.2.1:18083,token,true",
+        "HTTP://192.0.2.1:18083,token,true",
+        "http://[2001:db8::1]:18083,token,true",
+        "https://192.0.2.1:18083,token,false",
+        "http://192.0.2.1:18083,,false",
+        "http://127.0.0.1:18083,token,false",
+        "http://[::1]:18083,token,false",
+        "http://localhost:18083,token,false"
+    })
+    void aTokenInTheClearOverANetworkIsToldOf(String url, @Nullable String tokenFile, boolean told) {
+        String warning = ManagementClient.of(ManagementConfig.defaults(), url, tokenFile, null, directory, directory)
+                .warning();
+
+        assertThat(String.valueOf(warning).contains("in the clear")).isEqualTo(told);
+    }
+
+    @Test
+    void questionsThatAreTooLongForALineAreSentAsAForm() throws IOException {
+        String id = "%C3%A4".repeat(60_000);
+
+        client(null).get("/broker/client?id=short", "text/plain");
+        assertThat(asked).hasValue("GET /broker/client?id=short");
+        client(null).get("/broker/client?id=" + id, "text/plain");
+        assertThat(asked).hasValue("POST /broker/client");
+        assertThat(form).hasValue("id=" + id);
+    }
+
+    @Test
+    void whyThereIsNoTokenIsToldWithWhatToDo() throws IOException {
+        ManagementClient own = ManagementClient.of(ManagementConfig.defaults(), null, null, null, directory, directory);
+        assertThatThrownBy(() -> own.get("/broker/clients", "text/plain"))
+                .isInstanceOf(TokenFileException.class)
+                .hasMessageContainingAll("storage.kind: memory", "management.token-file", "--token-file");
+
+        Path file = directory.resolve("management.token");
+        assertThat(ManagementClient.unreadable(file, true, new AccessDeniedException("x")))
+                .contains("ask as " + Files.getOwner(directory).getName(), "--token-file");
+        assertThat(ManagementClient.unreadable(Path.of("/missing/folder/token"), true, new AccessDeniedException("x")))
+                .contains("ask as the user that the broker runs as");
+    }
+
+    @Test
     void anythingButSuccessIsToldWithItsText() {
         assertThatThrownBy(() -> client(null).get("/secret", "text/plain"))
                 .isInstanceOf(IOException.class)
-                .hasMessage("it answered 401: at /secret");
+                .hasMessage("it answered 401: at /secret (with --url, --token-file names its file)");
         assertThatThrownBy(() -> client(null).get("/away", "text/plain"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("302");

@@ -43,8 +43,9 @@ class CtlIT {
             assertThat(ctl(broker, 0, "clients", "--match", "dev", "--json"))
                     .singleElement()
                     .asString()
-                    .startsWith("{\"total\":1,\"clients\":[{\"clientId\":\"device-7\",\"userName\":null,"
-                            + "\"connected\":true,\"address\":\"127.0.0.1:");
+                    .startsWith(
+                            "{\"total\":1,\"truncated\":false,\"clients\":[{\"clientId\":\"device-7\",\"userName\":null,"
+                                    + "\"connected\":true,\"address\":\"127.0.0.1:");
             assertThat(String.join("\n", ctl(broker, 0, "client", "display\u0007")))
                     .containsPattern("display\\\\u0007  online  - +127\\.0\\.0\\.1:\\d+  tcp +5 +1 +0 +0")
                     .contains("keep alive: 60 s, session expires: 3600 s after its connection")
@@ -70,6 +71,23 @@ class CtlIT {
     }
 
     @Test
+    void identifiersAreAskedForThatAreLongerThanTheLineOfARequest() throws Exception {
+        Files.writeString(directory.resolve("acl"), "topic readwrite #\n");
+        String id = "ä".repeat(30_000);
+        try (BrokerProcess broker = start();
+                RawClient client = RawClient.to(broker.address("tcp"), ProtocolVersion.MQTT_5)) {
+            client.connect(ConnectBytes.of(id).keepAlive(60).persistent(3600));
+
+            assertThat(ctl(broker, 0, "client", id, "--json"))
+                    .singleElement()
+                    .asString()
+                    .contains("\"clientId\":\"" + id + "\"");
+            assertThat(ctl(broker, 0, "disconnect", id)).containsExactly("disconnected");
+            client.expectDisconnect(ReasonCode.ADMINISTRATIVE_ACTION);
+        }
+    }
+
+    @Test
     void nobodyAsksWithoutTheTokenAndWhatIsWrongIsRefused() throws Exception {
         Files.writeString(directory.resolve("acl"), "topic readwrite #\n");
         try (BrokerProcess broker = start()) {
@@ -80,7 +98,7 @@ class CtlIT {
             assertThat(status(broker, "POST", "disconnect?id=x", "")).isEqualTo(401);
             assertThat(status(broker, "GET", "clients", "wrong-wrong-wrong")).isEqualTo(401);
             assertThat(status(broker, "GET", "clients", token)).isEqualTo(200);
-            assertThat(status(broker, "POST", "clients", token)).isEqualTo(405);
+            assertThat(status(broker, "PUT", "clients", token)).isEqualTo(405);
             assertThat(status(broker, "GET", "disconnect?id=x", token)).isEqualTo(405);
             assertThat(status(broker, "GET", "clients?limit=0", token)).isEqualTo(400);
             assertThat(status(broker, "GET", "client", token)).isEqualTo(400);

@@ -69,7 +69,7 @@ final class MoquetteMapper {
                     "access.acl-file",
                     "the same syntax; a rule above all users is for everybody and becomes a pattern, and what Moquette does not grant "
                             + "because of a # or of deny in a rule is named",
-                    MoquetteMapper::acl),
+                    MoquetteMapper::keep),
             new Rule<>("authenticator_class", Outcome.NONE, "", NO_CLASS, MoquetteMapper::keep),
             new Rule<>("authorizator_class", Outcome.NONE, "", NO_CLASS, MoquetteMapper::keep),
             none("authenticator.db.*", NO_CLASS),
@@ -221,8 +221,12 @@ final class MoquetteMapper {
         } else {
             draft.set("access.allow-anonymous", String.valueOf(open), anonymous);
         }
+        OldSetting acl = kept("acl_file"); // the last line counts
+        if (acl != null) {
+            acl(acl);
+        }
         OldSetting authorizer = kept("authorizator_class");
-        if (authorizer != null && kept("acl_file") != null) {
+        if (authorizer != null && acl != null) {
             draft.note(
                     authorizer,
                     Outcome.UNGUARDED,
@@ -233,10 +237,6 @@ final class MoquetteMapper {
     }
 
     private void acl(OldSetting setting) {
-        keep(setting);
-        if (setting.value().isEmpty()) {
-            return;
-        }
         String path = draft.path(setting, home);
         if (!Files.isRegularFile(Path.of(path)) || !rules(OldFile.read(Path.of(path), setting.value()))) {
             draft.set("access.acl-file", path, setting);

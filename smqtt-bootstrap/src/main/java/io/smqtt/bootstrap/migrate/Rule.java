@@ -9,7 +9,7 @@ import java.util.function.BiConsumer;
  * @param key the key of the other broker; one that ends in {@code *} stands for all that begin so
  * @param outcome how it maps
  * @param target our keys, for people; empty where there is none
- * @param advice what differs and what to do; empty where the outcome is the same
+ * @param advice what differs and what to do; may be empty, and is for the table only, where the outcome is the same
  * @param action takes the value over
  * @param <M> the mapper
  */

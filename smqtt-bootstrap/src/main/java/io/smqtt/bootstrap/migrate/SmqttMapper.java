@@ -6,6 +6,8 @@ import static io.smqtt.bootstrap.migrate.Rule.none;
 import static io.smqtt.bootstrap.migrate.Rule.same;
 
 import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.InfluxConfig;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.TopicFilter;
 import java.nio.file.Path;
@@ -38,6 +40,11 @@ final class SmqttMapper {
                     + "old store holds is not moved";
     private static final String NO_RULES =
             "there is no rule engine; a PublishInterceptor when embedded, or a client that " + "subscribes";
+
+    private static final String PASSWORD_OF_INFLUX =
+            "it is not written: put it into a file that the variable SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE names";
+    private static final long LEAST_STEP = 10;
+    private static final long MOST_STEP = 3_600;
 
     static final RuleTable<SmqttMapper> RULES = new RuleTable<>(List.of(
             same("logLevel", "logging.level", SmqttMapper::logLevel),
@@ -123,13 +130,24 @@ final class SmqttMapper {
                     SmqttMapper::keep),
             same("meter.influxdb.uri", "management.influx.url", SmqttMapper::keep),
             same("meter.influxdb.db", "management.influx.database", SmqttMapper::keep),
-            same("meter.influxdb.userName", "management.influx.user", SmqttMapper::keep),
-            differs(
-                    "meter.influxdb.password",
-                    "management.influx.password",
-                    "it is not written: put it into a file that the variable SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE names",
+            new Rule<>(
+                    "meter.influxdb.userName",
+                    Outcome.SAME,
+                    "management.influx.user",
+                    "with its password only",
                     SmqttMapper::keep),
-            same("meter.influxdb.step", "management.influx.interval", SmqttMapper::keep),
+            new Rule<>(
+                    "meter.influxdb.password", // noted where it counts
+                    Outcome.SAME,
+                    "management.influx.password",
+                    PASSWORD_OF_INFLUX,
+                    SmqttMapper::keep),
+            new Rule<>(
+                    "meter.influxdb.step",
+                    Outcome.SAME,
+                    "management.influx.interval",
+                    "10 seconds to one hour; 10 seconds where it is no whole number",
+                    SmqttMapper::keep),
             same("auth.fixed.username", "access.password-file", SmqttMapper::keep),
             same("auth.fixed.password", "access.password-file", SmqttMapper::keep),
             new Rule<>(
@@ -368,16 +386,19 @@ final class SmqttMapper {
     /** The old broker sent to InfluxDB only where the type said so, at least every ten seconds. */
     private void meters() {
         OldSetting type = kept("meter.meterType");
-        OldSetting uri = kept("meter.influxdb.uri");
-        OldSetting database = kept("meter.influxdb.db");
-        OldSetting user = kept("meter.influxdb.userName");
-        OldSetting password = kept("meter.influxdb.password");
-        OldSetting step = kept("meter.influxdb.step");
         boolean on = type != null && type.value().strip().equalsIgnoreCase("INFLUXDB");
-        if (!on || uri == null) {
-            for (OldSetting unused : new OldSetting[] {uri, database, user, step}) {
+        OldSetting uri = filled("uri");
+        OldSetting database = filled("db");
+        OldSetting user = filled("userName");
+        OldSetting password = filled("password");
+        OldSetting step = filled("step");
+        boolean usable = uri != null && isUrl(uri.value().strip());
+        if (!on || uri == null || !usable) {
+            for (OldSetting unused : new OldSetting[] {uri, database, user, password, step}) {
                 if (unused != null) {
-                    draft.note(unused, Outcome.NONE, on ? "there is no uri" : "meterType is not INFLUXDB in this file");
+                    String why =
+                            uri == null ? "there is no uri" : "the uri must begin with http:// or https:// and a host";
+                    draft.note(unused, Outcome.NONE, on ? why : "meterType is not INFLUXDB in this file");
                 }
             }
             return;
@@ -389,11 +410,47 @@ final class SmqttMapper {
         if (user != null && password != null) {
             draft.set("management.influx.user", user.value().strip(), user);
             draft.secret("management.influx.password", password.value(), password);
+            draft.note(password, Outcome.DIFFERENT, "management.influx.password: " + PASSWORD_OF_INFLUX);
+        } else if (user != null) {
+            draft.note(user, Outcome.NONE, "there is no password with it, so that none is sent");
+        } else if (password != null) {
+            draft.note(password, Outcome.NONE, "there is no userName with it, so that none is sent");
         }
-        if (step == null) {
-            draft.byDefault("management.influx.interval", "10s", "the former default");
-        } else {
-            draft.set("management.influx.interval", Math.max(10, draft.number(step)) + "s", step);
+        step(step);
+    }
+
+    private void step(@Nullable OldSetting step) {
+        if (step != null) {
+            try {
+                long seconds = Long.parseLong(step.value().strip());
+                long ours = Math.min(MOST_STEP, Math.max(LEAST_STEP, seconds));
+                draft.set("management.influx.interval", ours + "s", step);
+                if (seconds > MOST_STEP) {
+                    draft.note(step, Outcome.DIFFERENT, "management.influx.interval: one hour is the most");
+                }
+                return;
+            } catch (NumberFormatException e) {
+                draft.note(step, Outcome.NONE, "it is no whole number of seconds; management.influx.interval is 10s");
+            }
+        }
+        draft.byDefault("management.influx.interval", LEAST_STEP + "s", "the former default");
+    }
+
+    /** A key of InfluxDB's; one that is blank is as if it were not there, and is told. */
+    private @Nullable OldSetting filled(String name) {
+        OldSetting setting = kept.get(RuleTable.folded("meter.influxdb." + name));
+        if (setting == null || !setting.value().isBlank()) {
+            return setting;
+        }
+        draft.note(setting, Outcome.NONE, "it is blank");
+        return null;
+    }
+
+    private static boolean isUrl(String text) {
+        try {
+            return InfluxConfig.of(text).url().equals(text);
+        } catch (ConfigurationException e) {
+            return false;
         }
     }
 

@@ -386,6 +386,65 @@ class MigrationTest {
                         "smqtt.meter.influxdb.uri: not taken over; meterType is not INFLUXDB in this file"));
     }
 
+    @Test
+    void influxIsTakenWithItsUserOrItIsSaidWhatIsMissing() throws IOException {
+        Migration whole = influx("uri=http://h:8086", "db=d", "userName=u", "password=s3cret", "step=7200");
+        assertThat(whole.settings("x"))
+                .containsEntry("management.influx.url", "http://h:8086")
+                .containsEntry("management.influx.database", "d")
+                .containsEntry("management.influx.user", "u")
+                .containsEntry("management.influx.interval", "3600s");
+        assertThat(whole.notes())
+                .anyMatch(note -> note.contains("password: differs; management.influx.password: it is not written"))
+                .anyMatch(note -> note.contains("step: differs; management.influx.interval: one hour"));
+
+        Migration user = influx("uri=http://h:8086", "db=   ", "userName=u", "step=often");
+        assertThat(user.settings("x"))
+                .containsEntry("management.influx.interval", "10s")
+                .doesNotContainKeys("management.influx.user", "management.influx.database");
+        assertThat(user.notes())
+                .anyMatch(note -> note.contains("influxdb.userName: not taken over; there is no password"))
+                .anyMatch(note -> note.contains("influxdb.db: not taken over; it is blank"))
+                .anyMatch(note -> note.contains("influxdb.step: not taken over; it is no whole number"));
+
+        assertThat(influx("uri=http://h:8086", "password=s3cret").notes())
+                .anyMatch(note -> note.contains("influxdb.password: not taken over; there is no userName"))
+                .noneMatch(note -> note.contains("put it into a file"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"   ,there is no uri", "localhost:8086,the uri must begin with http"})
+    void influxWithoutAUsableUriIsNotTaken(String uri, String why) throws IOException {
+        Migration migration = influx("uri=" + (uri == null ? "\\u0020" : uri), "db=d", "password=s3cret");
+
+        assertThat(migration.settings("x").keySet()).noneMatch(key -> key.startsWith("management.influx"));
+        assertThat(migration.notes())
+                .anyMatch(note -> note.contains("influxdb.uri: not taken over"))
+                .anyMatch(note -> note.contains("influxdb.db: not taken over; " + why))
+                .anyMatch(note -> note.contains("influxdb.password: not taken over; " + why));
+    }
+
+    @Test
+    void thePasswordForInfluxIsNotAskedForWhereTheTypeIsAnother() throws IOException {
+        assertThat(properties("smqtt.meter.meterType=PROMETHEUS", "smqtt.meter.influxdb.password=s3cret")
+                        .notes())
+                .anyMatch(note -> note.contains("influxdb.password: not taken over; meterType is not INFLUXDB"))
+                .noneMatch(note -> note.contains("put it into a file"));
+    }
+
+    private Migration influx(String... settings) throws IOException {
+        return properties(Stream.concat(
+                        Stream.of("smqtt.meter.meterType=INFLUXDB"),
+                        Stream.of(settings)
+                                .map(setting -> "smqtt.meter.influxdb." + setting.replace("=   ", "=\\u0020")))
+                .toArray(String[]::new));
+    }
+
+    private Migration properties(String... lines) throws IOException {
+        Path file = Files.writeString(directory.resolve("old.properties"), String.join("\n", lines) + "\n");
+        return Migration.read(file, "old.properties", null);
+    }
+
     /** Opening a pipe waits for somebody who writes. */
     @Test
     @Timeout(60)
@@ -466,6 +525,27 @@ class MigrationTest {
                 .hasSize(2)
                 .anyMatch(note -> note.startsWith("config/acl.conf:2: NOT ENFORCED; Moquette takes a #"))
                 .anyMatch(note -> note.startsWith("config/acl.conf:4: NOT ENFORCED; Moquette knows no denying rule"));
+    }
+
+    @Test
+    void ofTwoAccessFilesOfMoquetteTheLastCounts() throws IOException {
+        Path open = Files.writeString(directory.resolve("open.conf"), "topic readwrite a/+\ntopic deny b\n");
+        Path guarded = Files.writeString(directory.resolve("guarded.conf"), "user anna\ntopic read a/+\n");
+
+        Migration migration = read("host 127.0.0.1", "acl_file open.conf", "acl_file guarded.conf");
+        assertThat(migration.settings("x")).containsEntry("access.acl-file", guarded.toString());
+        assertThat(migration.accessFileKeys()).isEmpty();
+        assertThat(migration.notes()).noneMatch(note -> note.startsWith("open.conf"));
+
+        Migration swapped = read("host 127.0.0.1", "acl_file guarded.conf", "acl_file open.conf");
+        assertThat(swapped.settings("x")).containsEntry("access.acl-file", "x.acl");
+        swapped.writeAccessFiles(directory, "x", false);
+        assertThat(directory.resolve("x.acl")).hasContent("pattern readwrite a/+\npattern deny b\n");
+
+        Files.delete(open);
+        assertThat(read("host 127.0.0.1", "acl_file open.conf", "acl_file guarded.conf")
+                        .settings("x"))
+                .containsEntry("access.acl-file", guarded.toString());
     }
 
     @Test
