@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** What the store does. Told on the store's thread once per commit, which holds many messages under load. */
@@ -25,7 +24,9 @@ final class StoreMeters {
     private final Timer kept;
     private final Timer failed;
     private volatile StoreFigures figures = NOTHING;
-    private final boolean present;
+    private volatile double free = Double.NaN;
+    private volatile double total = Double.NaN;
+    private final @Nullable File volume;
 
     /**
      * Creates meters.
@@ -34,7 +35,7 @@ final class StoreMeters {
      * @param directory where the broker's store has its files, or null without one
      */
     StoreMeters(MeterRegistry registry, @Nullable Path directory) {
-        this.present = directory != null;
+        volume = directory == null ? null : directory.toFile();
         kept = commits(registry, "kept");
         failed = commits(registry, "failed");
         FunctionCounter.builder("smqtt.store.operations", operations, LongAdder::sum)
@@ -48,18 +49,8 @@ final class StoreMeters {
         gauge("smqtt.store.disk", "what the store's files take", StoreFigures::diskBytes)
                 .baseUnit("bytes")
                 .register(registry);
-        volume(
-                registry,
-                "smqtt.store.disk.free",
-                "room left where the store's files are",
-                directory,
-                File::getUsableSpace);
-        volume(
-                registry,
-                "smqtt.store.disk.total",
-                "size of the file system where they are",
-                directory,
-                File::getTotalSpace);
+        room(registry, "smqtt.store.disk.free", "room left where the store's files are", meters -> meters.free);
+        room(registry, "smqtt.store.disk.total", "size of the file system where they are", meters -> meters.total);
         counter(registry, "smqtt.store.submitted", "rows that were given to the store", StoreFigures::submittedBytes);
         counter(
                 registry,
@@ -73,15 +64,9 @@ final class StoreMeters {
         return storage.kind() == StorageConfig.Kind.MEMORY ? null : storage.dir();
     }
 
-    /** What the file system says; NaN if there is none. */
-    private static void volume(
-            MeterRegistry registry,
-            String name,
-            String description,
-            @Nullable Path directory,
-            ToLongFunction<File> value) {
-        File file = directory == null ? null : directory.toFile();
-        Gauge.builder(name, () -> file == null || file.getTotalSpace() == 0 ? Double.NaN : value.applyAsLong(file))
+    /** What the file system said when the store was last looked at; NaN before, and if there is none. */
+    private void room(MeterRegistry registry, String name, String description, ToDoubleFunction<StoreMeters> value) {
+        Gauge.builder(name, this, value)
                 .description(description)
                 .baseUnit("bytes")
                 .register(registry);
@@ -121,13 +106,20 @@ final class StoreMeters {
         }
     }
 
+    /** Asks the file system, too, on the store's thread: who shows meters must not wait for a volume that hangs. */
     void measured(StoreFigures latest) {
         figures = latest;
+        File file = volume;
+        if (file != null) {
+            long size = file.getTotalSpace();
+            free = size == 0 ? Double.NaN : file.getUsableSpace();
+            total = size == 0 ? Double.NaN : size;
+        }
     }
 
     /** Whether the broker has a store. */
     boolean isPresent() {
-        return present;
+        return volume != null;
     }
 
     /** Whether the store took operations when it was last looked at. */

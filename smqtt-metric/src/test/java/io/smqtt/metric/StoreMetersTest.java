@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.smqtt.spi.StoreFigures;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is said of the volume that the store is on, and when that is asked for. */
+class StoreMetersTest {
+
+    private static final StoreFigures FIGURES = new StoreFigures(true, 0, 0, 0, 0);
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    @TempDir
+    Path directory;
+
+    private double bytes(String name) {
+        return registry.get(name).gauge().value();
+    }
+
+    /** A volume that hangs must not hang who scrapes: the directory that is gone stands for it. */
+    @Test
+    void theVolumeIsAskedWithTheFiguresOfTheStoreOnly() throws IOException {
+        Path volume = Files.createDirectory(directory.resolve("store"));
+        StoreMeters meters = new StoreMeters(registry, volume);
+        assertThat(bytes("smqtt.store.disk.free")).isNaN();
+        assertThat(bytes("smqtt.store.disk.total")).isNaN();
+
+        meters.measured(FIGURES);
+        double total = bytes("smqtt.store.disk.total");
+        double free = bytes("smqtt.store.disk.free");
+        assertThat(total).isPositive();
+        assertThat(free).isBetween(0.0, total);
+
+        Files.delete(volume);
+        assertThat(bytes("smqtt.store.disk.total")).isEqualTo(total);
+        assertThat(bytes("smqtt.store.disk.free")).isEqualTo(free);
+
+        meters.measured(FIGURES);
+        assertThat(bytes("smqtt.store.disk.total")).isNaN();
+        assertThat(bytes("smqtt.store.disk.free")).isNaN();
+    }
+
+    @Test
+    void withoutAStoreThereIsNoVolume() {
+        StoreMeters meters = new StoreMeters(registry, null);
+
+        meters.measured(FIGURES);
+
+        assertThat(meters.isPresent()).isFalse();
+        assertThat(bytes("smqtt.store.disk.total")).isNaN();
+    }
+}
