@@ -24,3 +24,8 @@ management:
   host: 0.0.0.0
   token-file: /run/secrets/smqtt/management-token
 {{- end }}
+
+{{- define "smqtt.scheme" -}}
+{{- $management := get .Values.config "management" | default dict -}}
+{{- if get $management "tls" -}}HTTPS{{- else -}}HTTP{{- end -}}
+{{- end }}

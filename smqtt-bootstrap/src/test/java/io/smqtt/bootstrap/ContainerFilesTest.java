@@ -167,19 +167,27 @@ class ContainerFilesTest {
         }
         assertThat(output(helm.toString(), "lint", "--strict", chart.toString()))
                 .contains("0 chart(s) failed");
-        checkManifests(
-                output(
-                        helm.toString(),
-                        "template",
-                        "smqtt",
-                        "-n",
-                        "smqtt",
-                        "--kube-version",
-                        "1.30.0",
-                        "--set",
-                        "podMonitor.enabled=true",
-                        chart.toString()),
-                "smqtt");
+        List<String> template = List.of(
+                helm.toString(),
+                "template",
+                "smqtt",
+                "-n",
+                "smqtt",
+                "--kube-version",
+                "1.30.0",
+                chart.toString(),
+                "--set",
+                "podMonitor.enabled=true");
+        String plain = output(template.toArray(String[]::new));
+        checkManifests(plain, "smqtt");
+        assertThat(occurrences(plain, "scheme: HTTP}")).isEqualTo(3);
+        List<String> more = new ArrayList<>(template);
+        more.addAll(List.of(
+                "--set", "config.management.tls.certificate=server.crt,config.management.tls.key=server.key",
+                "--set", "podMonitor.tlsConfig.serverName=broker,networkPolicy.extraEgress[0].ports[0].port=4318"));
+        String tls = output(more.toArray(String[]::new));
+        assertThat(occurrences(tls, "scheme: HTTPS}")).isEqualTo(3);
+        assertThat(tls).contains("scheme: https\n", "serverName: broker", "- port: 4318");
     }
 
     private String output(String... command) throws Exception {
@@ -210,7 +218,12 @@ class ContainerFilesTest {
                         .isEqualTo(occurrences(text, "\\{\\{-? *end\\b"));
             }
         }
-        assertThat(asked).contains("replicas").allSatisfy(path -> {
+        // Probes and monitor ask by what the port speaks.
+        String scheme = "scheme: {{ include \"smqtt.scheme\" . ";
+        assertThat(Files.readString(chart.resolve("templates/statefulset.yaml")).split(Pattern.quote(scheme), -1))
+                .hasSize(4);
+        assertThat(Files.readString(chart.resolve("templates/podmonitor.yaml"))).contains(scheme + "| lower }}");
+        assertThat(asked).contains("replicas", "networkPolicy.extraEgress").allSatisfy(path -> {
             Object at = values;
             for (String key : path.split("\\.")) {
                 assertThat(map(at)).as(path).containsKey(key);

@@ -58,12 +58,17 @@ class HealthScriptIT {
             port = broker.port("management");
 
             for (String path : List.of(System.getenv("PATH"), noCurl.toString())) {
-                assertThat(health("ready", port, path)).as(path).isZero();
-                assertThat(health("no-such-path", port, path)).as(path).isNotZero();
+                for (String tls : List.of("true", "")) { // told, or found out by itself
+                    assertThat(health("ready", port, path, tls)).as(path + tls).isZero();
+                    assertThat(health("no-such-path", port, path, tls))
+                            .as(path + tls)
+                            .isNotZero();
+                }
             }
-            assertThat(health("ready", port)).as("without TLS").isNotZero();
+            assertThat(broker.report()).doesNotContain("WARN");
         }
-        assertThat(health("ready", port, noCurl.toString())).isNotZero();
+        assertThat(health("ready", port, noCurl.toString(), "true")).isNotZero();
+        assertThat(health("ready", port, noCurl.toString(), "")).isNotZero();
     }
 
     private static Path program(String name) {
@@ -78,9 +83,9 @@ class HealthScriptIT {
         return run(new ProcessBuilder(script(), what, Integer.toString(port)));
     }
 
-    private static int health(String what, int port, String path) {
+    private static int health(String what, int port, String path, String tls) {
         ProcessBuilder command = new ProcessBuilder(script(), what, Integer.toString(port));
-        command.environment().put("SMQTT_HEALTH_TLS", "true");
+        command.environment().put("SMQTT_HEALTH_TLS", tls);
         command.environment().put("PATH", path);
         return run(command);
     }
