@@ -21,8 +21,13 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 interface BrokerStarter {
 
-    /** Starts the broker of the core. */
-    BrokerStarter CORE = (config, legacy, beforehand) -> start(config, legacy, builder -> beforehand.run());
+    /** Starts the broker of the core, in a process of its own. */
+    BrokerStarter CORE = (config, legacy, beforehand) -> {
+        if (config.management().tracing() != null) {
+            TraceModule.takeOverLog();
+        }
+        return start(config, legacy, builder -> beforehand.run());
+    };
 
     /**
      * Starts the broker of the core with what a caller adds.

@@ -8,17 +8,21 @@ import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import org.slf4j.LoggerFactory;
 
 /**
  * Takes what OpenTelemetry says, which it says to the JDK's log, to the one of the broker: warnings only, each class at most once a minute.
- * What the exporter says is left out, for {@link ToldSpanExporter} does. Any thread.
+ * What the exporter says is left out, for {@link ToldSpanExporter} does. It holds for the whole process, so only for one that has no other use of
+ * OpenTelemetry. Any thread.
  */
 final class OtelLog extends Handler {
 
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(OtelLog.class);
     private static final String EXPORTER = "io.opentelemetry.exporter.";
     private static final long SILENCE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private static final SimpleFormatter FORMAT = new SimpleFormatter();
 
     /** Kept here, or what is set would be collected with it. */
     private static final Logger SOURCE = Logger.getLogger("io.opentelemetry");
@@ -48,8 +52,13 @@ final class OtelLog extends Handler {
         Long told = toldNanos.get(source);
         if (told == null || now - told >= SILENCE_NANOS) {
             toldNanos.put(source, now);
-            LOG.warn("{}", said.getMessage());
+            LOG.warn(text(said), said.getThrown());
         }
+    }
+
+    /** With its parameters filled in. */
+    static String text(LogRecord said) {
+        return FORMAT.formatMessage(said);
     }
 
     @Override

@@ -45,7 +45,6 @@ final class OtlpTraces {
     private final ObservationRegistry observations = ObservationRegistry.create();
 
     OtlpTraces(TracingConfig config, String instance, String version) {
-        OtelLog.install();
         OtlpHttpSpanExporterBuilder exporter = OtlpHttpSpanExporter.builder()
                 .setEndpoint(config.url())
                 .setConnectTimeout(CONNECT)
@@ -57,6 +56,7 @@ final class OtlpTraces {
             exporter.addHeader(
                     line.substring(0, colon), line.substring(colon + 1).strip());
         }
+        ToldSpanExporter told = new ToldSpanExporter(exporter.build(), config.url(), WAITING);
         provider = SdkTracerProvider.builder()
                 .setResource(Resource.create(resource(
                         instance,
@@ -67,11 +67,11 @@ final class OtlpTraces {
                 .setSpanLimits(SpanLimits.builder()
                         .setMaxAttributeValueLength(LONGEST_ATTRIBUTE)
                         .build())
-                .addSpanProcessor(BatchSpanProcessor.builder(new ToldSpanExporter(exporter.build(), config.url()))
+                .addSpanProcessor(told.behind(BatchSpanProcessor.builder(told)
                         .setMaxQueueSize(WAITING)
                         .setScheduleDelay(DELAY)
                         .setExporterTimeout(CONNECT.plus(ANSWER))
-                        .build())
+                        .build()))
                 .build();
         Tracer tracer = provider.get("io.smqtt", version);
         OtelTracer bridge = new OtelTracer(tracer, new OtelCurrentTraceContext(), event -> {});

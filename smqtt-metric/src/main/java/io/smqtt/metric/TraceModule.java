@@ -24,7 +24,8 @@ import reactor.core.scheduler.Schedulers;
  * }</pre>
  *
  * <p>Spans leave on a thread of their own, every second and once more when the broker stops. If nobody takes them a warning is logged at most
- * once a minute, and they are lost; so are those above 2,048 that wait. Needs {@code io.micrometer:micrometer-tracing-bridge-otel},
+ * once a minute, and they are lost; so are those above 2,048 that wait, which are counted in it. What OpenTelemetry says itself stays in the JDK's log
+ * unless {@link #takeOverLog} is called. Needs {@code io.micrometer:micrometer-tracing-bridge-otel},
  * {@code io.opentelemetry:opentelemetry-exporter-otlp} and one of its senders, such as
  * {@code io.opentelemetry:opentelemetry-exporter-sender-jdk}, on the class path.
  */
@@ -63,6 +64,15 @@ public final class TraceModule implements BrokerModule {
                             + "io.opentelemetry:opentelemetry-exporter-sender-jdk on the class path, or what they need: "
                             + e.getMessage()));
         }
+    }
+
+    /**
+     * Takes what OpenTelemetry says to the JDK's log, below {@code io.opentelemetry}, to the log of the broker, once for all brokers of this process
+     * and until it ends. For programs that are a broker and nothing else: what other users of OpenTelemetry in this process have to say, such as that
+     * their exporters fail, goes there too or nowhere. Any thread.
+     */
+    public static void takeOverLog() {
+        OtelLog.install();
     }
 
     /**

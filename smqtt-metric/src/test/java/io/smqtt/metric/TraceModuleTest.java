@@ -37,6 +37,9 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -268,6 +271,25 @@ class TraceModuleTest {
                 }
             }
         }
+    }
+
+    /** An application's own exporters go on telling of their errors where it wants them. */
+    @Test
+    void theLogOfTheJdkIsLeftAsItIs() {
+        Logger opentelemetry = Logger.getLogger("io.opentelemetry");
+        try (Traced traced = new Traced(new TracingConfig(url(), null, 1))) {
+            assertThat(traced.through(null)).isNotNull();
+            assertThat(opentelemetry.getUseParentHandlers()).isTrue();
+            assertThat(opentelemetry.getHandlers()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatOpenTelemetrySaysHasItsParameters() {
+        LogRecord said = new LogRecord(Level.WARNING, "{0} of {1} left");
+        said.setParameters(new Object[] {"one", "two"});
+
+        assertThat(OtelLog.text(said)).isEqualTo("one of two left");
     }
 
     /** Applications need the libraries only if they send traces. */
