@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens all connections that the limit of open files allows, through nginx to two nodes, and prints what each process uses.
+"""Opens the connections that the limit of open files allows, 40,000 at most unless told otherwise, through nginx to two nodes, and prints what each
+process uses.
 
 The nodes share the connections 1:1, then 1:2, each at QoS 0 and 1, as the former smqtt's published test of its cluster did. nginx runs with
 deploy/nginx/weights.conf, in which addresses, weights and the numbers of workers and descriptors are replaced. A part of the clients publishes,
@@ -26,6 +27,7 @@ import nodes
 
 SAMPLE = nodes.ROOT / "deploy/nginx/weights.conf"
 RESERVE = 500  # descriptors that a broker has for other things, generously
+MOST = 40_000  # connections unless told otherwise: containers often have a limit of a million
 TOOL_CLIENTS = 19_500  # of one load tool: its own descriptors
 SOCKET = re.compile(r"\s(?:\[::ffff:)?(\d+\.\d+\.\d+\.\d+)]?:(\d+)\s")  # the first of a line is the near end
 SENT, RECEIVED = re.compile(r"bytes_sent:(\d+)"), re.compile(r"bytes_received:(\d+)")
@@ -34,7 +36,7 @@ SENT, RECEIVED = re.compile(r"bytes_sent:(\d+)"), re.compile(r"bytes_received:(\
 def flags(parser):
     parser.add_argument("--weights", default="1:1,1:2", help="shares of the two nodes (default 1:1,1:2)")
     parser.add_argument("--qos", default="0,1")
-    parser.add_argument("--connections", type=int, help="fewer than the limit of open files allows")
+    parser.add_argument("--connections", type=int, default=MOST, help=f"at most what the limit of open files allows (default {MOST})")
     parser.add_argument("--publishers", type=float, default=0.2, help="which part of the clients publishes (default 0.2)")
     parser.add_argument("--rate", type=float, default=2000, help="messages per second of all of them (default 2000)")
     parser.add_argument("--size", type=int, default=44, help="bytes of a message (default 44)")
@@ -72,7 +74,7 @@ class Case:
     def __init__(self, arguments, directory, shares, qos, hard):
         self.arguments, self.directory, self.shares, self.qos, self.hard = arguments, directory, shares, qos, hard
         allowed = (hard - RESERVE) * sum(shares) // max(shares)
-        self.connections = min(allowed, arguments.connections or allowed)
+        self.connections = min(allowed, arguments.connections)
         self.tools = math.ceil(self.connections / min(TOOL_CLIENTS, hard - RESERVE))
         self.ports, self.front = nodes.Ports(), nodes.free()
         self.both, self.nginx, self.loads = [], None, []
@@ -209,7 +211,8 @@ class Nginx:
         text = replaced(text, "listen 1883 ", f"listen {nodes.host(0)}:{front} ")
         text = replaced(text, "worker_processes auto;", f"worker_processes {self.count};")
         text = replaced(text, "worker_rlimit_nofile 262144;", f"worker_rlimit_nofile {hard};")
-        text = replaced(text, "worker_connections 131072;", f"worker_connections {hard - 100};")
+        # nginx has memory for all that it may have, so no more than could come.
+        text = replaced(text, "worker_connections 131072;", f"worker_connections {min(hard - 100, connections * 2 + 1000)};")
         file = directory / "nginx.conf"
         file.write_text(text)
         command = [where("nginx"), "-c", str(file), "-e", "stderr", "-g", f"daemon off; pid {directory / 'nginx.pid'}; error_log stderr;"]
