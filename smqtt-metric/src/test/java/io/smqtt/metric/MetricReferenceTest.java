@@ -116,15 +116,17 @@ class MetricReferenceTest {
             A published message then is two spans: `receive`, from its receipt until it is routed, whose parent is the one that the publisher names in the
             user properties of MQTT 5.0 (`traceparent` and `tracestate` of W3C), and its child `route`, whose context subscribers get in the place of the
             publisher's; all other user properties stay as they are and where they are. Of messages with a `traceparent` their own flag decides whether
-            they are traced, so a publisher can have all of its messages traced; of the others `share` is, one in a hundred by default. Subscribers of MQTT
+            they are traced, so a publisher can have all of its messages traced
+            ([a risk](security.md#around-the-broker)); of the others `share` is, one in a hundred by default. Subscribers of MQTT
             3.1.1 have no user properties and get none. The added bytes count against a subscriber's maximum packet size. Wills, status topics and what the
             application publishes itself are not traced; in a cluster the node that a message was published to traces it, and subscribers of the other
             nodes get its context.
 
             They are sent by OTLP (HTTP, protobuf), every second and once more at a stop, with the resource attributes of the metrics; `headers` carry a key,
             also from a file: `SMQTT_MANAGEMENT__TRACING__HEADERS_FILE`. At most 2,048 spans wait; what is above is lost, and so is what nobody takes within
-            three seconds. A warning says so at most once a minute and names the reason; the broker goes on, and a stop takes four seconds longer at most.
-            Of a topic 1,024 characters are told.
+            three seconds. A warning says so at most once a minute, with the number of both and the reason; the broker goes on, and a stop takes four seconds
+            longer at most. Of a topic 1,024 characters are told. What OpenTelemetry's libraries themselves warn of is in the log of the program; where the
+            broker is embedded it stays in the JDK's.
 
             An application that embeds the broker can make it a part of its own traces: `MessageTracing.of(observationRegistry, share)` is given to the
             builder as the last `interceptor`, and its `observer()` as an observer ([embedding](embedding.md)); what it puts into the messages is then
