@@ -138,11 +138,6 @@ final class Claims {
         }
     }
 
-    /** Whether this very claim has not come to its end. */
-    boolean isUnderWay(ClientIdentity client) {
-        return byClient.containsKey(client);
-    }
-
     /** The session of a claim is open, or will not be; tells whether it may be open. */
     boolean settled(ClientIdentity client) {
         Open claim = byClient.get(client);

@@ -113,11 +113,8 @@ final class ClusterClients {
     }
 
     void settled(ClientIdentity client) {
-        if (!claims.isUnderWay(client)) {
-            return; // said twice
-        }
-        unfinished.remove(client.clientId());
-        if (claims.settled(client)) {
+        if (claims.settled(client)) { // neither said twice nor given up
+            unfinished.remove(client.clientId());
             for (SessionReceiver receiver : receiving) {
                 if (receiver.clientId().equals(client.clientId())) {
                     receiver.opened();

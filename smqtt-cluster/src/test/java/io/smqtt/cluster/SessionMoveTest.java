@@ -196,20 +196,46 @@ class SessionMoveTest {
 
     @Test
     void aMoveThatGoesOnForEverIsGivenUpHoweverManyMessagesCome() {
+        Simulation slow = new Simulation(3);
+        SimulatedNetwork theirs = new SimulatedNetwork(slow);
+        ClusterSettings settings = withDigestsEach(Duration.ofSeconds(4)); // who is not heard is gone after a minute
+        SimulatedNode from = new SimulatedNode(slow, theirs, "a", 1, settings);
+        SimulatedNode to = new SimulatedNode(slow, theirs, "b", 1, settings);
+        new SimulatedNode(slow, theirs, "c", 1, settings);
+        slow.run(Duration.ofSeconds(5));
+        theirs.faults(UNNOTICED);
         String clientId = decidedBy("b");
-        a.clients().open(clientId);
-        a.clients().somethingComesAllTheTime();
-        network.cut("c", "a");
+        from.clients().open(clientId);
+        from.clients().somethingComesAllTheTime();
+        theirs.cut("c", "a");
 
-        b.claim(identity(clientId), answers::add);
-        simulation.run(Duration.ofSeconds(28));
-        assertThat(a.node().clients().departing()).isOne();
-        simulation.run(Duration.ofSeconds(4));
+        to.claim(identity(clientId), answers::add);
+        slow.run(Duration.ofSeconds(28));
+        assertThat(from.node().clients().departing()).isOne();
+        slow.run(Duration.ofSeconds(4));
 
-        assertThat(a.clients().given()).isGreaterThan(100);
-        assertThat(a.clients().stayed()).as("times that the session stayed").isOne();
-        assertThat(a.clients().sessions()).containsKey(clientId);
+        assertThat(from.clients().given()).isGreaterThan(100);
+        assertThat(from.clients().stayed()).as("times that the session stayed").isOne();
+        assertThat(from.clients().sessions()).containsKey(clientId);
         assertThat(answers).containsExactly(ReasonCode.SERVER_UNAVAILABLE);
+    }
+
+    private static ClusterSettings withDigestsEach(Duration interval) {
+        ClusterSettings usual = ClusterSettings.defaults();
+        return new ClusterSettings(
+                usual.flushInterval(),
+                interval,
+                usual.pullPatience(),
+                usual.routeTtl(),
+                usual.retransmit(),
+                usual.frameBytes(),
+                usual.rowsPerFrame(),
+                usual.snapshotFrames(),
+                usual.keptChanges(),
+                usual.windowMessages(),
+                usual.windowBytes(),
+                usual.queueMessages(),
+                usual.queueBytes());
     }
 
     @Test

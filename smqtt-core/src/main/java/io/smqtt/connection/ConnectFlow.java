@@ -27,6 +27,8 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -39,6 +41,9 @@ public final class ConnectFlow {
 
     /** The role that {@code access.admins} gives. */
     private static final String ADMIN = "admin";
+
+    /** How long a client waits for its session to be opened. */
+    private static final long STORE_PATIENCE_SECONDS = 30;
 
     private final BrokerConfig config;
     private final Set<String> admins;
@@ -240,6 +245,15 @@ public final class ConnectFlow {
             Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
         long granted = grantedExpirySeconds(packet);
         connection.await();
+        Future<?> patience = connection
+                .loop()
+                .routing()
+                .executor()
+                .schedule(
+                        () -> disconnector.refuse(
+                                connection, ReasonCode.SERVER_UNAVAILABLE, "the store does not answer"),
+                        STORE_PATIENCE_SECONDS,
+                        TimeUnit.SECONDS);
         registry.open(new SessionRequest(
                 client,
                 packet.cleanStart(),
@@ -250,6 +264,7 @@ public final class ConnectFlow {
                 new SessionRequest.Reply() {
                     @Override
                     public void opened(Session session, boolean sessionPresent) {
+                        patience.cancel(false);
                         try {
                             connected(connection, packet, session, sessionPresent, granted, authenticationData);
                         } finally {
@@ -259,6 +274,7 @@ public final class ConnectFlow {
 
                     @Override
                     public void refused(ReasonCode reason) {
+                        patience.cancel(false);
                         try {
                             connection.answered();
                             disconnector.refuse(connection, reason, null);

@@ -49,6 +49,11 @@ final class QueueHandOver implements StoreWaiter {
     private @Nullable TreeSet<Long> departing;
 
     private long nextPage;
+
+    /** What came later is not offered in this round: it may be what other nodes have sent back. */
+    private long drainUntil;
+
+    private boolean sameRound;
     private boolean cameBack;
     private boolean offersLater;
     private int drains;
@@ -253,6 +258,9 @@ final class QueueHandOver implements StoreWaiter {
             again = true;
         } else if (queue.waitsForNobody() && mayHold && (isLeaving() || session.hasPeers(true))) {
             target = to;
+            if (!sameRound) {
+                drainUntil = queue.next();
+            }
             drainFrom(queue.unreadFrom());
         }
     }
@@ -282,7 +290,7 @@ final class QueueHandOver implements StoreWaiter {
             return;
         }
         nextPage = queue.next();
-        joint = queue.holdsUnsafe();
+        joint = queue.holdsUnsafe() && queue.unsafeFrom() < drainUntil;
         for (StoredMessage message : page.messages()) {
             nextPage = message.sequence() + 1;
             if (mayDepart(message) && !depart(message, to)) {
@@ -300,7 +308,7 @@ final class QueueHandOver implements StoreWaiter {
                 || (state == StoredDelivery.State.SENT && message.qos() == QoS.AT_LEAST_ONCE);
         return goes
                 && number >= queue.unreadFrom()
-                && number < queue.unsafeFrom()
+                && number < Math.min(queue.unsafeFrom(), drainUntil)
                 && (departing == null || !departing.contains(number))
                 && SharedFilter.isShared(message.clientFilter());
     }
@@ -319,10 +327,11 @@ final class QueueHandOver implements StoreWaiter {
         if (target == null || reading || departing != null) {
             return;
         }
-        boolean isLast = cameBack || nextPage >= queue.next();
+        boolean isLast = cameBack || nextPage >= Math.min(queue.next(), drainUntil);
         if (!isLast) {
             drainFrom(nextPage);
         } else if (again) {
+            drainUntil = queue.next();
             drainFrom(queue.unreadFrom());
         } else {
             mayHold |= nextPage < queue.next();
@@ -336,7 +345,9 @@ final class QueueHandOver implements StoreWaiter {
         if (joint) {
             joint = false;
             mayHold = true;
+            sameRound = true;
             offerAgain();
+            sameRound = false;
         }
     }
 
