@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -34,6 +35,8 @@ final class ClusterNetwork implements AutoCloseable {
     private static final int CLUSTER_PORT = 7800;
     private static final int MANAGEMENT_PORT = 18_083;
     private static final String TOKEN = "0123456789abcdef-of-a-test";
+
+    private static final AtomicInteger NETWORKS = new AtomicInteger();
 
     private final Path directory;
     private final String name;
@@ -55,7 +58,8 @@ final class ClusterNetwork implements AutoCloseable {
         this.count = count;
         this.more = more;
         long pid = ProcessHandle.current().pid();
-        name = "sq" + pid % 100_000;
+        name = "sq" + pid % 100_000
+                + (char) ('a' + NETWORKS.getAndIncrement() % 26); // links outlive their space a little
         prefix = "10.213." + pid % 250 + ".";
         ip("link", "add", bridge(), "type", "bridge");
         ip("addr", "add", prefix + "1/24", "dev", bridge());

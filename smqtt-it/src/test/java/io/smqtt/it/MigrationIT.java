@@ -3,17 +3,12 @@ package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
 import java.io.IOException;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,7 +36,7 @@ class MigrationIT {
                 topic readwrite #
                 pattern write seen/%c
                 """);
-        int port = freePort();
+        int port = InstalledMosquitto.freePort();
         Path conf = Files.writeString(directory.resolve("mosquitto.conf"), """
                 per_listener_settings false
                 listener %d 127.0.0.1
@@ -55,9 +50,9 @@ class MigrationIT {
                         port, directory.resolve("users"), directory.resolve("acl")));
 
         List<String> theirs;
-        try (CapturedProcess mosquitto =
-                CapturedProcess.start("mosquitto", new ProcessBuilder(program("mosquitto"), "-c", conf.toString()))) {
-            awaitListening(port, mosquitto);
+        try (CapturedProcess mosquitto = CapturedProcess.start(
+                "mosquitto", new ProcessBuilder(InstalledMosquitto.program("mosquitto"), "-c", conf.toString()))) {
+            InstalledMosquitto.awaitListening(port, mosquitto);
             theirs = behaviour(port);
         }
         List<String> ours;
@@ -175,14 +170,14 @@ class MigrationIT {
     }
 
     private static List<String> client(String program, int port, String... options) {
-        List<String> command = new ArrayList<>(
-                List.of(program(program), "-h", "127.0.0.1", "-p", String.valueOf(port), "-V", "mqttv311"));
+        List<String> command = new ArrayList<>(List.of(
+                InstalledMosquitto.program(program), "-h", "127.0.0.1", "-p", String.valueOf(port), "-V", "mqttv311"));
         command.addAll(List.of(options));
         return command;
     }
 
     private void password(String user, String... options) {
-        List<String> command = new ArrayList<>(List.of(program("mosquitto_passwd")));
+        List<String> command = new ArrayList<>(List.of(InstalledMosquitto.program("mosquitto_passwd")));
         command.addAll(List.of(options));
         command.addAll(List.of(directory.resolve("users").toString(), user, "pw-" + user));
         try (CapturedProcess process = CapturedProcess.start("mosquitto_passwd", new ProcessBuilder(command))) {
@@ -191,30 +186,4 @@ class MigrationIT {
     }
 
     /** A port that was free a moment ago: mosquitto cannot choose one. */
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
-    private static void awaitListening(int port, CapturedProcess broker) {
-        Awaitility.await().atMost(PATIENCE).until(() -> {
-            assertThat(broker.process().isAlive()).as(broker.report()).isTrue();
-            try (Socket socket = new Socket("127.0.0.1", port)) {
-                return socket.isConnected();
-            } catch (IOException e) {
-                return false;
-            }
-        });
-    }
-
-    private static String program(String name) {
-        return Stream.concat(Stream.of(System.getenv("PATH").split(":")), Stream.of("/usr/sbin"))
-                .map(folder -> new File(folder, name))
-                .filter(File::canExecute)
-                .findFirst()
-                .map(File::getPath)
-                .orElseThrow(() -> new AssertionError(
-                        name + " is missing; `.ci/run` installs the packages mosquitto and mosquitto-clients"));
-    }
 }

@@ -4,10 +4,7 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.io.File;
 import java.io.IOException;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,7 +14,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,13 +43,13 @@ class StatusTopicsIT {
     @Test
     void mosquittosTopicsAreThereAndWhatClientsSendIsCountedLikeThere() throws IOException {
         Map<String, String> theirs;
-        int port = freePort();
+        int port = InstalledMosquitto.freePort();
         Path conf = Files.writeString(
                 directory.resolve("mosquitto.conf"),
                 "listener %d 127.0.0.1\nallow_anonymous true\nsys_interval 1\n".formatted(port));
-        try (CapturedProcess mosquitto =
-                CapturedProcess.start("mosquitto", new ProcessBuilder(program("mosquitto"), "-c", conf.toString()))) {
-            awaitListening(port, mosquitto);
+        try (CapturedProcess mosquitto = CapturedProcess.start(
+                "mosquitto", new ProcessBuilder(InstalledMosquitto.program("mosquitto"), "-c", conf.toString()))) {
+            InstalledMosquitto.awaitListening(port, mosquitto);
             theirs = values(port, null);
         }
         assertThat(theirs).containsKeys("load/bytes/sent/15min", "retained messages/count", "bytes/received");
@@ -89,7 +85,7 @@ class StatusTopicsIT {
     /** A broker of users, one of whom is an admin by configuration. */
     private BrokerProcess start() throws IOException {
         for (String user : List.of("alice", "eve")) {
-            List<String> command = new ArrayList<>(List.of(program("mosquitto_passwd"), "-b"));
+            List<String> command = new ArrayList<>(List.of(InstalledMosquitto.program("mosquitto_passwd"), "-b"));
             if (user.equals("alice")) {
                 command.add("-c");
             }
@@ -159,37 +155,11 @@ class StatusTopicsIT {
     }
 
     private static List<String> client(String program, int port, String user, String... options) {
-        List<String> command = new ArrayList<>(List.of(program(program), "-h", "127.0.0.1", "-p"));
+        List<String> command = new ArrayList<>(List.of(InstalledMosquitto.program(program), "-h", "127.0.0.1", "-p"));
         command.addAll(List.of(String.valueOf(port), "-V", "mqttv5", "-u", user, "-P", "pw"));
         command.addAll(List.of(options));
         return command;
     }
 
     /** A port that was free a moment ago: mosquitto cannot choose one. */
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
-    private static void awaitListening(int port, CapturedProcess broker) {
-        await().atMost(PATIENCE).until(() -> {
-            assertThat(broker.process().isAlive()).as(broker.report()).isTrue();
-            try (Socket socket = new Socket("127.0.0.1", port)) {
-                return socket.isConnected();
-            } catch (IOException e) {
-                return false;
-            }
-        });
-    }
-
-    private static String program(String name) {
-        return Stream.concat(Stream.of(System.getenv("PATH").split(":")), Stream.of("/usr/sbin"))
-                .map(folder -> new File(folder, name))
-                .filter(File::canExecute)
-                .findFirst()
-                .map(File::getPath)
-                .orElseThrow(() -> new AssertionError(
-                        name + " is missing; `.ci/run` installs the packages mosquitto and mosquitto-clients"));
-    }
 }
