@@ -511,30 +511,61 @@ final class OutboundFlow {
         if (message == null || subscription == null) {
             throw new IllegalStateException("a message in flight has no content");
         }
+        boolean first = inFlight.is(sequence, InFlightWindow.UNSENT);
         if (check != null && !check.mayReceive(message.topic())) {
-            abandon(sequence, DropReason.NOT_AUTHORIZED);
+            giveUp(current, sequence, first, DropReason.NOT_AUTHORIZED);
             return;
         }
-        boolean first = inFlight.is(sequence, InFlightWindow.UNSENT);
         if (first && isExpired(message)) {
-            abandon(sequence, DropReason.EXPIRED);
+            giveUp(current, sequence, true, DropReason.EXPIRED);
             return;
         }
         inFlight.clear(sequence, InFlightWindow.UNSENT);
         outstanding++;
         if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), !first)) {
             outstanding--;
-            remove(sequence);
+            endWithoutContent(current, sequence, first);
         }
     }
 
-    private void abandon(long sequence, DropReason reason) {
-        if (inFlight.is(sequence, InFlightWindow.UNSENT)) {
+    private void giveUp(PacketSink current, long sequence, boolean first, DropReason reason) {
+        if (first) {
             observer.messageDropped(reason, 1);
         } else {
             observer.messageAbandoned(reason, 1);
         }
-        remove(sequence);
+        endWithoutContent(current, sequence, first);
+    }
+
+    /**
+     * Ends a message that cannot be sent, or not again: its client may not have it any more, or does not take packets of
+     * its size. At QoS 1, and if it was never sent, its identifier is free at once. At QoS 2 the client may have it, and
+     * would take the next message with this identifier for a repetition; so the exchange goes on without the content: the
+     * PUBREL lets a client forget the identifier that knows it, others answer that they do not, which is no error when a
+     * session is resumed (MQTT 5.0, section 3.7.2.1). After the PUBREL it is never sent again [MQTT-4.3.3-6].
+     */
+    private void endWithoutContent(PacketSink current, long sequence, boolean first) {
+        if (first || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
+            remove(sequence);
+            return;
+        }
+        outstanding++;
+        release(current, sequence);
+    }
+
+    /** Only the PUBREL and its PUBCOMP are left of a message. In a stored session that has to be safe first. */
+    private void release(@Nullable PacketSink current, long sequence) {
+        inFlight.received(sequence);
+        if (stored != null) {
+            stored.received(inFlight.number(sequence), sequence);
+            if (stored.waits()) {
+                inFlight.set(sequence, InFlightWindow.UNSAFE);
+                return;
+            }
+        }
+        if (current != null) {
+            current.pubRel(InFlightWindow.packetId(sequence));
+        }
     }
 
     private void sendQueued(PacketSink current) {
@@ -626,21 +657,9 @@ final class OutboundFlow {
             finish(sequence);
             return true;
         }
-        if (stored == null) {
-            inFlight.received(sequence);
-        } else if (inFlight.is(sequence, InFlightWindow.UNSAFE)) {
-            return true; // said before; the PUBREL leaves when that is safe
-        } else {
-            inFlight.received(sequence);
-            stored.received(inFlight.number(sequence), sequence);
-            if (stored.waits()) {
-                inFlight.set(sequence, InFlightWindow.UNSAFE);
-                return true;
-            }
-        }
-        if (sink != null) {
-            sink.pubRel(packetId);
-        }
+        if (stored == null || !inFlight.is(sequence, InFlightWindow.UNSAFE)) {
+            release(sink, sequence);
+        } // else it was said before; the PUBREL leaves when that is safe
         return true;
     }
 

@@ -314,6 +314,60 @@ class OutboundFlowTest {
         assertThat(bench.observer.abandoned).isEqualTo(Map.of(DropReason.NOT_AUTHORIZED, 1));
     }
 
+    @Test
+    void whatMayNotBeSentAgainAtQos2IsReleasedWithinTheWindow() { // [MQTT-4.3.3-6] [MQTT-3.3.4-9]
+        bench.rules.checksDeliveries = true;
+        Session session = connect();
+        SessionBench.subscribe(session, "#", QoS.EXACTLY_ONCE);
+        publish(0, 3, QoS.EXACTLY_ONCE);
+        bench.publish(0, "u", "allowed", QoS.EXACTLY_ONCE);
+        List<Integer> ids = sink.sent.stream().map(RecordingSink.Sent::packetId).toList();
+        session.onPubRec(ids.get(1), ReasonCode.SUCCESS);
+        disconnect(session);
+        bench.rules.denied = Set.of("RECEIVE t");
+
+        sink = new RecordingSink();
+        sink.sendMaximum = 2;
+        session = connect();
+
+        assertThat(sink.released).containsExactly(ids.get(0), ids.get(1));
+        assertThat(sink.sent).isEmpty();
+        assertThat(session.onPubComp(ids.get(0))).isTrue();
+        assertThat(sink.released).containsExactlyElementsOf(ids.subList(0, 3));
+        assertThat(session.onPubComp(ids.get(1))).isTrue();
+        assertThat(sink.texts()).containsExactly("allowed");
+        disconnect(session);
+        bench.rules.denied = Set.of();
+        reconnect();
+
+        assertThat(sink.released).containsExactly(ids.get(2)); // the right is back, the message is not
+        assertThat(sink.texts()).containsExactly("allowed");
+        assertThat(session.onPubComp(ids.get(2))).isTrue();
+        assertThat(session.inFlightCount()).isEqualTo(1);
+        assertThat(bench.observer.abandoned).isEqualTo(Map.of(DropReason.NOT_AUTHORIZED, 2));
+        assertThat(bench.observer.dropped).isEmpty();
+        assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
+    }
+
+    @Test
+    void whatHasBecomeTooLargeAtQos2IsReleased() { // [MQTT-3.1.2-25] [MQTT-4.3.3-6]
+        Session session = connect();
+        SessionBench.subscribe(session, "t", QoS.EXACTLY_ONCE);
+        bench.publish(0, "t", "large", QoS.EXACTLY_ONCE);
+        int packetId = sink.lastPacketId();
+        disconnect(session);
+        sink = new RecordingSink();
+        sink.largestPayload = 1;
+        session = connect();
+
+        assertThat(sink.sent).isEmpty();
+        assertThat(sink.released).containsExactly(packetId);
+        assertThat(session.onPubRec(packetId, ReasonCode.PACKET_IDENTIFIER_NOT_FOUND))
+                .isTrue();
+        assertThat(session.inFlightCount()).isZero();
+        assertThat(bench.observer.abandoned).isEqualTo(Map.of(DropReason.PACKET_TOO_LARGE, 1));
+    }
+
     private Subscription subscribeRetained(Session session, String filter) {
         Subscription subscription = SessionBench.subscribe(session, filter, QoS.AT_LEAST_ONCE);
         session.deliverRetained(bench.router.retained().cursor(subscription.filter()), subscription);

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -96,6 +97,37 @@ class RestartTest {
         resumed.acknowledge(0x70, identifiers.get(3));
         resumed.acknowledge(0x40, fresh.packetId());
         resumed.expectNothing();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aQos2MessageThatMayNotBeSentAgainIsReleasedForGood(ProtocolVersion version) { // [MQTT-4.3.3-6]
+        AtomicBoolean forbidden = new AtomicBoolean();
+        Authorizer rules = (client, action, topic) ->
+                (forbidden.get() && action == AccessAction.RECEIVE ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+        try (DurableBroker guarded = new DurableBroker(config -> config, parts -> parts.authorizer(rules))) {
+            RawClient subscriber = guarded.persistent(version, "s");
+            subscriber.subscribe("t", 2);
+            guarded.clean(version, "p").publish("t", "x", 2);
+            int id = subscriber.expectPublish("t", "x").packetId();
+            guarded.kill();
+            forbidden.set(true);
+            guarded.store.holdReads();
+            RawClient resumed = guarded.resumed(version, "s");
+            guarded.store.hold();
+            guarded.store.releaseReads();
+            guarded.awaitPending();
+            resumed.expectNothing(); // or else the PUBLISH could come after the PUBREL
+            guarded.store.release();
+            assertThat(resumed.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(id);
+            guarded.kill();
+            forbidden.set(false);
+            RawClient again = guarded.resumed(version, "s");
+            assertThat(again.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(id);
+            again.expectNothing();
+            again.acknowledge(0x70, id);
+            await().until(() -> guarded.store.messages("s").isEmpty());
+        }
     }
 
     @Test
