@@ -14,11 +14,8 @@ import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.persistence.StoreInUseException;
+import io.smqtt.test.LoopbackPorts;
 import java.io.IOException;
-import java.net.BindException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -89,22 +86,6 @@ class BrokerStarterTest {
         }
     }
 
-    /** A free port whose neighbour, which a node takes as well, is free too. */
-    private static int freePort() throws IOException {
-        InetAddress loopback = InetAddress.getByName("127.0.0.1");
-        while (true) {
-            try (ServerSocket first = new ServerSocket(0, 1, loopback);
-                    ServerSocket second = new ServerSocket()) {
-                if (first.getLocalPort() + 100 <= 0xFFFF) {
-                    second.bind(new InetSocketAddress(loopback, first.getLocalPort() + 100));
-                    return first.getLocalPort();
-                }
-            } catch (BindException e) {
-                assertThat(e).isNotNull(); // another pair
-            }
-        }
-    }
-
     private static BrokerConfig nodeOfACluster() throws IOException {
         return BrokerConfig.builder()
                 .listeners(Map.of(
@@ -115,7 +96,7 @@ class BrokerStarterTest {
                 .cluster(ClusterConfig.builder()
                         .enabled(true)
                         .nodeId("alone")
-                        .bind("127.0.0.1:" + freePort())
+                        .bind("127.0.0.1:" + LoopbackPorts.ofNode())
                         .build())
                 .build();
     }

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -37,6 +39,7 @@ final class BrokerPair implements AutoCloseable {
     private final Path directory;
     private final TestCertificates certificates;
     private final List<BrokerProcess> brokers = new ArrayList<>();
+    private final Map<String, String[]> ports = new HashMap<>();
 
     private BrokerPair(Path directory) {
         this.directory = directory;
@@ -61,11 +64,20 @@ final class BrokerPair implements AutoCloseable {
                 """.formatted(
                         pair.certificates.serverCertificate(), pair.certificates.serverKey()));
         for (String name : NAMES) {
-            Path home = Files.createDirectory(directory.resolve(name));
-            pair.brokers.add(BrokerProcess.start(home, List.of(), directory.resolve("smqtt.yaml")));
+            Files.createDirectory(directory.resolve(name));
+            String[] ports = Stream.of("tcp", "tls", "ws", "plain", "plainws")
+                    .map(listener -> "listeners." + listener + ".port=" + LoopbackPorts.one())
+                    .toArray(String[]::new);
+            pair.ports.put(name, ports);
+            pair.brokers.add(pair.process(name));
             pair.name(name);
         }
         return pair;
+    }
+
+    private BrokerProcess process(String name) {
+        return BrokerProcess.start(
+                directory.resolve(name), List.of(), directory.resolve("smqtt.yaml"), requireNonNull(ports.get(name)));
     }
 
     /** Retains the broker's name; again after each start, since a kill may come before anything is written. */
@@ -86,14 +98,8 @@ final class BrokerPair implements AutoCloseable {
 
     /** Starts a broker that was killed once more, on the ports that it had. */
     void restart(String name) {
-        BrokerProcess former = get(name);
-        String[] ports = Stream.of("tcp", "tls", "ws", "plain", "plainws")
-                .map(listener -> "listeners." + listener + ".port=" + former.port(listener))
-                .toArray(String[]::new);
-        former.close();
-        brokers.set(
-                NAMES.indexOf(name),
-                BrokerProcess.start(directory.resolve(name), List.of(), directory.resolve("smqtt.yaml"), ports));
+        get(name).close();
+        brokers.set(NAMES.indexOf(name), process(name));
         name(name);
     }
 
@@ -144,19 +150,6 @@ final class BrokerPair implements AutoCloseable {
         }
         assertThat(adapted).doesNotContain(HOSTS_OF_SAMPLES);
         return adapted;
-    }
-
-    /** Free ports of the loopback address. */
-    static List<Integer> freePorts(int count) throws IOException {
-        List<ServerSocket> taken = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            taken.add(new ServerSocket(0, 1, InetAddress.getByName(Endpoint.HOST)));
-        }
-        List<Integer> ports = taken.stream().map(ServerSocket::getLocalPort).toList();
-        for (ServerSocket socket : taken) {
-            socket.close();
-        }
-        return ports;
     }
 
     static boolean isListening(InetSocketAddress address) {

@@ -89,10 +89,16 @@ final class CapturedProcess implements AutoCloseable {
             long leftMillis = (deadlineNanos - System.nanoTime()) / 1_000_000;
             if (ended || leftMillis <= 0) {
                 throw new IllegalStateException(
-                        name + (ended ? " ended" : " ran for " + patience) + " without " + what + report());
+                        name + (ended ? whyItEnded() : " ran for " + patience) + " without " + what + report());
             }
             waitFor(leftMillis);
         }
+    }
+
+    /** In one line, since the summary of a build shows no more of a failure. */
+    private String whyItEnded() {
+        String code = process.isAlive() ? "" : " with exit code " + process.exitValue();
+        return " ended" + code + (lines.isEmpty() ? "" : ", saying \"" + lines.getLast() + "\",");
     }
 
     private void waitFor(long millis) {

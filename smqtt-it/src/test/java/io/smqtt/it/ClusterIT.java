@@ -13,8 +13,6 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +33,6 @@ class ClusterIT {
     private static final int NODES = 3;
     private static final int RACERS = 150;
     private static final int RACE_MESSAGES = 50;
-    private static final int FAILURE_PORT_OFFSET = 100;
     private static final Duration PATIENCE = LoopbackCluster.PATIENCE;
 
     @TempDir
@@ -52,25 +49,6 @@ class ClusterIT {
     void stopNodes() {
         if (nodes != null) {
             nodes.close();
-        }
-    }
-
-    /** A free port whose neighbour for failure detection is free as well. */
-    static ServerSocket freePair(List<ServerSocket> taken) throws IOException {
-        InetAddress loopback = InetAddress.getLoopbackAddress();
-        while (true) {
-            ServerSocket first = new ServerSocket(0, 1, loopback);
-            int port = first.getLocalPort();
-            try (ServerSocket second = new ServerSocket(port + FAILURE_PORT_OFFSET, 1, loopback)) {
-                boolean apart = taken.stream()
-                        .noneMatch(other -> Math.abs(other.getLocalPort() - port) % FAILURE_PORT_OFFSET < 10);
-                if (second.isBound() && apart) {
-                    return first;
-                }
-            } catch (IOException | IllegalArgumentException e) {
-                assertThat(port).isPositive(); // the neighbour is not free: another pair
-            }
-            first.close();
         }
     }
 

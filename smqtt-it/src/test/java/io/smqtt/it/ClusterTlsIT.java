@@ -7,12 +7,12 @@ import static org.awaitility.Awaitility.await;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -53,7 +53,7 @@ class ClusterTlsIT {
     Path directory;
 
     private final HttpClient http = HttpClient.newHttpClient();
-    private final List<Integer> ports = new ArrayList<>();
+    private final List<Integer> ports = LoopbackPorts.ofNodes(NODES);
     private final List<BrokerProcess> brokers = new ArrayList<>();
     private TestCertificates certificates;
     private TestCertificates others;
@@ -62,14 +62,6 @@ class ClusterTlsIT {
     void prepare() throws IOException {
         certificates = TestCertificates.in(Files.createDirectory(directory.resolve("ours")));
         others = TestCertificates.in(Files.createDirectory(directory.resolve("others")));
-        List<ServerSocket> taken = new ArrayList<>();
-        for (int i = 0; i < NODES; i++) {
-            taken.add(ClusterIT.freePair(taken));
-        }
-        for (ServerSocket socket : taken) {
-            ports.add(socket.getLocalPort());
-            socket.close();
-        }
     }
 
     @AfterEach

@@ -7,11 +7,11 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -51,7 +51,7 @@ class DashboardsIT {
     void everyQueryOfEveryDashboardReturnsData() throws Exception {
         Map<String, String> queries = dashboardQueries();
         assertThat(queries).hasSizeGreaterThan(100);
-        int[] ports = clusterPorts();
+        List<Integer> ports = LoopbackPorts.ofNodes(2);
         try (BrokerProcess one = startBroker("one", ports);
                 BrokerProcess two = startBroker("two", ports);
                 Prometheus prometheus =
@@ -156,17 +156,9 @@ class DashboardsIT {
         return queries;
     }
 
-    private static int[] clusterPorts() throws IOException {
-        try (ServerSocket first = ClusterIT.freePair(List.of());
-                ServerSocket second = ClusterIT.freePair(List.of(first))) {
-            return new int[] {first.getLocalPort(), second.getLocalPort()};
-        }
-    }
-
-    private BrokerProcess startBroker(String name, int[] ports) throws IOException {
+    private BrokerProcess startBroker(String name, List<Integer> ports) throws IOException {
         Path home = Files.createDirectory(directory.resolve(name));
-        Path file = Files.writeString(
-                home.resolve("test.yaml"), """
+        Path file = Files.writeString(home.resolve("test.yaml"), """
                 management:
                   port: 0
                 listeners:
@@ -187,7 +179,8 @@ class DashboardsIT {
                   bind: '127.0.0.1:%d'
                   seeds: ['127.0.0.1:%d', '127.0.0.1:%d']
                   secret: not-a-secret-at-all
-                """.formatted(name, ports[name.equals("one") ? 0 : 1], ports[0], ports[1]));
+                """.formatted(
+                        name, ports.get(name.equals("one") ? 0 : 1), ports.get(0), ports.get(1)));
         return BrokerProcess.start(home, List.of(), file);
     }
 

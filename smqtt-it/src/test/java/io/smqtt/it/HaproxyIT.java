@@ -4,6 +4,7 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -47,7 +48,7 @@ class HaproxyIT {
         // and the number of clients, for which a test may not have the descriptors
         Map<String, String> replaced =
                 new HashMap<>(Map.of("/etc/haproxy/server.pem", pem.toString(), "maxconn 131072", "maxconn 1000"));
-        List<Integer> free = BrokerPair.freePorts(FRONTS.size());
+        List<Integer> free = LoopbackPorts.some(FRONTS.size());
         for (int i = 0; i < FRONTS.size(); i++) {
             fronts.put(FRONTS.get(i), Endpoint.loopback(free.get(i)));
             replaced.put("bind :" + FRONTS.get(i) + " ", "bind " + Endpoint.HOST + ":" + free.get(i) + " ");

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.File;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -27,13 +26,6 @@ final class InstalledMosquitto {
                 .map(File::getPath)
                 .orElseThrow(() -> new AssertionError(
                         name + " is missing; `.ci/run` installs the packages mosquitto and mosquitto-clients"));
-    }
-
-    /** A port for its broker, which cannot choose one itself. */
-    static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     /** Waits until its broker takes connections. */

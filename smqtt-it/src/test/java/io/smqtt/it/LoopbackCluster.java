@@ -4,11 +4,11 @@ package io.smqtt.it;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -31,23 +31,16 @@ final class LoopbackCluster implements AutoCloseable {
 
     private final Path directory;
     private final HttpClient http = HttpClient.newHttpClient();
-    private final List<Integer> ports = new ArrayList<>();
+    private final List<Integer> ports;
     private final List<BrokerProcess> brokers = new ArrayList<>();
 
-    private LoopbackCluster(Path directory, int count) throws IOException {
+    private LoopbackCluster(Path directory, int count) {
         this.directory = directory;
-        List<ServerSocket> taken = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            taken.add(ClusterIT.freePair(taken));
-        }
-        for (ServerSocket socket : taken) {
-            ports.add(socket.getLocalPort());
-            socket.close();
-        }
+        this.ports = LoopbackPorts.ofNodes(count);
     }
 
     /** Starts nodes n0, n1 and so on, and waits until each knows the others. */
-    static LoopbackCluster start(Path directory, int count) throws IOException {
+    static LoopbackCluster start(Path directory, int count) {
         LoopbackCluster cluster = new LoopbackCluster(directory, count);
         try {
             for (int i = 0; i < count; i++) {

@@ -3,6 +3,7 @@ package io.smqtt.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.test.LoopbackPorts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +37,7 @@ class MigrationIT {
                 topic readwrite #
                 pattern write seen/%c
                 """);
-        int port = InstalledMosquitto.freePort();
+        int port = LoopbackPorts.one();
         Path conf = Files.writeString(directory.resolve("mosquitto.conf"), """
                 per_listener_settings false
                 listener %d 127.0.0.1

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
@@ -75,7 +76,7 @@ class NginxIT {
     private List<InetSocketAddress> nginx(String file, Map<String, String> listeners, int... ports) throws IOException {
         Map<String, String> replaced = new HashMap<>();
         List<InetSocketAddress> fronts = new ArrayList<>();
-        List<Integer> free = BrokerPair.freePorts(ports.length);
+        List<Integer> free = LoopbackPorts.some(ports.length);
         for (int i = 0; i < ports.length; i++) {
             replaced.put("listen " + ports[i] + " ", "listen " + Endpoint.HOST + ":" + free.get(i) + " ");
             fronts.add(Endpoint.loopback(free.get(i)));

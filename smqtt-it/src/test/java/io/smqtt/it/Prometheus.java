@@ -3,10 +3,9 @@ package io.smqtt.it;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.smqtt.test.LoopbackPorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -46,10 +45,7 @@ final class Prometheus implements AutoCloseable {
                   - job_name: smqtt
                     static_configs: [{targets: [%s]}]
                 """.formatted(files, hosts));
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName(Endpoint.HOST))) {
-            port = free.getLocalPort();
-        }
+        int port = LoopbackPorts.one();
         CapturedProcess process = CapturedProcess.start(
                 "prometheus",
                 new ProcessBuilder(

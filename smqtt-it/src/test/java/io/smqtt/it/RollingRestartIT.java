@@ -5,11 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,7 +36,6 @@ class RollingRestartIT {
     private static final Duration LONGEST_GAP = Duration.ofSeconds(Integer.getInteger("smqtt.restart.gap", 15));
     private static final int PUBLISHERS = 4;
     private static final int LISTENERS = 2;
-    private static final int FAILURE_PORT_OFFSET = 100;
 
     @TempDir
     Path directory;
@@ -51,8 +49,8 @@ class RollingRestartIT {
 
     @BeforeEach
     void start() throws IOException {
-        ports = BrokerPair.freePorts(3);
-        cluster = freeClusterPort();
+        ports = LoopbackPorts.some(3);
+        cluster = LoopbackPorts.ofNode();
         front = Endpoint.loopback(ports.get(2));
         brokers.add(startNode(0));
         brokers.add(startNode(1));
@@ -70,26 +68,6 @@ class RollingRestartIT {
             nginx.awaitExit(Duration.ofSeconds(30));
         }
         brokers.forEach(BrokerProcess::close);
-    }
-
-    private static int freeClusterPort() throws IOException {
-        InetAddress loopback = InetAddress.getLoopbackAddress();
-        while (true) {
-            try (ServerSocket first = new ServerSocket(0, 1, loopback)) {
-                int port = first.getLocalPort();
-                if (port + FAILURE_PORT_OFFSET <= 0xFFFF && isFree(port + FAILURE_PORT_OFFSET)) {
-                    return port;
-                }
-            }
-        }
-    }
-
-    private static boolean isFree(int port) {
-        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-            return socket.isBound();
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     /** Each node has a loopback address of its own for its cluster's port, and one port for clients. */

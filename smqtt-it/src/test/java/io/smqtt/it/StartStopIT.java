@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
@@ -39,19 +40,6 @@ class StartStopIT {
     private static String oneListener(int port) {
         return "management:\n  port: 0\nlisteners:\n  tcp:\n    host: 127.0.0.1\n    port: " + port
                 + "\n  ws:\n    enabled: false\n";
-    }
-
-    private static int[] freePorts(int count) throws IOException {
-        ServerSocket[] sockets = new ServerSocket[count];
-        int[] ports = new int[count];
-        for (int i = 0; i < count; i++) {
-            sockets[i] = new ServerSocket(0, 1, InetAddress.getByName(Endpoint.HOST));
-            ports[i] = sockets[i].getLocalPort();
-        }
-        for (ServerSocket socket : sockets) {
-            socket.close();
-        }
-        return ports;
     }
 
     @Test
@@ -96,10 +84,7 @@ class StartStopIT {
 
     @Test
     void theSecondPortOfANodeInUseEndsTheStartWithCode4AndItsKey() throws IOException {
-        int port;
-        try (ServerSocket first = ClusterIT.freePair(List.of())) {
-            port = first.getLocalPort();
-        }
+        int port = LoopbackPorts.ofNode();
         try (ServerSocket taken = new ServerSocket(port + 100, 1, InetAddress.getByName(Endpoint.HOST))) {
             Path file = configuration(
                     oneListener(0) + "cluster: {enabled: true, node-id: n1, bind: '127.0.0.1:" + port + "'}\n");
@@ -117,7 +102,7 @@ class StartStopIT {
 
     @Test
     void theScriptObeysTheFlagsOfTheManual() throws IOException {
-        int[] ports = freePorts(3);
+        List<Integer> ports = LoopbackPorts.some(3);
         Path file = configuration("listeners:\n  tcp:\n    host: 127.0.0.1\n  ws:\n    host: 127.0.0.1\n");
         ProcessBuilder command = new ProcessBuilder(
                 BrokerProcess.script().toString(),
@@ -125,17 +110,17 @@ class StartStopIT {
                 "--config",
                 file.toString(),
                 "--set",
-                "listeners.tcp.port=" + ports[0],
+                "listeners.tcp.port=" + ports.get(0),
                 "--set",
-                "listeners.ws.port=" + ports[1],
+                "listeners.ws.port=" + ports.get(1),
                 "--set",
-                "management.port=" + ports[2],
+                "management.port=" + ports.get(2),
                 "--data",
                 directory.resolve("data").toString());
         try (BrokerProcess broker = BrokerProcess.start(command.directory(directory.toFile()));
-                RawClient client = RawClient.to(Endpoint.loopback(ports[0]), ProtocolVersion.MQTT_3_1_1)) {
-            assertThat(broker.awaitLine("listener tcp bound")).contains("127.0.0.1:" + ports[0]);
-            assertThat(broker.awaitLine("listener ws bound")).contains("127.0.0.1:" + ports[1]);
+                RawClient client = RawClient.to(Endpoint.loopback(ports.get(0)), ProtocolVersion.MQTT_3_1_1)) {
+            assertThat(broker.awaitLine("listener tcp bound")).contains("127.0.0.1:" + ports.get(0));
+            assertThat(broker.awaitLine("listener ws bound")).contains("127.0.0.1:" + ports.get(1));
             client.connect("flags");
         }
     }
@@ -195,14 +180,14 @@ class StartStopIT {
 
     @Test
     void aKilledBrokerStartsAtOnceOnTheSamePort() throws IOException {
-        Path file = configuration(oneListener(0));
+        int port = LoopbackPorts.one();
+        Path file = configuration(oneListener(port));
         try (BrokerProcess first = BrokerProcess.start(directory, List.of(), file);
                 RawClient client = RawClient.to(first.address("tcp"), ProtocolVersion.MQTT_5)) {
-            int port = first.port("tcp");
             client.connect("left");
             first.kill9();
 
-            try (BrokerProcess second = BrokerProcess.start(directory, List.of(), file, "listeners.tcp.port=" + port);
+            try (BrokerProcess second = BrokerProcess.start(directory, List.of(), file);
                     RawClient again = RawClient.to(second.address("tcp"), ProtocolVersion.MQTT_5)) {
                 assertThat(second.port("tcp")).isEqualTo(port);
                 again.connect("left");

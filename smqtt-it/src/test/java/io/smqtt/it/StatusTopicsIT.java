@@ -4,6 +4,7 @@ package io.smqtt.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.smqtt.test.LoopbackPorts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +44,7 @@ class StatusTopicsIT {
     @Test
     void mosquittosTopicsAreThereAndWhatClientsSendIsCountedLikeThere() throws IOException {
         Map<String, String> theirs;
-        int port = InstalledMosquitto.freePort();
+        int port = LoopbackPorts.one();
         Path conf = Files.writeString(
                 directory.resolve("mosquitto.conf"),
                 "listener %d 127.0.0.1\nallow_anonymous true\nsys_interval 1\n".formatted(port));

@@ -10,12 +10,12 @@ import com.sun.net.httpserver.HttpServer;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -118,10 +118,7 @@ class TracingIT {
 
     @Test
     void aCollectorThatIsNotThereIsNamedAndHoldsNothingUp() throws Exception {
-        int nobody;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            nobody = socket.getLocalPort();
-        }
+        int nobody = LoopbackPorts.one();
         String url = "http://127.0.0.1:" + nobody + "/v1/traces";
         try (BrokerProcess broker = start(List.of(), "management.tracing.url=" + url)) {
             for (int i = 0; i < 3; i++) {

@@ -14,6 +14,7 @@ import io.netty.pkitesting.X509Bundle;
 import io.smqtt.ReloadResult;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ClusterTlsConfig;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.transport.BindFailedException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -107,9 +108,9 @@ class JGroupsTransportTest {
         ClusterTlsConfig first = certified("first", authority, authority);
         ClusterTlsConfig second = certified("second", authority, authority);
         ClusterTlsConfig stranger = certified("stranger", authority(), authority);
-        List<Integer> ports = List.of(TransportNode.freePort(), TransportNode.freePort());
-        int third = TransportNode.freePort();
-        int fourth = TransportNode.freePort();
+        List<Integer> ports = LoopbackPorts.ofNodes(2);
+        int third = LoopbackPorts.ofNode();
+        int fourth = LoopbackPorts.ofNode();
         try (TransportNode one = new TransportNode("one", ports.get(0), ports, config -> config.tls(first));
                 TransportNode other = new TransportNode("other", ports.get(1), ports, config -> config.tls(second))) {
             awaitMeeting(one, other);
@@ -131,7 +132,7 @@ class JGroupsTransportTest {
         X509Bundle after = authority();
         ClusterTlsConfig first = certified("first", before, before);
         ClusterTlsConfig second = certified("second", after, after);
-        List<Integer> ports = List.of(TransportNode.freePort(), TransportNode.freePort());
+        List<Integer> ports = LoopbackPorts.ofNodes(2);
         try (TransportNode one = new TransportNode("one", ports.get(0), ports, config -> config.tls(first))) {
             try (TransportNode other = new TransportNode("other", ports.get(1), ports, config -> config.tls(second))) {
                 assertThat(other.peers).isEmpty(); // neither knows the other's authority
@@ -150,7 +151,7 @@ class JGroupsTransportTest {
     void whoShowsNoCertificateIsHungUpOn() throws Exception {
         X509Bundle authority = authority();
         ClusterTlsConfig own = certified("own", authority, authority);
-        int port = TransportNode.freePort();
+        int port = LoopbackPorts.ofNode();
         SSLContext trusting = SSLContext.getInstance("TLS");
         trusting.init(null, authority.toTrustManagerFactory().getTrustManagers(), null);
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config.tls(own));
@@ -185,7 +186,7 @@ class JGroupsTransportTest {
             }
             return addresses;
         };
-        int port = TransportNode.freePort();
+        int port = LoopbackPorts.ofNode();
         try (TransportNode one = new TransportNode("one", "127.0.0.1:" + port, lookup);
                 TransportNode other = new TransportNode("other", "127.0.0.2:" + port, lookup)) {
             awaitMeeting(one, other);
@@ -194,7 +195,7 @@ class JGroupsTransportTest {
 
     @Test
     void bothPortsAreBoundToTheConfiguredAddressOnly() throws Exception {
-        int port = TransportNode.freePort();
+        int port = LoopbackPorts.ofNode();
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
             for (int bound : new int[] {port, port + FAILURE_PORT_OFFSET}) {
                 new Socket("127.0.0.1", bound).close();
@@ -206,7 +207,7 @@ class JGroupsTransportTest {
 
     @Test
     void aPortThatIsTakenEndsTheStartAndIsNamed() throws Exception {
-        int port = TransportNode.freePort();
+        int port = LoopbackPorts.ofNode();
         for (int taken : new int[] {port, port + FAILURE_PORT_OFFSET}) {
             try (ServerSocket other = new ServerSocket(taken, 1, InetAddress.getByName("127.0.0.1"))) {
                 assertThatThrownBy(() -> new TransportNode("node", port, List.of(port), config -> config))
@@ -231,14 +232,14 @@ class JGroupsTransportTest {
         HostNames.Lookup lookup = name -> {
             throw new UnknownHostException(name);
         };
-        try (TransportNode alone = new TransportNode("alone", "127.0.0.1:" + TransportNode.freePort(), lookup)) {
+        try (TransportNode alone = new TransportNode("alone", "127.0.0.1:" + LoopbackPorts.ofNode(), lookup)) {
             assertThat(alone.peers).isEmpty();
         }
     }
 
     @Test
     void noiseAtThePortsChangesNothingAndFillsNoLog() throws Exception {
-        List<Integer> ports = List.of(TransportNode.freePort(), TransportNode.freePort());
+        List<Integer> ports = LoopbackPorts.ofNodes(2);
         try (TransportNode one = new TransportNode("one", ports.get(0), ports, SECRET);
                 TransportNode other = new TransportNode("other", ports.get(1), ports, SECRET)) {
             awaitMeeting(one, other);

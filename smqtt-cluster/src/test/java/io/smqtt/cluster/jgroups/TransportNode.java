@@ -4,10 +4,6 @@ package io.smqtt.cluster.jgroups;
 import io.smqtt.ReloadResult;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +16,6 @@ import java.util.function.UnaryOperator;
 final class TransportNode implements ClusterTransport.Handler, AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int FAILURE_PORT_OFFSET = 100;
 
     final Set<ClusterTransport.Peer> peers = ConcurrentHashMap.newKeySet();
     final List<String> frames = new CopyOnWriteArrayList<>();
@@ -44,29 +39,6 @@ final class TransportNode implements ClusterTransport.Handler, AutoCloseable {
                 .seeds(seeds.stream().map(seed -> "127.0.0.1:" + seed).toList());
         transport = new JGroupsTransport(more.apply(config).build(), nodeId);
         transport.start(this).block(PATIENCE);
-    }
-
-    /** A port that is free, and whose neighbour for failure detection is as well. */
-    static int freePort() throws IOException {
-        InetAddress loopback = InetAddress.getLoopbackAddress();
-        while (true) {
-            try (ServerSocket first = new ServerSocket(0, 1, loopback);
-                    ServerSocket second = new ServerSocket()) {
-                int neighbour = first.getLocalPort() + FAILURE_PORT_OFFSET;
-                if (neighbour <= 0xFFFF && isBound(second, new InetSocketAddress(loopback, neighbour))) {
-                    return first.getLocalPort();
-                }
-            }
-        }
-    }
-
-    private static boolean isBound(ServerSocket socket, InetSocketAddress address) {
-        try {
-            socket.bind(address);
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     ReloadResult reload() {

@@ -10,6 +10,7 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.Authentication;
 import io.smqtt.test.BrokerClock;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.MqttBroker;
 import io.smqtt.test.OfBroker;
 import io.smqtt.test.RawClient;
@@ -22,7 +23,10 @@ import io.smqtt.test.wire.MqttProxy;
 import io.smqtt.test.wire.SessionRecording;
 import io.smqtt.test.wire.SessionReplay;
 import io.smqtt.test.wire.Side;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -219,6 +223,18 @@ class TestingExamplesTest {
     }
 
     @Test
+    void portsOfOtherProcessesAreFree() throws IOException {
+        // snippet ports
+        int front = LoopbackPorts.one();
+        List<Integer> binds = LoopbackPorts.ofNodes(3); // for `cluster.bind`: the port 100 above each is free, too
+        // end
+        assertThat(binds).hasSize(3).doesNotContain(front);
+        for (int port : binds) {
+            new ServerSocket(port + 100, 1, InetAddress.getLoopbackAddress()).close();
+        }
+    }
+
+    @Test
     void theDocumentShowsWhatIsTestedHere() throws Exception {
         String document = Files.readString(DOCUMENT);
         List<String> names = new ArrayList<>();
@@ -242,6 +258,7 @@ class TestingExamplesTest {
                         "record",
                         "replay",
                         "plain",
+                        "ports",
                         "container",
                         "node",
                         "network");

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Scanner;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * Free TCP ports of the loopback address for processes that cannot choose one themselves: proxies, and nodes of a cluster, which must
+ * know each other's port before any of them has started. Where a process can choose, port 0 is better.
+ *
+ * <p>A port that the system chose may be gone when the process binds it, or binds it again after a restart: any connection of this
+ * machine may have got it as its own end, and even a connection of one node to the port of another that is not there yet may. Ports
+ * handed out here are below those that the system gives to connections, and none is handed out twice by one JVM. Thread-safe.
+ */
+public final class LoopbackPorts {
+
+    private static final Path SYSTEMS_RANGE = Path.of("/proc/sys/net/ipv4/ip_local_port_range");
+    private static final int USUAL_FIRST_OF_SYSTEM = 32_768;
+    private static final int FIRST = 10_000; // what is well known is below, as a rule
+    private static final int FEWEST = 5_000;
+    private static final int NODES_SECOND_PORT = 100;
+    private static final int ATTEMPTS = 10_000;
+
+    private static final Random RANDOM = new Random();
+    private static final Set<Integer> HANDED_OUT = new HashSet<>();
+
+    private LoopbackPorts() {}
+
+    /**
+     * Chooses a port.
+     *
+     * @return a port that is free now
+     * @throws IllegalStateException if none can be found
+     */
+    public static int one() {
+        return choose(0);
+    }
+
+    /**
+     * Chooses several ports.
+     *
+     * @param count how many, at least 0
+     * @return as many different ports, each of them free now
+     * @throws IllegalStateException if they cannot be found
+     */
+    public static List<Integer> some(int count) {
+        return IntStream.range(0, count).mapToObj(i -> one()).toList();
+    }
+
+    /**
+     * Chooses the port of {@code cluster.bind} for a node: the one 100 above it, which the node takes as well, is free, too.
+     *
+     * @return a port that is free now
+     * @throws IllegalStateException if none can be found
+     */
+    public static int ofNode() {
+        return choose(NODES_SECOND_PORT);
+    }
+
+    /**
+     * Chooses ports of {@code cluster.bind} for several nodes.
+     *
+     * @param count how many, at least 0
+     * @return as many ports, each as {@link #ofNode} chooses it
+     * @throws IllegalStateException if they cannot be found
+     */
+    public static List<Integer> ofNodes(int count) {
+        return IntStream.range(0, count).mapToObj(i -> ofNode()).toList();
+    }
+
+    private static synchronized int choose(int above) {
+        int end = firstOfSystem();
+        for (int i = 0; i < ATTEMPTS; i++) {
+            int port = FIRST + RANDOM.nextInt(end - FIRST - above);
+            if (isFree(port) && (above == 0 || isFree(port + above))) {
+                HANDED_OUT.add(port);
+                HANDED_OUT.add(port + above);
+                return port;
+            }
+        }
+        throw new IllegalStateException("no free port of the loopback address from " + FIRST + " to " + (end - 1));
+    }
+
+    private static boolean isFree(int port) {
+        if (HANDED_OUT.contains(port)) {
+            return false;
+        }
+        try (Socket socket = new Socket()) { // does not listen
+            socket.bind(new InetSocketAddress(port)); // all addresses, since this machine has many of its own
+            return true;
+        } catch (IOException e) { // somebody else has it
+            return false;
+        }
+    }
+
+    /** The first port that connections get from the system; where nearly all are the system's, the usual one. */
+    private static int firstOfSystem() {
+        if (!Files.isReadable(SYSTEMS_RANGE)) {
+            return USUAL_FIRST_OF_SYSTEM;
+        }
+        try (Scanner range = new Scanner(SYSTEMS_RANGE, StandardCharsets.US_ASCII)) {
+            int first = range.nextInt();
+            return first < FIRST + FEWEST ? USUAL_FIRST_OF_SYSTEM : Math.min(first, USUAL_FIRST_OF_SYSTEM);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
