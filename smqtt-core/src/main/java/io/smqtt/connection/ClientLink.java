@@ -59,6 +59,9 @@ public interface ClientLink {
      */
     void onConnectTimeout(Runnable action);
 
-    /** The CONNECT is complete: the connection is not pending any more. */
+    /** The client has sent its CONNECT and all that belongs to it: it has no deadline any more, whoever is waited for now. */
+    void connectComplete();
+
+    /** The client is who it says: the connection is not pending any more. */
     void connected();
 }

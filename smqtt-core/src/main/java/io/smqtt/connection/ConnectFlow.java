@@ -108,6 +108,7 @@ public final class ConnectFlow {
         String clientId = packet.clientId().isEmpty() ? clientIds.assign() : packet.clientId(); // [MQTT-3.1.3-6]
         AuthenticationRequest request = authenticationRequest(connection, packet, clientId);
         if (packet.authenticationMethod() == null) {
+            connection.link().connectComplete(); // how long others take is not held against the client
             Answers.await(
                     connection,
                     authenticator.authenticate(request),
@@ -178,6 +179,7 @@ public final class ConnectFlow {
                 packet.version(),
                 roles(userName, roles));
         connection.client(client);
+        connection.link().connectComplete(); // after the last AUTH as well
         Mono<AccessDecision> mayWill = packet.will() == null
                 ? AccessDecision.ALLOW.now()
                 : authorizer.authorize(
@@ -211,7 +213,7 @@ public final class ConnectFlow {
 
     private void claim(
             Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
-        connection.link().connected(); // the client has done its part: how long others take is not held against it
+        connection.link().connected();
         Mono<ReasonCode> claimed = directory
                 .claim(client, packet.cleanStart())
                 .thenReturn(ReasonCode.SUCCESS)

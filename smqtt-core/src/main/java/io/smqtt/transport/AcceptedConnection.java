@@ -143,10 +143,17 @@ public final class AcceptedConnection implements ClientLink {
         onTimeout = action;
     }
 
-    /**
-     * The CONNECT is complete: the connection is not pending any more and has no deadline here. Can be called more than
-     * once.
-     */
+    /** Ends the deadline; the connection is pending until {@link #connected()}. Can be called more than once. */
+    @Override
+    public void connectComplete() {
+        onTimeout = null;
+        if (deadline != null) {
+            deadline.cancel(false);
+            deadline = null;
+        }
+    }
+
+    /** The client is let in: the connection is not pending any more and has no deadline here. Can be called more than once. */
     @Override
     public void connected() {
         settle();
@@ -209,11 +216,7 @@ public final class AcceptedConnection implements ClientLink {
         pending = false;
         listener.admission().settled(countedAddress);
         countedAddress = null;
-        onTimeout = null;
-        if (deadline != null) {
-            deadline.cancel(false);
-            deadline = null;
-        }
+        connectComplete();
     }
 
     private void leave() {

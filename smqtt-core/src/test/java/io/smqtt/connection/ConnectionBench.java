@@ -121,6 +121,7 @@ final class ConnectionBench implements AutoCloseable {
     @Nullable
     Runnable connectTimeout;
 
+    boolean complete;
     boolean settled;
 
     /** The socket's end of the pipeline: counts, and keeps the answers. */
@@ -235,6 +236,11 @@ final class ConnectionBench implements AutoCloseable {
         @Override
         public void onConnectTimeout(Runnable action) {
             connectTimeout = action;
+        }
+
+        @Override
+        public void connectComplete() {
+            complete = true;
         }
 
         @Override

@@ -78,6 +78,8 @@ class ConnectionTest {
         bench.send(connect("c", MqttVersion.MQTT_5), ping());
         assertThat(bench.wire.reads).isEqualTo(before);
         assertThat(bench.answers()).isEmpty();
+        assertThat(bench.complete).isTrue(); // the client has no deadline while others decide
+        assertThat(bench.settled).isFalse();
 
         authentication.tryEmitValue(Authentication.accepted("u"));
 

@@ -51,6 +51,7 @@ class TracingIT {
                   tcp:
                     host: 127.0.0.1
                     port: 0
+                    connect-timeout: 60s # sockets are opened before they are used
                   ws:
                     enabled: false
                 """);
