@@ -31,7 +31,7 @@ final class ControlPaths implements ManagementEndpoint {
     /** Sessions in one answer, at most. */
     static final int MOST = 10_000;
 
-    /** Bytes of the sessions in one answer, at most: clients choose identifiers and user names of up to 64 KiB. */
+    /** Bytes of one answer, at most: clients choose identifiers, user names and filters of up to 64 KiB. */
     static final int MOST_BYTES = 8 << 20;
 
     /** Of a session as JSON, without the texts that its client chose. */
@@ -147,13 +147,17 @@ final class ControlPaths implements ManagementEndpoint {
     private static Mono<Answer> client(Broker running, Request request) {
         String id = required(request, "id");
         return running.client(id)
-                .map(found -> request.forPeople() ? text(ControlText.of(found)) : Answer.json(json(found)))
+                .map(found -> ControlCut.of(found, MOST_BYTES))
+                .map(told -> request.forPeople()
+                        ? text(ControlText.of(told.answer()) + told.line())
+                        : Answer.json(json(told)))
                 .defaultIfEmpty(Answer.text(404, "there is no such session on this node\n"));
     }
 
     private static Mono<Answer> explain(Broker running, Request request) {
         return running.explain(required(request, "topic"), request.parameters().get("client"))
-                .map(found -> request.forPeople() ? text(found.toString()) : Answer.json(json(found)));
+                .map(found -> ControlCut.of(found, MOST_BYTES))
+                .map(told -> request.forPeople() ? text(told.answer() + told.line()) : Answer.json(jsonOf(told)));
     }
 
     private static Mono<Answer> disconnect(Broker running, Request request) {
@@ -183,21 +187,14 @@ final class ControlPaths implements ManagementEndpoint {
         long bytes = 0;
         for (int i = 0; i < clients.size(); i++) {
             ClientIdentity identity = clients.get(i).identity();
-            bytes += SESSION_BYTES + jsonBytes(identity.clientId()) + jsonBytes(identity.userName());
+            bytes += SESSION_BYTES
+                    + ControlCut.jsonBytes(identity.clientId())
+                    + ControlCut.jsonBytes(identity.userName());
             if (bytes > MOST_BYTES) {
                 return clients.subList(0, i);
             }
         }
         return clients;
-    }
-
-    private static long jsonBytes(@Nullable String text) {
-        long bytes = 0;
-        for (int i = 0; text != null && i < text.length(); i++) {
-            char c = text.charAt(i);
-            bytes += c < ' ' ? 6 : c == '"' || c == '\\' ? 2 : c < 0x80 ? 1 : 3;
-        }
-        return bytes;
     }
 
     private static void put(ObjectNode node, ClientInfo client) {
@@ -213,7 +210,8 @@ final class ControlPaths implements ManagementEndpoint {
     }
 
     /** Times in seconds; null for a client without keep alive, and for a session that never expires. */
-    private static String json(ClientDetails details) {
+    static String json(ControlCut.Told<ClientDetails> told) {
+        ClientDetails details = told.answer();
         ObjectNode node = Json.object();
         put(node, details.info());
         node.put(
@@ -236,10 +234,12 @@ final class ControlPaths implements ManagementEndpoint {
             one.put("retainAsPublished", filter.retainAsPublished());
             one.put("identifier", filter.identifier());
         }
+        told.put(node);
         return node.toString();
     }
 
-    private static String json(Explanation explanation) {
+    static String jsonOf(ControlCut.Told<Explanation> told) {
+        Explanation explanation = told.answer();
         ObjectNode node = Json.object();
         node.put("topic", explanation.topic());
         node.put("clientId", explanation.clientId());
@@ -273,6 +273,7 @@ final class ControlPaths implements ManagementEndpoint {
         }
         explanation.nodes().forEach(node.putArray("nodes")::add);
         node.put("moreReceivers", explanation.moreReceivers());
+        told.put(node);
         return node.toString();
     }
 }
