@@ -636,10 +636,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 budget,
                 () -> ++streams,
                 batch -> late.member().peer() != null && sendBulk(late.member(), batch),
-                (message, group) -> {
-                    observer.messageRedispatched(1);
-                    local.redispatch(message, group, nodeId);
-                });
+                (message, group) -> local.redispatch(message, group, nodeId));
         PeerInbox inbox =
                 new PeerInbox(this::execute, local::deliver, ack -> send(late.member(), encode(ack)), this::soon);
         LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);

@@ -14,6 +14,9 @@ abstract sealed class Outbound permits OutboundMessage, OutboundRun {
     /** How many messages these are, at least one. */
     abstract int count();
 
+    /** How many deliveries of the router these are: one for those who do not share, and one for each group. */
+    abstract int deliveries();
+
     /** About what they hold. */
     abstract int bytes();
 

@@ -44,6 +44,15 @@ final class OutboundMessage extends Outbound {
         return taken;
     }
 
+    /** Takes one group away; false if it is not there any more. */
+    boolean takeGroup(SharedFilter group) {
+        boolean there = groups.contains(group);
+        if (there) {
+            groups = groups.stream().filter(other -> !other.equals(group)).toList();
+        }
+        return there;
+    }
+
     /** Holds the publisher's acknowledgement until {@link #settle}; once, however often the message is added to. */
     void hold(RouteTicket offered) {
         if (ticket == RouteTicket.NONE && offered != RouteTicket.NONE) {
@@ -59,6 +68,11 @@ final class OutboundMessage extends Outbound {
     @Override
     int count() {
         return 1;
+    }
+
+    @Override
+    int deliveries() {
+        return (toAll ? 1 : 0) + groups.size();
     }
 
     @Override
@@ -89,7 +103,7 @@ final class OutboundMessage extends Outbound {
 
     @Override
     void countDelivered(BrokerObserver observer) {
-        for (int i = (toAll ? 1 : 0) + groups.size(); i > 0; i--) { // as the router has counted it
+        for (int i = deliveries(); i > 0; i--) { // as the router has counted it
             observer.messageDelivered(message.qos(), message.payload().size());
         }
     }

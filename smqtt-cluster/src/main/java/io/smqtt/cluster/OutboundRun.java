@@ -45,6 +45,11 @@ final class OutboundRun extends Outbound {
     }
 
     @Override
+    int deliveries() {
+        return count;
+    }
+
+    @Override
     int bytes() {
         return blocks.length + OVERHEAD_BYTES;
     }

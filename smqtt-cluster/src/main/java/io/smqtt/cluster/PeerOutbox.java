@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Elsewhere;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -127,12 +128,12 @@ final class PeerOutbox {
 
     private boolean accepts(Outbound message, int more, long moreBytes) {
         if (!reachable && message.isAtMostOnce()) {
-            observer.messageDropped(DropReason.PEER_GONE, message.count());
+            observer.messageDropped(DropReason.PEER_GONE, message.deliveries());
             return false;
         }
         int part = reachable ? 1 : 2; // what is parked leaves room for what comes when the peer is back
         if (isFull(more, moreBytes, part)) {
-            observer.messageDropped(DropReason.PEER_QUEUE, message.count());
+            observer.messageDropped(DropReason.PEER_QUEUE, message.deliveries());
             message.settle(false); // what cannot be parked must not be acknowledged
             return false;
         }
@@ -220,7 +221,11 @@ final class PeerOutbox {
         for (Outbound message : unacknowledged) {
             if (message instanceof OutboundMessage one && !one.isExactlyOnce()) { // it may have been delivered: that is
                 // for QoS 1 to bear
-                giveGroupsAway(one);
+                int groups = giveGroupsAway(one);
+                if (groups > 0) {
+                    observer.messageElsewhere(Elsewhere.UNCONFIRMED, groups);
+                    observer.messageRepeated(groups);
+                }
             }
             message.settle(true);
         }
@@ -242,8 +247,11 @@ final class PeerOutbox {
         return kept;
     }
 
-    private void giveGroupsAway(OutboundMessage message) {
-        message.takeGroups().forEach(group -> redispatch.accept(message, group));
+    /** Tells how many groups those were. */
+    private int giveGroupsAway(OutboundMessage message) {
+        List<SharedFilter> groups = message.takeGroups();
+        groups.forEach(group -> redispatch.accept(message, group));
+        return groups.size();
     }
 
     /** The peer will not come back: nothing is kept for it. */
@@ -251,7 +259,7 @@ final class PeerOutbox {
         down();
         unacknowledged.addAll(unsent);
         unacknowledged.forEach(this::forget);
-        unacknowledged.forEach(message -> observer.messageDropped(DropReason.PEER_GONE, message.count()));
+        unacknowledged.forEach(message -> observer.messageDropped(DropReason.PEER_GONE, message.deliveries()));
         unacknowledged.clear();
         unsent.clear();
         onTheirWay = 0;
@@ -308,7 +316,10 @@ final class PeerOutbox {
                 if (refusal.group().isEmpty()) {
                     message.settle(false);
                 } else if (message instanceof OutboundMessage one) {
-                    redispatch.accept(one, MessageCodec.group(refusal.group()));
+                    SharedFilter group = MessageCodec.group(refusal.group());
+                    if (one.takeGroup(group)) { // or else another member has got it since
+                        redispatch.accept(one, group);
+                    }
                 }
                 return;
             }

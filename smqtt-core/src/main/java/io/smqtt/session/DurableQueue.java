@@ -363,6 +363,13 @@ final class DurableQueue implements StoreWaiter {
         return handOver().depart(target, message, subscription, number, sequence, delivered);
     }
 
+    /** Offers a message that waits, and is in no joint operation, to other members. While no client is connected. */
+    void offer(OutboundFlow.SharedReturn target, ApplicationMessage message, Subscription subscription, long number) {
+        if (number < unsafeFrom() && handOver().depart(target, message, subscription, number, -1, false)) {
+            forget(message.footprintBytes());
+        }
+    }
+
     /** Offers what waits by shared subscriptions to other members, page by page, while the client is away. */
     void drainShared(OutboundFlow.SharedReturn target) {
         if (handOver != null) {
@@ -382,9 +389,16 @@ final class DurableQueue implements StoreWaiter {
         resources.observer().messageRedispatched(1);
     }
 
+    /** A delivery that ended elsewhere goes on here. */
+    void repeated() {
+        resources.observer().messageRepeated(1);
+    }
+
     /** A message that was offered to others is in its old place, or waits if the session has ended. */
     void cameBack(ApplicationMessage message, long number, long sequence) {
-        if (sequence < 0) {
+        if (session.hasEnded() && !isLeaving()) { // nobody waits for it: the session has moved meanwhile
+            resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
+        } else if (sequence < 0) {
             waiting++;
             bytes += message.footprintBytes();
         } else if (session.hasEnded()) {

@@ -11,6 +11,7 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
 import java.lang.invoke.VarHandle;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,13 +44,41 @@ final class GroupBacklog {
     /** Takes a message for a member that is away: another one gets it if one is there. On the absent member's loop. */
     void take(Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
-        if (group != null && hasTaker(group, absent, message) && offer(absent, message, subscription, ticket, group)) {
-            return;
+        if (group != null && hasTaker(group, absent, message)) {
+            if (message.crossings() > 0) {
+                takeForwarded(absent, message, subscription, ticket, group);
+                return;
+            }
+            if (offer(absent, message, subscription, ticket, group)) {
+                return;
+            }
         }
         absent.park(message, subscription, ticket);
         VarHandle.fullFence(); // a member that comes at this moment sees the message, or is seen: gather()
         if (group != null && hasTaker(group, absent, message)) {
             absent.member().handOver();
+        }
+    }
+
+    /**
+     * Takes a message that another node waits for, and other members are there. That node must not wait for nodes in its turn: each
+     * takes over messages in their order, so two could wait for each other without end.
+     */
+    private void takeForwarded(
+            Session absent,
+            ApplicationMessage message,
+            Subscription subscription,
+            RouteTicket ticket,
+            SharedGroup group) {
+        Predicate<Subscriber> notHere = member -> member == absent || !member.isLocal();
+        if (group.hasOnlineMember(notHere) && offer(absent, message, subscription, ticket, group, notHere)) {
+            return;
+        }
+        Predicate<Subscriber> excluded = member -> isExcluded(member, absent, message);
+        if (absent.outbound().hasRoom(message)) {
+            absent.parkAndOffer(message, subscription, ticket);
+        } else if (!offer(absent, message, subscription, RouteTicket.NONE, group, excluded)) {
+            absent.park(message, subscription, ticket);
         }
     }
 
@@ -99,7 +128,17 @@ final class GroupBacklog {
             Subscription subscription,
             RouteTicket ticket,
             SharedGroup group) {
-        Subscription other = group.selectExcept(message, member -> isExcluded(member.subscriber(), absent, message));
+        return offer(absent, message, subscription, ticket, group, member -> isExcluded(member, absent, message));
+    }
+
+    private boolean offer(
+            Session absent,
+            ApplicationMessage message,
+            Subscription subscription,
+            RouteTicket ticket,
+            SharedGroup group,
+            Predicate<? super Subscriber> excluded) {
+        Subscription other = group.selectExcept(message, member -> excluded.test(member.subscriber()));
         if (other == null || !other.subscriber().isOnline()) {
             return false;
         }

@@ -5,6 +5,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSubscription;
@@ -89,18 +90,24 @@ final class MergingArrival implements SessionArrival {
         if (delivery == StoredDelivery.State.RECEIVED) {
             return; // the client has it
         }
-        if (unwanted) {
-            resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
-            return;
+        boolean waited = delivery == StoredDelivery.State.WAITING;
+        if (waited) {
+            resources.observer().messageMovedHere(1);
         }
-        if (delivery == StoredDelivery.State.WAITING) {
-            resources.observer().messageRedispatched(1);
+        if (unwanted) {
+            if (waited) {
+                resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
+            }
+            return;
         }
         if (message.mark() != 0 && (registry.hasTaken(session, message.mark()) || !came.add(message.mark()))) {
-            resources
-                    .observer()
-                    .messageDelivered(stored.qos(), message.payload().size());
+            if (waited) {
+                resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
+            }
             return;
+        }
+        if (!waited) { // the client was sent it by the other node, and gets it once more
+            resources.observer().messageRepeated(1);
         }
         Subscription subscription = StoredArrival.subscription(session, stored);
         session.takeMerged(message, subscription);

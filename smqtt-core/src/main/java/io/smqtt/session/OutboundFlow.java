@@ -11,6 +11,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.topic.TopicFilter;
@@ -338,6 +339,7 @@ final class OutboundFlow {
         if (delivery.state() == StoredDelivery.State.RECEIVED) {
             inFlight.received(sequence);
         }
+        observer.messageElsewhere(Elsewhere.SENT_BEFORE, 1); // it waited as long as it was only in the store
         resendEnd = inFlight.tail();
         return true;
     }
@@ -809,11 +811,22 @@ final class OutboundFlow {
         return all;
     }
 
+    /** How many deliveries have come about and not ended: what waits, and what was never sent. */
+    int pendingCount() {
+        return queuedCount() + inFlight.unsent();
+    }
+
     /** A message of a session in memory has come from another node: it takes its old place. */
     void restore(StoredMessage message, Subscription subscription) {
         StoredDelivery delivery = message.delivery();
-        if (delivery.state() == StoredDelivery.State.WAITING || !inFlight.reach(delivery.packetId())) {
+        boolean waits = delivery.state() == StoredDelivery.State.WAITING;
+        if (waits || !inFlight.reach(delivery.packetId())) {
             queue.add(message.message(), subscription);
+            if (waits) {
+                observer.messageMovedHere(1);
+            } else {
+                observer.messageRepeated(1);
+            }
             return;
         }
         long sequence = inFlight.add(message.message(), subscription, message.qos());

@@ -186,6 +186,9 @@ final class QueueHandOver implements StoreWaiter {
     void cameBack(
             ApplicationMessage message, long number, long sequence, boolean delivered, boolean failed, boolean left) {
         queue.cameBack(message, number, sequence);
+        if (failed) { // whoever did not keep it has counted the end of this delivery
+            queue.repeated();
+        }
         if (delivered && session.hasEnded()) { // the one in flight is over, and now it waits for others
             queue.redispatched();
         }

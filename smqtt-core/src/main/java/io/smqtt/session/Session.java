@@ -12,6 +12,7 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.topic.SharedFilter;
@@ -40,6 +41,7 @@ public final class Session implements Subscriber {
     private @Nullable InboundFlow inbound;
     private @Nullable SessionMove move;
     private @Nullable SessionMove hold;
+    private boolean departing;
 
     /** Marks of messages that came by another node, and may come here as well. */
     private @Nullable Set<Long> cameElsewhere;
@@ -198,7 +200,7 @@ public final class Session implements Subscriber {
 
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (cameElsewhere(message, subscription)) {
+        if (cameElsewhere(message)) {
             return;
         }
         if (move != null) {
@@ -215,11 +217,10 @@ public final class Session implements Subscriber {
         take(message, subscription, ticket);
     }
 
-    private boolean cameElsewhere(ApplicationMessage message, Subscription subscription) {
+    private boolean cameElsewhere(ApplicationMessage message) {
         boolean known = cameElsewhere != null && message.mark() != 0 && cameElsewhere.remove(message.mark());
         if (known) {
-            QoS qos = message.qos().atMost(subscription.maximumQos());
-            resources.observer().messageDelivered(qos, message.payload().size());
+            resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
         }
         return known;
     }
@@ -237,7 +238,7 @@ public final class Session implements Subscriber {
     }
 
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (cameElsewhere(message, subscription)) {
+        if (cameElsewhere(message)) {
             return;
         }
         if (ended) {
@@ -803,6 +804,22 @@ public final class Session implements Subscriber {
         absence.awaitExpiryOf(message);
     }
 
+    /** Keeps a message and offers it to others: who waits for it waits until it is kept, and no longer. */
+    void parkAndOffer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        DurableQueue queue = record == null ? null : record.queue();
+        if (queue == null || message.qos().atMost(subscription.maximumQos()) == QoS.AT_MOST_ONCE) {
+            if (!member().offer(message, subscription, RouteTicket.NONE)) { // nothing that would survive is kept here
+                park(message, subscription, ticket);
+            }
+            return;
+        }
+        long before = queue.next();
+        park(message, subscription, ticket);
+        if (queue.next() > before && !departing) {
+            queue.offer(member()::offer, message, subscription, before);
+        }
+    }
+
     /** What absent members have is asked for, if nothing waits here any more. */
     void gatherMore() {
         SharedMember present = member;
@@ -878,6 +895,15 @@ public final class Session implements Subscriber {
     /** Holds back what is routed here until this is called with null. */
     void hold(@Nullable SessionMove held) {
         hold = held;
+    }
+
+    /** Whether what waits here is being told to another node: it is not for others now. */
+    boolean isDeparting() {
+        return departing;
+    }
+
+    void departing(boolean value) {
+        departing = value;
     }
 
     /** The session stays, as one of a client that has just gone. */

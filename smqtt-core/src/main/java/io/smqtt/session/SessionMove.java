@@ -62,6 +62,10 @@ final class SessionMove {
         }
     }
 
+    int size() {
+        return held.size();
+    }
+
     boolean isEmpty() {
         return held.isEmpty();
     }

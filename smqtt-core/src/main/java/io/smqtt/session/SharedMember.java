@@ -48,13 +48,13 @@ final class SharedMember {
         }
     }
 
-    private boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         return groups.offer(session, message, subscription, ticket);
     }
 
     /** Another member of a group is there: what waits here for nobody goes to it. */
     void handOver() {
-        if (!session.isOnline() && !session.hasEnded() && session.mayHaveQueued()) {
+        if (!session.isOnline() && !session.hasEnded() && !session.isDeparting() && session.mayHaveQueued()) {
             session.outbound().drainShared(this::offer);
         }
     }

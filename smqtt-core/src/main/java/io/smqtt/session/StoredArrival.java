@@ -10,7 +10,6 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.StoreWriter;
-import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
@@ -51,7 +50,6 @@ final class StoredArrival implements SessionArrival {
     private final @Nullable Session unstored;
     private final long number;
     private int count;
-    private int waiting;
     private long bytes;
     private boolean begun;
     private @Nullable Session session;
@@ -111,7 +109,6 @@ final class StoredArrival implements SessionArrival {
                     inMemory.add(message);
                 } else {
                     count++;
-                    waiting += message.delivery().state() == StoredDelivery.State.WAITING ? 1 : 0;
                     bytes += message.message().footprintBytes();
                     writer.putMessage(
                             number,
@@ -193,11 +190,8 @@ final class StoredArrival implements SessionArrival {
         mine.hold(hold);
         mine.cameElsewhere(cameLate);
         mine.arrived();
-        for (StoredMessage message : inMemory) {
-            cameAbout(message);
-        }
-        if (waiting > 0) {
-            resources.observer().messageRedispatched(waiting);
+        if (count > 0) { // those that were sent before as well: they end when they are read
+            resources.observer().messageMovedHere(count);
         }
         inMemory.clear();
         state.awaitingRelease().forEach(packetId -> mine.inbound().received(packetId));
@@ -222,12 +216,6 @@ final class StoredArrival implements SessionArrival {
         }
     }
 
-    private void cameAbout(StoredMessage message) {
-        if (message.delivery().state() == StoredDelivery.State.WAITING) {
-            resources.observer().messageRedispatched(1);
-        }
-    }
-
     private Session session() {
         return Objects.requireNonNull(session, "the session is not installed");
     }
@@ -242,7 +230,7 @@ final class StoredArrival implements SessionArrival {
             }
             for (StoredMessage late : messages) {
                 ApplicationMessage message = late.message();
-                cameAbout(late);
+                resources.observer().messageMovedHere(1);
                 mine.take(message, subscription(mine, late), RouteTicket.NONE);
                 if (message.mark() != 0) {
                     cameLate.add(message.mark());

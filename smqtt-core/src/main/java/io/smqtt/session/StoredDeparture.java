@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
@@ -33,8 +33,10 @@ final class StoredDeparture implements SessionDeparture {
     private final RoutingLoop loop;
     private final List<StoredMessage> inHand = new ArrayList<>();
     private final List<RouteTicket> tickets = new ArrayList<>();
-    private final int[] moved = new int[3];
-    private final long[] movedBytes = new long[3];
+
+    /** What was held back and is with the other node now. */
+    private int takenLate;
+
     private List<StoredMessage> memory = List.of();
     private int memoryAt;
     private long readFrom = 1;
@@ -77,6 +79,7 @@ final class StoredDeparture implements SessionDeparture {
 
     private void freeze() {
         session.hold(hold);
+        session.departing(true);
         OutboundFlow outbound = session.outboundOrNull();
         memory = outbound == null ? List.of() : outbound.snapshot();
         readAll = session.record() == null;
@@ -123,7 +126,6 @@ final class StoredDeparture implements SessionDeparture {
                         reply.accept(new StoredPage(fromMemory(), null));
                         return;
                     }
-                    page.messages().forEach(this::count);
                     if (!page.messages().isEmpty()) {
                         readFrom =
                                 page.messages().get(page.messages().size() - 1).sequence() + 1;
@@ -142,17 +144,9 @@ final class StoredDeparture implements SessionDeparture {
                 && bytes < DurableQueue.PAGE_BYTES) {
             StoredMessage next = memory.get(memoryAt++);
             page.add(next);
-            count(next);
             bytes += next.message().footprintBytes();
         }
         return page;
-    }
-
-    private void count(StoredMessage message) {
-        if (message.delivery().state() == StoredDelivery.State.WAITING) {
-            moved[message.qos().level()]++;
-            movedBytes[message.qos().level()] += message.message().payload().size();
-        }
     }
 
     @Override
@@ -178,7 +172,7 @@ final class StoredDeparture implements SessionDeparture {
     @Override
     public void taken() {
         loop.executor().execute(() -> {
-            inHand.forEach(this::count);
+            takenLate += inHand.size();
             inHand.clear();
             tickets.forEach(ticket -> ticket.release(true));
             tickets.clear();
@@ -193,19 +187,13 @@ final class StoredDeparture implements SessionDeparture {
             }
             over = true;
             session.hold(null);
+            OutboundFlow outbound = session.outboundOrNull();
+            int pending = outbound == null ? session.queuedCount() : outbound.pendingCount();
+            elsewhere(Elsewhere.MOVED, takenLate + (session.hasEnded() ? 0 : pending));
             session.leave(waiting);
-            while (!hold.isEmpty()) { // the other node has it as well
-                hold.poll((message, subscription, ticket) -> {
-                    QoS qos = message.qos().atMost(subscription.maximumQos());
-                    resources.observer().messageDelivered(qos, message.payload().size());
-                    ticket.release(true);
-                });
-            }
-            for (QoS qos : QoS.values()) {
-                int count = moved[qos.level()];
-                for (int i = 0; i < count; i++) {
-                    resources.observer().messageDelivered(qos, (int) (movedBytes[qos.level()] / count));
-                }
+            elsewhere(Elsewhere.DUPLICATE, hold.size()); // the other node has it as well
+            while (!hold.isEmpty()) {
+                hold.poll((message, subscription, ticket) -> ticket.release(true));
             }
             session.afterCommit(kept -> done.run());
         });
@@ -219,6 +207,7 @@ final class StoredDeparture implements SessionDeparture {
             }
             over = true;
             session.hold(null);
+            elsewhere(Elsewhere.MOVED, takenLate);
             for (int i = 0; i < inHand.size(); i++) {
                 StoredMessage message = inHand.get(i);
                 if (session.hasEnded()) {
@@ -229,7 +218,17 @@ final class StoredDeparture implements SessionDeparture {
                 tickets.get(i).release(true);
             }
             hold.finish();
+            session.departing(false);
             session.stay(waiting);
+            if (session.hasPeers(true)) { // who may have asked meanwhile
+                session.member().handOver();
+            }
         });
+    }
+
+    private void elsewhere(Elsewhere reason, int count) {
+        if (count > 0) {
+            resources.observer().messageElsewhere(reason, count);
+        }
     }
 }

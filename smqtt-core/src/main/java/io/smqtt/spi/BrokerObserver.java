@@ -16,8 +16,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * came about: the matches of {@link #messageReceived} + {@link #retainedMatched} + {@link #messageRedispatched}
- * ended:      {@link #messageDelivered} + {@link #messageDropped}
+ *             + {@link #messageMovedHere} + {@link #messageRepeated}
+ * ended:      {@link #messageDelivered} + {@link #messageDropped} + {@link #messageElsewhere}
  * </pre>
+ *
+ * In a cluster each node has an account of its own, and another node is one subscriber, to which a message is delivered when
+ * that node has taken it over. So the account over all nodes is the sum of theirs. {@link #messageMovedHere} and
+ * {@link #messageElsewhere} are the two sides of a session's move; what the first has more than the second, and all of
+ * {@link #messageRepeated}, are copies that came about because one node did not hear what the other had.
  *
  * What came about and has not ended waits in a queue or is on its way between event loops; when nothing is on its way,
  * the two differ by exactly the messages that the sessions' queues hold. {@link #messageQueued} is a step on the way, not
@@ -182,6 +188,29 @@ public interface BrokerObserver {
      * @param count how many messages
      */
     default void messageRedispatched(int count) {}
+
+    /**
+     * Messages came here with a session from another node: one delivery each.
+     *
+     * @param count how many messages
+     */
+    default void messageMovedHere(int count) {}
+
+    /**
+     * Messages are delivered once more than they matched, because it is not known whether they arrived where they were sent
+     * first: one delivery each.
+     *
+     * @param count how many messages
+     */
+    default void messageRepeated(int count) {}
+
+    /**
+     * Deliveries ended on this node, and the messages are not lost.
+     *
+     * @param reason who has them
+     * @param count how many messages
+     */
+    default void messageElsewhere(Elsewhere reason, int count) {}
 
     /**
      * A message was written to a subscriber for the first time, or handed to a consumer in this process.

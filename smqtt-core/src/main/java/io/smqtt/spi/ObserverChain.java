@@ -125,6 +125,27 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void messageMovedHere(int count) {
+        for (BrokerObserver member : watchers) {
+            member.messageMovedHere(count);
+        }
+    }
+
+    @Override
+    public void messageRepeated(int count) {
+        for (BrokerObserver member : watchers) {
+            member.messageRepeated(count);
+        }
+    }
+
+    @Override
+    public void messageElsewhere(Elsewhere reason, int count) {
+        for (BrokerObserver member : watchers) {
+            member.messageElsewhere(reason, count);
+        }
+    }
+
+    @Override
     public void messageDelivered(QoS qos, int payloadBytes) {
         for (BrokerObserver member : watchers) {
             member.messageDelivered(qos, payloadBytes);

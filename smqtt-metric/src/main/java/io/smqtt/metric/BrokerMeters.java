@@ -8,6 +8,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoreFigures;
 import java.nio.file.Path;
 import java.util.Set;
@@ -145,6 +146,21 @@ final class BrokerMeters implements BrokerObserver {
     @Override
     public void messageRedispatched(int count) {
         messages.redispatched(count);
+    }
+
+    @Override
+    public void messageMovedHere(int count) {
+        messages.movedHere(count);
+    }
+
+    @Override
+    public void messageRepeated(int count) {
+        messages.repeated(count);
+    }
+
+    @Override
+    public void messageElsewhere(Elsewhere reason, int count) {
+        messages.elsewhere(reason, count);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.Timer;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Elsewhere;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,7 @@ final class MessageCounts {
 
     private static final int LEVELS = QoS.values().length;
     private static final int DROPS = DropReason.values().length;
+    private static final int ELSEWHERES = Elsewhere.values().length;
     private static final int CODES = ReasonCode.values().length;
 
     private static final int RECEIVED = 0;
@@ -33,7 +35,10 @@ final class MessageCounts {
     private static final int ABANDONED = DROPPED + DROPS;
     private static final int REFUSED = ABANDONED + DROPS;
     private static final int RETAINED_REFUSED = REFUSED + CODES;
-    private static final int SIZE = RETAINED_REFUSED + 1;
+    private static final int MOVED_HERE = RETAINED_REFUSED + 1;
+    private static final int REPEATED = MOVED_HERE + 1;
+    private static final int ELSEWHERE = REPEATED + 1;
+    private static final int SIZE = ELSEWHERE + ELSEWHERES;
 
     /** What messages are refused with; anything else is counted as other. */
     private static final List<ReasonCode> REFUSALS = List.of(
@@ -125,6 +130,18 @@ final class MessageCounts {
         counters.add(REDISPATCHED, count);
     }
 
+    void movedHere(int count) {
+        counters.add(MOVED_HERE, count);
+    }
+
+    void repeated(int count) {
+        counters.add(REPEATED, count);
+    }
+
+    void elsewhere(Elsewhere reason, int count) {
+        counters.add(ELSEWHERE + reason.ordinal(), count);
+    }
+
     /** Messages that waited for sessions when the broker started. */
     void recovered(long count) {
         counters.add(RECOVERED, count);
@@ -175,12 +192,16 @@ final class MessageCounts {
         return counters.sum(PUBLISH_MATCHES)
                 + counters.sum(RETAINED_MATCHES)
                 + counters.sum(REDISPATCHED)
+                + counters.sum(MOVED_HERE)
+                + counters.sum(REPEATED)
                 + counters.sum(RECOVERED);
     }
 
     /** Deliveries that came about and have not ended: they wait in queues, or are on their way between event loops. */
     long pending() {
-        long ended = delivered() + dropped(); // first, so that what ends meanwhile cannot make it negative
+        long ended = delivered()
+                + dropped()
+                + counters.sum(ELSEWHERE, ELSEWHERES); // first, so that what ends meanwhile cannot make it negative
         return Math.max(0, matched() - ended);
     }
 
@@ -215,6 +236,14 @@ final class MessageCounts {
         matched(registry, "retained", RETAINED_MATCHES);
         matched(registry, "redispatch", REDISPATCHED);
         matched(registry, "recovered", RECOVERED);
+        matched(registry, "moved", MOVED_HERE);
+        matched(registry, "repeated", REPEATED);
+        for (Elsewhere reason : Elsewhere.values()) {
+            counter("smqtt.messages.elsewhere", ELSEWHERE + reason.ordinal())
+                    .description("deliveries that ended on this node because somebody has the message elsewhere")
+                    .tag("reason", Tagged.of(reason))
+                    .register(registry);
+        }
         for (DropReason reason : DropReason.values()) {
             counter("smqtt.messages.dropped", DROPPED + reason.ordinal())
                     .description("deliveries that ended without being written to the subscriber")
@@ -247,7 +276,7 @@ final class MessageCounts {
                 .description("messages that were not retained because of the limits of the retained messages")
                 .register(registry);
         Gauge.builder("smqtt.messages.pending", this, MessageCounts::pending)
-                .description("deliveries that came about and have not ended: matched - delivered - dropped")
+                .description("deliveries that came about and have not ended: matched - delivered - dropped - elsewhere")
                 .register(registry);
     }
 

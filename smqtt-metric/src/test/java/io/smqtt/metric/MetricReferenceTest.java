@@ -32,8 +32,8 @@ class MetricReferenceTest {
             format: dots are underscores, units are suffixes, counters end in `_total`. The virtual machine, the process and Netty's buffers
             are there too, as Micrometer names them (`jvm.*`, `process.*`, `system.*`, `netty.*`). No tag holds what a client chooses.
 
-            `matched` = `delivered` + `dropped` + `pending`, and `pending` is what waits in the queues of sessions when nothing is on its way.
-            Messages of `$SYS` that a subscriber gets are counted like those of any publisher. A client that is disconnected because it reads
+            `matched` = `delivered` + `dropped` + `elsewhere` + `pending`, and `pending` is what waits in the queues of sessions, and for other nodes,
+            when nothing is on its way ([over all nodes](#the-account-over-all-nodes)). Messages of `$SYS` that a subscriber gets are counted like those of any publisher. A client that is disconnected because it reads
             too slowly is counted in `smqtt.clients.slow`, and in `smqtt.connections.closed` with `quota_exceeded` like others; QoS 0 messages that it
             missed are dropped with `slow_consumer`. `smqtt.traffic.*` are the bytes of MQTT, without TLS and WebSocket around them.
 
@@ -41,6 +41,31 @@ class MetricReferenceTest {
             while the store refuses operations, while a node of a cluster has not joined or sees fewer nodes than `cluster.min-members`,
             and from the moment on when the broker is told to stop. `smqtt.cluster.*` is there in a cluster only; `/cluster` shows its
             nodes one by one ([clustering.md](clustering.md)).
+
+            ## The account over all nodes
+
+            Each node of a cluster has an account of its own, which balances for itself, and so does the sum of those of all nodes. Another node is one
+            subscriber: a message that goes there is `received` and `matched` by both, and `delivered` by the first when the other has taken it
+            over. With the sources of `matched` and the reasons of `elsewhere` written out:
+
+            ```
+            publish + retained + redispatch + recovered + moved + repeated
+                = delivered + dropped + pending + elsewhere: moved + duplicate + unconfirmed + sent_before
+            ```
+
+            | | is counted when |
+            |---|---|
+            | `elsewhere`: `moved` | a session leaves for another node: what waited in it |
+            | `matched`: `moved` | it arrives there: what came with it, and of a stored session what the client was sent and did not acknowledge as well |
+            | `elsewhere`: `sent_before` | such a message, or one of before a restart, is about to be sent again: it was delivered then |
+            | `elsewhere`: `duplicate` | a message came to a session by two nodes, because it moved at that time or was claimed on both sides of a cut; it is delivered once |
+            | `elsewhere`: `unconfirmed`, `matched`: `repeated` | a node is lost before it said that it has a message for a member of a shared group, and another member gets it: as many of both |
+            | `matched`: `repeated` alone | a member of a group could not keep a message, which goes back to where it came from and on from there; or a session that was claimed on both sides of a cut had sent it to its client already |
+
+            So copies can be seen: they are `repeated`, and what `matched`: `moved` has more than `elsewhere`: `moved` and `sent_before` over all nodes when
+            nothing is on its way (a move that was broken off, so that both nodes have the session until they meet). What a node that is gone has counted is
+            gone with it; after a restart it begins with what it finds in its store, `recovered`. `AccountsUnderFaultsTest` shows that the accounts balance for
+            one, two and three nodes, with clients that move, shared groups, cuts, kills, and stores that fail.
 
             ## Who may ask
 
