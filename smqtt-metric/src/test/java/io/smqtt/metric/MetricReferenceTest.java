@@ -151,7 +151,7 @@ class MetricReferenceTest {
             also from a file: `SMQTT_MANAGEMENT__TRACING__HEADERS_FILE`. At most 2,048 spans wait; what is above is lost, and so is what nobody takes within
             three seconds. A warning says so at most once a minute, with the number of both and the reason; the broker goes on, and a stop takes four seconds
             longer at most. Of a topic 1,024 characters are told. What OpenTelemetry's libraries themselves warn of is in the log of the program; where the
-            broker is embedded it stays in the JDK's.
+            broker is embedded it stays in the JDK's. What traces cost: [benchmarks](benchmarks.md#what-traces-cost).
 
             An application that embeds the broker can make it a part of its own traces: `MessageTracing.of(observationRegistry, share)` is given to the
             builder as the last `interceptor`, and its `observer()` as an observer ([embedding](embedding.md)); what it puts into the messages is then
