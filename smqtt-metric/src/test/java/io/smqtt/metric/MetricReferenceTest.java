@@ -62,8 +62,8 @@ class MetricReferenceTest {
             | `elsewhere`: `unconfirmed`, `matched`: `repeated` | a node is lost before it said that it has a message for a member of a shared group, and another member gets it: as many of both |
             | `matched`: `repeated` alone | a member of a group could not keep a message, which goes back to where it came from and on from there; or a session that was claimed on both sides of a cut had sent it to its client already |
 
-            So copies can be seen: they are `repeated`, and what `matched`: `moved` has more than `elsewhere`: `moved` and `sent_before` over all nodes when
-            nothing is on its way (a move that was broken off, so that both nodes have the session until they meet). What a node that is gone has counted is
+            So copies can be seen: they are `repeated` and, over all nodes when nothing is on its way, what `matched`: `moved` has more than `elsewhere`: `moved`, which is
+            what the clients were sent before, or a move that was broken off, so that both nodes have the session until they meet. What a node that is gone has counted is
             gone with it; after a restart it begins with what it finds in its store, `recovered`. `AccountsUnderFaultsTest` shows that the accounts balance for
             one, two and three nodes, with clients that move, shared groups, cuts, kills, and stores that fail.
 
