@@ -47,6 +47,9 @@ final class ClusterNode implements ClusterTransport.Handler {
     /** Digests that a node has left out when it is taken for gone: longer than the transport needs, shorter than a claim waits. */
     private static final int SILENT_TICKS = 15 * TICKS_PER_DIGEST;
 
+    /** The same where the transport, too, has heard nothing of the node: it is not busy. */
+    private static final int MUTE_TICKS = 7 * TICKS_PER_DIGEST;
+
     private final ClusterTransport transport;
     private final ScheduledExecutorService loop;
     private final Ticker ticker;
@@ -314,7 +317,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         while (all.hasNext()) {
             Member member = all.next();
             member.outbox().tick(now);
-            if (member.isSilentFor(SILENT_TICKS)) { // it may not hear us, and has gone on without us
+            if (member.isSilentFor(SILENT_TICKS)
+                    || isMuteFor(member)) { // it may not hear us, and has gone on without us
                 LOG.warn("node {} is there and says nothing", member.identity());
                 gone(member);
             }
@@ -327,6 +331,12 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
         }
         view = look();
+    }
+
+    /** After {@link Member#isSilentFor}, which counts. */
+    private boolean isMuteFor(Member member) {
+        Peer peer = member.peer();
+        return peer != null && member.hasBeenSilentFor(MUTE_TICKS) && transport.isSilent(peer);
     }
 
     @Override

@@ -85,6 +85,11 @@ final class Member {
      */
     boolean isSilentFor(int ticks) {
         silentTicks++;
+        return hasBeenSilentFor(ticks);
+    }
+
+    /** Whether nothing has come of it for so many ticks, though it can be reached. */
+    boolean hasBeenSilentFor(int ticks) {
         return reachable && silentTicks > ticks;
     }
 

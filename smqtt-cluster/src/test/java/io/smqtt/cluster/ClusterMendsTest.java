@@ -129,6 +129,27 @@ class ClusterMendsTest {
         assertThat(a.rowsOf("b")).containsOnlyKeys("t");
     }
 
+    /** The transport tells a node that is cut off from one that is busy, and never takes one for gone that has spoken. */
+    @Test
+    void aNodeOfWhichTheTransportHearsNothingIsTakenForGoneEarlier() {
+        a.hearsNothingOf(b);
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(a.reaches("b")).as("its frames arrive").isTrue();
+
+        SimulatedNetwork.Faults good = SimulatedNetwork.Faults.NONE;
+        network.faults(new SimulatedNetwork.Faults(
+                good.shortest(), good.longest(), good.inOrder(), 1, good.doubled(), good.detection()));
+        simulation.run(Duration.ofSeconds(6));
+        assertThat(a.reaches("b")).isTrue();
+        simulation.run(Duration.ofSeconds(3));
+        assertThat(a.reaches("b")).isFalse();
+        assertThat(b.reaches("a")).as("it may be busy").isTrue();
+
+        network.faults(good);
+        simulation.run(WHILE);
+        assertThat(a.reaches("b")).isTrue();
+    }
+
     @Test
     void whatComesAfterTheEndOfTheLoopIsNoFailure() {
         Directory directory = new Directory(

@@ -10,6 +10,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.DropReason;
 import io.smqtt.test.cluster.SimulatedLoop;
 import io.smqtt.test.cluster.SimulatedNetwork;
@@ -18,13 +19,16 @@ import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 /**
  * One run of a node in the simulated network. In the place of a broker stands the simplest thing that routes: subscriptions
@@ -38,6 +42,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     private final Simulation simulation;
     private final SimulatedNetwork.Endpoint process;
+    private final Set<ClusterTransport.Peer> silent = new HashSet<>();
     private final SimulatedLoop loop;
     private final ClusterNode node;
     private final String nodeId;
@@ -74,7 +79,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         this.buffers = new LoopBuffers(loop, RouterPart.marks());
         this.node = new ClusterNode(
                 new NodeIdentity(nodeId, epoch),
-                process,
+                new Ears(process, silent),
                 loop,
                 simulation,
                 this::wallClockMillis,
@@ -86,6 +91,35 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 new Introduction("test", nodeId, 1));
         node.start();
         process.start(node).block();
+    }
+
+    /** What the transport of a node knows besides frames. */
+    private record Ears(ClusterTransport process, Set<Peer> silent) implements ClusterTransport {
+
+        @Override
+        public Mono<Void> start(Handler handler) {
+            return process.start(handler);
+        }
+
+        @Override
+        public boolean send(Peer peer, byte[] frame, boolean bulk) {
+            return process.send(peer, frame, bulk);
+        }
+
+        @Override
+        public boolean isSilent(Peer peer) {
+            return silent.contains(peer);
+        }
+
+        @Override
+        public Mono<Void> stop() {
+            return process.stop();
+        }
+    }
+
+    /** From now on the transport says that nothing of another node arrives. */
+    void hearsNothingOf(SimulatedNode other) {
+        silent.add(other.process);
     }
 
     void crash() {

@@ -29,6 +29,17 @@ public interface ClusterTransport {
     boolean send(Peer peer, byte[] frame, boolean bulk);
 
     /**
+     * Tells whether nothing of a peer has arrived, not even what the transport says for itself, for longer than it should take to find it
+     * gone. So it is where only one way is open, and the peer cannot be told that it is not heard. Any thread; never blocks.
+     *
+     * @param peer one that was told to the handler
+     * @return false if something has arrived, or the transport cannot tell
+     */
+    default boolean isSilent(Peer peer) {
+        return false;
+    }
+
+    /**
      * Leaves the others.
      *
      * @return completes when nothing of the transport runs any more

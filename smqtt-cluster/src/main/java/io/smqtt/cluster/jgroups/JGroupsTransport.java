@@ -37,12 +37,16 @@ public final class JGroupsTransport implements ClusterTransport {
     private static final Logger LOG = LoggerFactory.getLogger(JGroupsTransport.class);
     private static final String CLUSTER = "smqtt";
 
+    /** Longer than the channel takes to find a member gone. */
+    private static final long SILENT_MILLIS = 7_000;
+
     private final ClusterConfig config;
     private final String nodeId;
     private final HostNames.Lookup lookup;
     private final Map<Address, PeerSender> senders = new ConcurrentHashMap<>();
     private @Nullable JChannel channel;
     private volatile @Nullable MutualTls tls;
+    private volatile @Nullable Hearing hearing;
 
     /**
      * Creates a transport that is not connected.
@@ -75,6 +79,7 @@ public final class JGroupsTransport implements ClusterTransport {
             MutualTls own = files == null ? null : MutualTls.of("cluster.tls", files);
             JChannel created = JGroupsStack.create(config, lookup, own);
             tls = own;
+            hearing = created.getProtocolStack().findProtocol(Hearing.class);
             channel = created;
             created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler, seal));
             JGroupsStack.connect(created, CLUSTER);
@@ -117,6 +122,12 @@ public final class JGroupsTransport implements ClusterTransport {
     public boolean send(Peer peer, byte[] frame, boolean bulk) {
         PeerSender sender = peer instanceof Member member ? senders.get(member.address()) : null;
         return sender != null && sender.offer(frame, bulk);
+    }
+
+    @Override
+    public boolean isSilent(Peer peer) {
+        Hearing ears = hearing;
+        return ears != null && peer instanceof Member member && ears.silentMillis(member.address()) >= SILENT_MILLIS;
     }
 
     /**
@@ -178,6 +189,10 @@ public final class JGroupsTransport implements ClusterTransport {
             LOG.debug("view {}", view);
             Set<Address> next = new HashSet<>(view.getMembers());
             next.remove(own.getAddress());
+            Hearing ears = hearing;
+            if (ears != null) {
+                ears.members(next);
+            }
             for (Address gone : present) {
                 if (!next.contains(gone)) {
                     PeerSender sender = senders.remove(gone);
