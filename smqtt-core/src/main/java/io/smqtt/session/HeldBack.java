@@ -117,7 +117,7 @@ final class HeldBack {
     }
 
     private void write(long end) {
-        for (long sequence = Math.max(first, window.head()); sequence < end && count > 0; sequence++) {
+        for (long sequence = window.from(first); sequence < end && count > 0; sequence = window.from(sequence + 1)) {
             if (window.is(sequence, InFlightWindow.HELD_BACK)) {
                 write(sequence, window.takeTicket(sequence));
             }

@@ -12,12 +12,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * QoS 1 and 2 messages that were sent and are not yet acknowledged, in the order of sending. A message's sequence number
  * gives both its slot in a ring and its packet identifier, so that finding a message by packet identifier is arithmetic
- * and an identifier is never used twice while in use [MQTT-2.2.1-4]. The ring grows with need, up to 65,535 slots.
+ * and an identifier is never used twice while in use [MQTT-2.2.1-4]. The ring grows with need, up to 65,536 slots.
+ *
+ * <p>A client may leave old messages unacknowledged for as long as it likes while it acknowledges later ones. The ring does
+ * not reach back to them for good: it leaves them behind as {@link Stragglers}, whose slots are beside the ring, and newer
+ * messages skip their identifiers. So only a client with 65,535 messages in flight, or 60,000 in disorder, has no identifier
+ * left, and the ring is as large as what is in flight asks for. A client that acknowledges in order, or nearly so, has no stragglers.
  *
  * <p>A stored session keeps the number of each message in the store beside it. After a restart its messages come back in
  * their old order, each with its old identifier: {@link #reach} leaves slots empty for what was acknowledged in between.
+ * On the session's event loop.
  */
 final class InFlightWindow {
+
+    /** How many packet identifiers there are: 1 to 65,535. */
+    static final int IDENTIFIERS = 65_535;
 
     /** The states of a slot. */
     static final byte FREE = 0;
@@ -39,8 +48,15 @@ final class InFlightWindow {
     private static final ApplicationMessage NOTHING =
             ApplicationMessage.builder("-").qos(QoS.EXACTLY_ONCE).build();
     private static final int STATE = 0x07;
-    private static final int IDENTIFIERS = 65_535;
     private static final int FIRST_CAPACITY = 8;
+
+    /** A ring of so many slots grows only if it is well used: what makes it long may be a few old messages. */
+    private static final int SPARSE_CAPACITY = 1_024;
+
+    private static final int FEWEST_PLACES = 16;
+
+    /** How many messages there may be together with stragglers: so many that a free identifier is never far. */
+    private static final int MOST_IN_DISORDER = 60_000;
 
     /** Windows up to here do not count against the budget: those of a fan-out hold the same messages over and over. */
     private static final long FREE_BYTES = 64 * 1024;
@@ -51,7 +67,10 @@ final class InFlightWindow {
     private byte[] states = new byte[FIRST_CAPACITY];
     private long @Nullable [] numbers;
     private @Nullable RouteTicket @Nullable [] tickets; // of messages that are held back
-    private long head;
+    private @Nullable Stragglers stragglers; // their slots follow the ring's
+    private int mask = FIRST_CAPACITY - 1; // of the ring
+    private int limit = FIRST_CAPACITY; // how far it reaches
+    private long head; // of the ring
     private long tail;
     private int size;
     private long bytes;
@@ -62,7 +81,7 @@ final class InFlightWindow {
 
     /** Tells whether one more message finds an unused packet identifier. */
     boolean hasIdentifier() {
-        return tail - head < IDENTIFIERS;
+        return size < MOST_IN_DISORDER || (size < IDENTIFIERS && stragglers == null);
     }
 
     int size() {
@@ -76,7 +95,31 @@ final class InFlightWindow {
 
     /** The first sequence number that may be in use. */
     long head() {
-        return head;
+        Stragglers old = stragglers;
+        return old == null ? head : old.from(0, head);
+    }
+
+    /**
+     * The first sequence number, from a given one on, that may be in use: for loops from {@link #head()} to {@link #tail()}.
+     *
+     * @param sequence 0 or more
+     * @return a sequence number that the other methods take, or {@link #tail()} or more
+     */
+    long from(long sequence) {
+        if (sequence >= head) {
+            return sequence;
+        }
+        Stragglers old = stragglers;
+        return old == null ? head : old.from(sequence, head);
+    }
+
+    /** Tells whether a message with this sequence number is in flight. Takes any. */
+    boolean holds(long sequence) {
+        if (sequence >= head) {
+            return sequence < tail && states[(int) sequence & mask] != FREE;
+        }
+        Stragglers old = stragglers;
+        return old != null && old.holds(sequence);
     }
 
     /** The next sequence number. */
@@ -90,10 +133,10 @@ final class InFlightWindow {
      * @return its sequence number
      */
     long add(ApplicationMessage message, Subscription subscription, QoS qos) {
-        if (tail - head == states.length) {
-            grow();
+        if (tail - head >= limit || stragglers != null) {
+            prepare();
         }
-        int slot = slot(tail);
+        int slot = (int) tail & mask;
         messages[slot] = message;
         subscriptions[slot] = subscription;
         states[slot] = qos == QoS.AT_LEAST_ONCE ? AWAITING_PUBACK : AWAITING_PUBREC;
@@ -142,20 +185,115 @@ final class InFlightWindow {
     /**
      * Lets the next message get a given identifier, by leaving slots empty.
      *
-     * @return false if the identifier is too far from the oldest message: that one must be acknowledged first
+     * @return false if the identifier is in use: that message must be acknowledged first
      */
     boolean reach(int packetId) {
-        long wanted = tail + (packetId - 1 - tail % IDENTIFIERS + IDENTIFIERS) % IDENTIFIERS;
-        if (head == tail) {
-            head = wanted;
-        } else if (wanted - head >= IDENTIFIERS) {
+        Stragglers old = stragglers;
+        long sequence = ringSequence(packetId);
+        if (holds(sequence) || (old != null && old.hasIdentifier(packetId))) {
             return false;
         }
-        while (wanted - head > states.length) {
-            grow();
+        advanceTo(tail + (packetId - 1 - tail % IDENTIFIERS + IDENTIFIERS) % IDENTIFIERS);
+        return true;
+    }
+
+    /** Leaves slots empty up to a sequence number, less than all identifiers from here. */
+    private void advanceTo(long wanted) {
+        long span = wanted - head;
+        if (head != tail && span >= SPARSE_CAPACITY && inRing() <= span / 4) {
+            leaveBehind(tail);
+        } else if (span >= IDENTIFIERS) {
+            leaveBehind(wanted - IDENTIFIERS + 1);
+        }
+        if (head == tail) {
+            head = wanted;
+        }
+        while (wanted - head > mask + 1) {
+            resize((mask + 1) * 2);
         }
         tail = wanted;
-        return true;
+    }
+
+    /** Makes the next slot one that can be used: it is within reach, and no old message has its identifier. */
+    private void prepare() {
+        int taken = takenFrom(tail);
+        while (taken > 0 || tail - head >= limit) {
+            if (taken > 0) {
+                advanceTo(tail + taken);
+            } else {
+                makeRoom();
+            }
+            taken = takenFrom(tail); // the ring may have left some behind
+        }
+    }
+
+    /** How many sequence numbers from a given one on have identifiers of old messages. */
+    private int takenFrom(long sequence) {
+        return stragglers == null ? 0 : stragglers.takenFrom(packetId(sequence));
+    }
+
+    /** The ring is at its limit: it grows if it is well used, or else leaves its oldest messages behind. */
+    private void makeRoom() {
+        long span = tail - head;
+        boolean sparse = span >= SPARSE_CAPACITY && inRing() <= span / 4;
+        if (sparse) {
+            leaveBehind(head + span / 2);
+        } else if (span == IDENTIFIERS) {
+            leaveBehind(head + 1);
+        } else {
+            resize((mask + 1) * 2);
+        }
+    }
+
+    private int inRing() {
+        return stragglers == null ? size : size - stragglers.size();
+    }
+
+    /** Makes stragglers of what the ring has before a sequence number, which is not beyond the tail. */
+    private void leaveBehind(long end) {
+        int count = 0;
+        for (long sequence = head; sequence < end; sequence++) {
+            count += states[(int) sequence & mask] == FREE ? 0 : 1;
+        }
+        Stragglers old = stragglers;
+        if (old == null) {
+            old = new Stragglers(states.length - mask - 1);
+            stragglers = old;
+        }
+        if (!old.hasPlaces(count)) {
+            resize(mask + 1, places(mask + 1, old.size() + count));
+        }
+        for (long sequence = head; sequence < end; sequence++) {
+            int from = (int) sequence & mask;
+            if (states[from] != FREE) {
+                move(from, mask + 1 + old.add(sequence));
+            }
+        }
+        head = end;
+        advance();
+    }
+
+    private void move(int from, int to) {
+        messages[to] = messages[from];
+        messages[from] = null;
+        subscriptions[to] = subscriptions[from];
+        subscriptions[from] = null;
+        states[to] = states[from];
+        states[from] = FREE;
+        if (numbers != null) {
+            numbers[to] = numbers[from];
+        }
+        if (tickets != null) {
+            tickets[to] = tickets[from];
+            tickets[from] = null;
+        }
+    }
+
+    /** Where the ring begins. */
+    private void advance() {
+        while (head < tail && states[(int) head & mask] == FREE) {
+            head++;
+        }
     }
 
     boolean is(long sequence, byte flag) {
@@ -180,9 +318,21 @@ final class InFlightWindow {
      * @return its sequence number, or -1
      */
     long find(int packetId) {
-        long offset = (packetId - 1 - head % IDENTIFIERS + IDENTIFIERS) % IDENTIFIERS;
-        long sequence = head + offset;
-        return sequence < tail && isSent(states[slot(sequence)]) ? sequence : -1;
+        long sequence = ringSequence(packetId);
+        if (sequence < tail && isSent(states[(int) sequence & mask])) {
+            return sequence;
+        }
+        return stragglers == null ? -1 : findOld(stragglers, packetId);
+    }
+
+    private long findOld(Stragglers old, int packetId) {
+        long sequence = old.find(packetId);
+        return sequence >= 0 && isSent(states[slot(sequence)]) ? sequence : -1;
+    }
+
+    /** The sequence number from the ring's head on that goes with an identifier. */
+    private long ringSequence(int packetId) {
+        return head + (packetId - 1 - head % IDENTIFIERS + IDENTIFIERS) % IDENTIFIERS;
     }
 
     private static boolean isSent(byte state) {
@@ -232,7 +382,7 @@ final class InFlightWindow {
     /** How many messages the client has not said to have, without those that go to others. */
     int undelivered() {
         int count = 0;
-        for (long sequence = head; sequence < tail; sequence++) {
+        for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
             if (messages[slot(sequence)] != null && !is(sequence, DEPARTING)) {
                 count++;
             }
@@ -243,7 +393,7 @@ final class InFlightWindow {
     /** How many messages were never sent, without those that go to others. */
     int unsent() {
         int count = 0;
-        for (long sequence = head; sequence < tail; sequence++) {
+        for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
             if (is(sequence, UNSENT) && !is(sequence, DEPARTING)) {
                 count++;
             }
@@ -257,8 +407,20 @@ final class InFlightWindow {
         forget(slot);
         states[slot] = FREE;
         size--;
-        while (head < tail && states[slot(head)] == FREE) {
-            head++;
+        if (sequence >= head) {
+            advance();
+        } else {
+            removeOld(sequence);
+        }
+    }
+
+    private void removeOld(long sequence) {
+        Stragglers old = stragglers;
+        if (old != null) {
+            old.remove(sequence);
+            if (old.size() == 0) {
+                stragglers = null;
+            }
         }
     }
 
@@ -272,7 +434,7 @@ final class InFlightWindow {
 
     /** Lets go of all messages: the session has ended. */
     void clear() {
-        for (long sequence = head; sequence < tail; sequence++) {
+        for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
             if (states[slot(sequence)] != FREE) {
                 remove(sequence);
             }
@@ -290,47 +452,79 @@ final class InFlightWindow {
 
     /** Gives back what a burst took, while the client is away. */
     void trim() {
-        int capacity = states.length;
+        int capacity = mask + 1;
         while (capacity > FIRST_CAPACITY && capacity / 2 >= tail - head) {
             capacity /= 2;
         }
-        if (capacity < states.length) {
-            resize(capacity);
+        int places = stragglers == null ? 0 : places(capacity, stragglers.size());
+        if (capacity + places < states.length) {
+            resize(capacity, places);
         }
     }
 
     private int slot(long sequence) {
-        return (int) (sequence & (states.length - 1));
+        return sequence >= head ? (int) sequence & mask : oldSlot(sequence);
     }
 
-    private void grow() {
-        resize(states.length * 2);
+    private int oldSlot(long sequence) {
+        Stragglers old = stragglers;
+        if (old == null || !old.holds(sequence)) {
+            throw new IllegalStateException("no message in flight has this number");
+        }
+        return mask + 1 + old.place(sequence);
+    }
+
+    /** Slots of stragglers beside a ring: not so few that all has to be copied often. */
+    private static int places(int capacity, int count) {
+        return Math.max(Math.max(FEWEST_PLACES, capacity / 16), Integer.highestOneBit(count) * 4);
     }
 
     private void resize(int capacity) {
-        int mask = states.length - 1;
-        @Nullable ApplicationMessage[] oldMessages = messages;
-        @Nullable Subscription[] oldSubscriptions = subscriptions;
-        byte[] oldStates = states;
+        resize(capacity, stragglers == null ? 0 : places(capacity, stragglers.size()));
+    }
+
+    /**
+     * Takes arrays of another size.
+     *
+     * @param capacity slots of the ring, a power of two
+     * @param places slots of stragglers
+     */
+    private void resize(int capacity, int places) {
+        @Nullable ApplicationMessage[] newMessages = new @Nullable ApplicationMessage[capacity + places];
+        @Nullable Subscription[] newSubscriptions = new @Nullable Subscription[capacity + places];
+        byte[] newStates = new byte[capacity + places];
         long[] oldNumbers = numbers;
+        long[] newNumbers = oldNumbers == null ? null : new long[capacity + places];
         @Nullable RouteTicket @Nullable [] oldTickets = tickets;
-        messages = new @Nullable ApplicationMessage[capacity];
-        subscriptions = new @Nullable Subscription[capacity];
-        states = new byte[capacity];
-        numbers = oldNumbers == null ? null : new long[capacity];
-        tickets = oldTickets == null ? null : new @Nullable RouteTicket[capacity];
-        for (long sequence = head; sequence < tail; sequence++) {
-            int from = (int) (sequence & mask);
-            int to = slot(sequence);
-            messages[to] = oldMessages[from];
-            subscriptions[to] = oldSubscriptions[from];
-            states[to] = oldStates[from];
-            if (numbers != null && oldNumbers != null) {
-                numbers[to] = oldNumbers[from];
+        @Nullable RouteTicket[] newTickets = oldTickets == null ? null : new @Nullable RouteTicket[capacity + places];
+        int place = capacity;
+        for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
+            int from = slot(sequence);
+            int to = sequence >= head ? (int) sequence & (capacity - 1) : place++;
+            newMessages[to] = messages[from];
+            newSubscriptions[to] = subscriptions[from];
+            newStates[to] = states[from];
+            if (newNumbers != null && oldNumbers != null) {
+                newNumbers[to] = oldNumbers[from];
             }
-            if (tickets != null && oldTickets != null) {
-                tickets[to] = oldTickets[from];
+            if (newTickets != null && oldTickets != null) {
+                newTickets[to] = oldTickets[from];
             }
         }
+        messages = newMessages;
+        subscriptions = newSubscriptions;
+        states = newStates;
+        numbers = newNumbers;
+        tickets = newTickets;
+        mask = capacity - 1;
+        limit = Math.min(capacity, IDENTIFIERS);
+        if (stragglers != null) {
+            stragglers.compact(places);
+        }
+    }
+
+    /** How many slots it has, used and unused. */
+    int capacity() {
+        return states.length;
     }
 }

@@ -362,7 +362,7 @@ final class OutboundFlow {
 
     /** What became of a step of a message in the window. Returns true if it is to be written again. */
     boolean stored(long sequence, int kind, boolean kept) {
-        if (!isInFlight(sequence)) {
+        if (!inFlight.holds(sequence)) {
             return false;
         }
         if (!kept) {
@@ -387,12 +387,6 @@ final class OutboundFlow {
         inFlight.clear(sequence, InFlightWindow.UNSAFE);
     }
 
-    private boolean isInFlight(long sequence) {
-        return sequence >= inFlight.head()
-                && sequence < inFlight.tail()
-                && inFlight.state(sequence) != InFlightWindow.FREE;
-    }
-
     /** The store has not taken a message that could not be sent before. */
     private void removeUnsent(long sequence) {
         observer.messageDropped(DropReason.FAILED, 1);
@@ -401,7 +395,7 @@ final class OutboundFlow {
 
     /** Writes a step again that could not be stored. */
     void storeAgain(long sequence, int kind) {
-        if (stored == null || !isInFlight(sequence)) {
+        if (stored == null || !inFlight.holds(sequence)) {
             return;
         }
         long number = inFlight.number(sequence);
@@ -415,8 +409,8 @@ final class OutboundFlow {
 
     /** A stored message was lost before it was sent. Returns false if it was sent: then it goes its way. */
     boolean lost(long number) {
-        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence++) {
-            if (isInFlight(sequence)
+        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
+            if (inFlight.holds(sequence)
                     && inFlight.number(sequence) == number
                     && inFlight.is(sequence, InFlightWindow.UNSENT)) {
                 inFlight.remove(sequence);
@@ -484,16 +478,15 @@ final class OutboundFlow {
     /** Sends again what was in flight when the connection was lost, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. */
     private void resend(PacketSink current) {
         while (resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
-            long sequence = resendNext;
-            if (sequence >= inFlight.head()
-                    && (inFlight.is(sequence, InFlightWindow.UNSAFE)
-                            || inFlight.is(sequence, InFlightWindow.DEPARTING))) {
+            long sequence = inFlight.from(resendNext);
+            if (sequence >= resendEnd) {
+                resendNext = resendEnd;
+                return;
+            }
+            if (inFlight.is(sequence, InFlightWindow.UNSAFE) || inFlight.is(sequence, InFlightWindow.DEPARTING)) {
                 return; // goes on when the store has it, or when it is known who has it
             }
-            resendNext++;
-            if (sequence < inFlight.head()) {
-                continue;
-            }
+            resendNext = sequence + 1;
             switch (inFlight.state(sequence)) {
                 case InFlightWindow.AWAITING_PUBACK -> resendPublish(current, sequence, QoS.AT_LEAST_ONCE);
                 case InFlightWindow.AWAITING_PUBREC -> resendPublish(current, sequence, QoS.EXACTLY_ONCE);
@@ -690,7 +683,7 @@ final class OutboundFlow {
      * that wait, and QoS 1 messages in flight. QoS 2 messages in flight stay with their session [MQTT-4.8.2-4].
      */
     void drainShared(SharedReturn target) {
-        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence++) {
+        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
             Subscription subscription = inFlight.subscription(sequence);
             ApplicationMessage message = inFlight.message(sequence);
             if (message != null
@@ -746,14 +739,14 @@ final class OutboundFlow {
 
     /** A message in flight is safe with another member. */
     void departed(long sequence) {
-        if (isInFlight(sequence)) { // or else the client has come back and acknowledged it
+        if (inFlight.holds(sequence)) { // or else the client has come back and acknowledged it
             remove(sequence);
         }
     }
 
     /** A message in flight stays here. */
     void cameBack(long sequence) {
-        if (isInFlight(sequence)) {
+        if (inFlight.holds(sequence)) {
             inFlight.clear(sequence, InFlightWindow.DEPARTING);
         }
     }
@@ -791,8 +784,10 @@ final class OutboundFlow {
     /** What is in memory alone, in order: in flight and waiting, or of a stored session what waits at QoS 0. */
     List<StoredMessage> snapshot() {
         List<StoredMessage> all = new ArrayList<>();
-        for (long sequence = inFlight.head(); stored == null && sequence < inFlight.tail(); sequence++) {
-            if (isInFlight(sequence)) {
+        for (long sequence = inFlight.head();
+                stored == null && sequence < inFlight.tail();
+                sequence = inFlight.from(sequence + 1)) {
+            if (inFlight.holds(sequence)) {
                 all.add(inFlight.snapshot(sequence, all.size() + 1));
             }
         }

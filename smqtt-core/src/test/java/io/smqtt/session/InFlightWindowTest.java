@@ -11,7 +11,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class InFlightWindowTest {
 
@@ -71,22 +74,140 @@ class InFlightWindowTest {
         assertThat(window.size()).isZero();
     }
 
-    @Test
-    void hasNoIdentifierLeftWhenTheOldestHoldsTheWindow() {
-        long oldest = window.add(message(0), subscription, QoS.AT_LEAST_ONCE);
-        int used = 1;
-        while (window.hasIdentifier()) {
-            window.remove(window.add(message(used++), subscription, QoS.AT_LEAST_ONCE));
-        }
-        assertThat(used).isEqualTo(65_535);
-        assertThat(window.size()).isEqualTo(1);
+    private long addOne(QoS qos) {
+        return window.add(message(0), subscription, qos);
+    }
 
+    /** What the window holds, in its order. */
+    private List<Long> held() {
+        List<Long> all = new ArrayList<>();
+        for (long sequence = window.head(); sequence < window.tail(); sequence = window.from(sequence + 1)) {
+            if (window.holds(sequence)) {
+                all.add(sequence);
+            }
+        }
+        return all;
+    }
+
+    @Test
+    void anOldMessageStopsNobodyAndKeepsItsIdentifier() { // [MQTT-2.2.1-4]
+        long oldest = addOne(QoS.EXACTLY_ONCE);
+        window.number(oldest, 7);
+        window.set(oldest, InFlightWindow.UNSAFE);
+        int used = 0;
+        while (used < 200_000) {
+            assertThat(window.hasIdentifier()).isTrue();
+            long sequence = addOne(QoS.AT_LEAST_ONCE);
+            assertThat(InFlightWindow.packetId(sequence)).isNotEqualTo(1);
+            window.remove(sequence);
+            used++;
+        }
+        assertThat(window.size()).isEqualTo(1);
+        assertThat(window.capacity()).isLessThan(1_100);
+        assertThat(window.find(1)).isEqualTo(oldest).isEqualTo(window.head());
+        assertThat(window.number(oldest)).isEqualTo(7);
+        assertThat(window.state(oldest)).isEqualTo(InFlightWindow.AWAITING_PUBREC);
+        assertThat(window.is(oldest, InFlightWindow.UNSAFE)).isTrue();
+        assertThat(window.undelivered()).isEqualTo(1);
+
+        window.trim();
+        assertThat(window.capacity()).isLessThan(100);
+        window.received(oldest);
+        assertThat(window.find(1)).isEqualTo(oldest);
         window.remove(oldest);
 
-        assertThat(window.hasIdentifier()).isTrue();
+        assertThat(window.size()).isZero();
+        assertThat(window.find(1)).isEqualTo(-1);
         assertThat(window.head()).isEqualTo(window.tail());
-        assertThat(InFlightWindow.packetId(window.add(message(1), subscription, QoS.AT_LEAST_ONCE)))
-                .isEqualTo(1);
+        assertThat(budget.bytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 100, 2_000, 65_535})
+    void identifiersInUseAreSkippedWhateverIsAcknowledgedFirst(int most) { // [MQTT-2.2.1-4] [MQTT-4.6.0-1]
+        Random random = new Random(most);
+        TreeMap<Long, ApplicationMessage> model = new TreeMap<>();
+        Map<Integer, Long> identifiers = new HashMap<>();
+        List<Long> patient = new ArrayList<>(); // acknowledged much later
+        List<Long> quick = new ArrayList<>();
+        for (int step = 0; step < 300_000; step++) {
+            if (model.size() < most && window.hasIdentifier()) {
+                ApplicationMessage message = message(step);
+                long sequence = window.add(message, subscription, QoS.AT_LEAST_ONCE);
+                window.number(sequence, step);
+                assertThat(identifiers.put(InFlightWindow.packetId(sequence), sequence))
+                        .isNull();
+                model.put(sequence, message);
+                (random.nextInt(50) == 0 ? patient : quick).add(sequence);
+            }
+            boolean full = model.size() == most || !window.hasIdentifier();
+            List<Long> from = quick.isEmpty() || random.nextInt(1_000) == 0 ? patient : quick;
+            if (full || random.nextBoolean()) {
+                int at = from.isEmpty() ? -1 : random.nextInt(from.size());
+                if (at >= 0) {
+                    long sequence = from.get(at);
+                    from.set(at, from.get(from.size() - 1));
+                    from.remove(from.size() - 1);
+                    int packetId = InFlightWindow.packetId(sequence);
+                    assertThat(window.find(packetId)).isEqualTo(sequence);
+                    assertThat(window.message(sequence)).isSameAs(model.remove(sequence));
+                    window.remove(sequence);
+                    identifiers.remove(packetId);
+                    assertThat(window.find(packetId)).isEqualTo(-1);
+                    assertThat(window.holds(sequence)).isFalse();
+                }
+            }
+            if (step % 30_000 == 0) {
+                window.trim();
+                assertThat(held()).isEqualTo(new ArrayList<>(model.keySet()));
+            }
+        }
+        assertThat(held()).isEqualTo(new ArrayList<>(model.keySet()));
+        model.forEach(
+                (sequence, message) -> assertThat(window.message(sequence)).isSameAs(message));
+        window.clear();
+        assertThat(window.size()).isZero();
+        assertThat(budget.bytes()).isZero();
+    }
+
+    @Test
+    void aFullWindowGoesOnInAnyOrder() { // [MQTT-2.2.1-4]
+        List<Long> all = new ArrayList<>();
+        while (window.hasIdentifier()) {
+            all.add(addOne(QoS.AT_LEAST_ONCE));
+        }
+        assertThat(all).hasSize(65_535);
+        long gone = all.remove(40_000);
+        window.remove(gone);
+
+        long next = addOne(QoS.AT_LEAST_ONCE);
+
+        assertThat(InFlightWindow.packetId(next)).isEqualTo(InFlightWindow.packetId(gone)); // the only free one
+        assertThat(window.hasIdentifier()).isFalse();
+        while (!window.hasIdentifier()) {
+            window.remove(all.remove(all.size() / 2));
+        }
+        assertThat(window.size()).isBetween(59_990, 60_000);
+    }
+
+    @Test
+    void messagesOfTheStoreComeBackWithTheirIdentifiersInTheirOrder() { // [MQTT-4.4.0-1] [MQTT-4.6.0-1]
+        int[] identifiers = {5, 60_000, 60_001, 65_535, 1, 4, 6, 59_999, 2, 30_000, 3};
+        List<Long> expected = new ArrayList<>();
+        for (int packetId : identifiers) {
+            assertThat(window.reach(packetId)).isTrue();
+            long sequence = addOne(QoS.EXACTLY_ONCE);
+            assertThat(InFlightWindow.packetId(sequence)).isEqualTo(packetId);
+            expected.add(sequence);
+            assertThat(window.reach(packetId)).isFalse();
+            assertThat(window.reach(5)).isFalse();
+        }
+        assertThat(held()).containsExactlyElementsOf(expected);
+        for (int packetId : identifiers) {
+            assertThat(InFlightWindow.packetId(window.find(packetId))).isEqualTo(packetId);
+        }
+        assertThat(window.capacity()).isLessThan(2_100);
+        assertThat(InFlightWindow.packetId(addOne(QoS.AT_LEAST_ONCE))).isEqualTo(7); // not 4, 5 or 6
     }
 
     @Test

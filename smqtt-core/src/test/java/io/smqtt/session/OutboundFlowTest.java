@@ -177,6 +177,47 @@ class OutboundFlowTest {
     }
 
     @Test
+    void aMessageThatIsNeverAcknowledgedTakesOnePlaceOfTheWindowAndNoMore() { // [MQTT-2.2.1-4] [MQTT-4.6.0-1]
+        sink.sendMaximum = 3;
+        Session session = connect();
+        SessionBench.subscribe(session, "t", QoS.EXACTLY_ONCE);
+        publish(0, 1, QoS.EXACTLY_ONCE);
+        publish(1, 2, QoS.AT_LEAST_ONCE);
+        int first = sink.sent.get(0).packetId();
+        int second = sink.sent.get(1).packetId();
+        sink.sent.clear();
+        for (int i = 2; i < 140_000; i++) { // twice around
+            publish(i, i + 1, QoS.AT_LEAST_ONCE);
+            assertThat(sink.sent).hasSize(1);
+            int packetId = sink.lastPacketId();
+            assertThat(packetId).isNotEqualTo(first).isNotEqualTo(second);
+            assertThat(session.onPubAck(packetId, ReasonCode.SUCCESS)).isTrue();
+            sink.sent.clear();
+        }
+        publish(140_000, 140_002, QoS.AT_LEAST_ONCE);
+        assertThat(sink.texts()).containsExactly("140000");
+        int last = sink.lastPacketId();
+        disconnect(session);
+
+        sink = new RecordingSink();
+        sink.sendMaximum = 3;
+        session = connect();
+
+        assertThat(sink.sent)
+                .containsExactly(
+                        new RecordingSink.Sent("0", QoS.EXACTLY_ONCE, false, first, true),
+                        new RecordingSink.Sent("1", QoS.AT_LEAST_ONCE, false, second, true),
+                        new RecordingSink.Sent("140000", QoS.AT_LEAST_ONCE, false, last, true));
+        assertThat(session.onPubRec(first, ReasonCode.SUCCESS)).isTrue();
+        assertThat(session.onPubComp(first)).isTrue();
+        assertThat(sink.texts()).endsWith("140001");
+        assertThat(session.onPubAck(second, ReasonCode.SUCCESS)).isTrue();
+        assertThat(session.onPubAck(last, ReasonCode.SUCCESS)).isTrue();
+        assertThat(session.inFlightCount()).isEqualTo(1);
+        assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
+    }
+
+    @Test
     void dropsTheNewestOrTheOldestAsConfigured() {
         LimitsConfig limits = LimitsConfig.builder().maxQueuedMessages(3).build();
         for (DropPolicy policy : DropPolicy.values()) {
@@ -312,6 +353,21 @@ class OutboundFlowTest {
         assertThat(sink.texts()).containsExactly("allowed");
         assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.NOT_AUTHORIZED, 2));
         assertThat(bench.observer.abandoned).isEqualTo(Map.of(DropReason.NOT_AUTHORIZED, 1));
+    }
+
+    @Test
+    void anAnswerThatIsNotAtHandDeniesTheDelivery() {
+        bench.rules.checksDeliveries = true;
+        Session session = connect();
+        SessionBench.subscribe(session, "#", QoS.AT_LEAST_ONCE);
+        bench.rules.late = true;
+
+        publish(0, 1, QoS.AT_MOST_ONCE);
+        publish(1, 2, QoS.AT_LEAST_ONCE);
+
+        assertThat(sink.sent).isEmpty();
+        assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.NOT_AUTHORIZED, 2));
+        assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
     }
 
     @Test

@@ -60,12 +60,16 @@ final class SessionBench {
     static final class Rules implements Authorizer {
         Set<String> denied = Set.of();
         boolean checksDeliveries;
+        boolean late;
         long generation;
         int asked;
 
         @Override
         public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
             asked++;
+            if (late) {
+                return Mono.just(AccessDecision.ALLOW).hide();
+            }
             return (denied.contains(action + " " + topic) ? AccessDecision.DENY : AccessDecision.ALLOW).now();
         }
 

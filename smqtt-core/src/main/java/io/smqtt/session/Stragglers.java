@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import java.util.BitSet;
+
+/**
+ * Which messages of an {@link InFlightWindow} its ring has left behind, in the order of sending: their sequence numbers, and
+ * for each the place that holds it. On the session's event loop.
+ */
+final class Stragglers {
+
+    private final BitSet identifiers = new BitSet(InFlightWindow.IDENTIFIERS + 1);
+
+    /** Ascending; of those that are done with, the complement. */
+    private long[] sequences;
+
+    private int first;
+    private int end;
+    private int size;
+
+    /**
+     * Creates an empty set.
+     *
+     * @param places how many it can hold until it is {@link #compact}ed
+     */
+    Stragglers(int places) {
+        sequences = new long[places];
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** Whether so many more find a place. */
+    boolean hasPlaces(int count) {
+        return end + count <= sequences.length;
+    }
+
+    /** Takes a sequence number that is larger than all others, and returns its place. */
+    int add(long sequence) {
+        sequences[end] = sequence;
+        size++;
+        identifiers.set(InFlightWindow.packetId(sequence));
+        return end++;
+    }
+
+    /** One is done with. */
+    void remove(long sequence) {
+        sequences[place(sequence)] = ~sequence;
+        size--;
+        identifiers.clear(InFlightWindow.packetId(sequence));
+        while (first < end && sequences[first] < 0) {
+            first++;
+        }
+    }
+
+    /** Whether one of them has this packet identifier. */
+    boolean hasIdentifier(int packetId) {
+        return identifiers.get(packetId);
+    }
+
+    /** How many identifiers from a given one on are theirs, one after the other; after the last one comes the first. */
+    int takenFrom(int packetId) {
+        int free = identifiers.nextClearBit(packetId);
+        if (free > InFlightWindow.IDENTIFIERS) {
+            free = identifiers.nextClearBit(1) + InFlightWindow.IDENTIFIERS;
+        }
+        return free - packetId;
+    }
+
+    /**
+     * The sequence number with a packet identifier, or -1. Sequence numbers with the same identifier are far apart, so that
+     * it tries them all, unless it is less work to look at all that are here.
+     */
+    long find(int packetId) {
+        if (!hasIdentifier(packetId)) {
+            return -1;
+        }
+        long newest = at(end - 1);
+        long candidate = newest - (newest - packetId + 1) % InFlightWindow.IDENTIFIERS;
+        if ((newest - at(first)) / InFlightWindow.IDENTIFIERS > (end - first) / Long.SIZE) {
+            return findAmongAll(packetId);
+        }
+        while (!holds(candidate)) {
+            candidate -= InFlightWindow.IDENTIFIERS;
+        }
+        return candidate;
+    }
+
+    private long findAmongAll(int packetId) {
+        int i = first;
+        while (sequences[i] < 0 || InFlightWindow.packetId(sequences[i]) != packetId) {
+            i++;
+        }
+        return sequences[i];
+    }
+
+    private long at(int place) {
+        long there = sequences[place];
+        return there < 0 ? ~there : there;
+    }
+
+    boolean holds(long sequence) {
+        int at = search(sequence);
+        return at < end && sequences[at] == sequence;
+    }
+
+    /** The place of one that it {@link #holds}. */
+    int place(long sequence) {
+        return search(sequence);
+    }
+
+    /** The first one from a sequence number on, or the other number if there is none. */
+    long from(long sequence, long otherwise) {
+        int at = search(sequence);
+        while (at < end && sequences[at] < 0) {
+            at++;
+        }
+        return at < end ? sequences[at] : otherwise;
+    }
+
+    /** Gives those that are left the first places, in order. */
+    void compact(int places) {
+        long[] compacted = new long[places];
+        int count = 0;
+        for (int i = first; i < end; i++) {
+            if (sequences[i] >= 0) {
+                compacted[count++] = sequences[i];
+            }
+        }
+        sequences = compacted;
+        first = 0;
+        end = count;
+    }
+
+    /** The first place from whose sequence number a given one is not larger. */
+    private int search(long sequence) {
+        int low = first;
+        int high = end;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (at(middle) < sequence) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}
