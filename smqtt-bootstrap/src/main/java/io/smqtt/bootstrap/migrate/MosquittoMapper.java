@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
@@ -38,9 +39,52 @@ final class MosquittoMapper {
     private static final String NO_PLUGIN =
             "nobody gets in without a user of access.password-file, or may do anything without access.acl-file; "
                     + "an Authenticator and Authorizer when embedded";
+    private static final String NO_PREFIX = "identifiers that the broker makes have no prefix";
     private static final String NO_PSK =
             "pre-shared keys are not supported: the listener is left out; give it a certificate";
     private static final String NO_CIPHERS = "Java chooses: TLS 1.2 and 1.3 with forward secrecy";
+    /** Parts of the names of keys that may say who may do what, or where somebody can connect. */
+    private static final List<String> GUARDS = List.of(
+            "access",
+            "acl",
+            "addr",
+            "allow",
+            "anonym",
+            "auth",
+            "ban",
+            "bind",
+            "block",
+            "cert",
+            "clientid",
+            "crl",
+            "deny",
+            "disable",
+            "forbid",
+            "host",
+            "interface",
+            "key",
+            "listen",
+            "mount",
+            "only",
+            "origin",
+            "pass",
+            "permi",
+            "plugin",
+            "port",
+            "prefix",
+            "proto",
+            "proxy",
+            "psk",
+            "require",
+            "restrict",
+            "role",
+            "secur",
+            "ssl",
+            "tls",
+            "trust",
+            "user",
+            "verify");
+
     private static final String STORED = "mosquitto.db is not read; what is acknowledged is stored at once";
 
     static final RuleTable<MosquittoMapper> RULES = new RuleTable<>(List.of(
@@ -84,19 +128,25 @@ final class MosquittoMapper {
             none("http_dir", "files are served by a web server; listeners.<name>.path is the WebSocket's"),
             none("websockets_log_level", LOG),
             none("websockets_headers_size", "the limit of headers is fixed"),
+            none("packet_buffer_size", "buffers grow with the packets, up to limits.max-packet-bytes"),
             same("websockets_origin", "listeners.<name>.allowed-origins", MosquittoMapper::keep),
             differs(
                     "enable_proxy_protocol",
                     "listeners.<name>.proxy-protocol",
                     "needs listeners.<name>.trusted-proxies, the networks of the proxies; only the loopback address is in it now",
                     MosquittoMapper::keep),
+            unguarded(
+                    "proxy_protocol_v2_require_tls",
+                    "whether clients came to the proxy by TLS is not asked; let the proxy refuse those that did not"),
+            none("disable_client_cert_date_checks", "a client certificate that has expired is always refused"),
             unguarded("accept_protocol_versions", "MQTT 3.1, 3.1.1 and 5.0 are served on every listener"),
             unguarded(
                     "use_username_as_clientid",
                     "clients keep the identifier that they send; a session is bound to its user "
                             + "by session.bind-to-user"),
             none("allow_zero_length_clientid", "an empty client identifier is served as the standard says"),
-            none("auto_id_prefix", "identifiers that the broker makes have no prefix"),
+            none("auto_id_prefix", NO_PREFIX),
+            none("listener_auto_id_prefix", NO_PREFIX),
             unguarded("clientid_prefixes", "client identifiers are free; access.acl-file takes %c"),
             differs(
                     "per_listener_settings",
@@ -104,21 +154,33 @@ final class MosquittoMapper {
                     "access rules count for all listeners, the stricter ones; for different ones run two brokers",
                     MosquittoMapper::keepGlobal),
             same("allow_anonymous", "access.allow-anonymous", MosquittoMapper::access),
+            differs(
+                    "listener_allow_anonymous",
+                    "access.allow-anonymous",
+                    "counts for all listeners: without a user nobody gets in unless every listener lets them in",
+                    MosquittoMapper::anonymousOfListener),
             same("password_file", "access.password-file", MosquittoMapper::access),
             differs(
                     "acl_file",
                     "access.acl-file",
                     "the same file; a denying rule always wins, and $share/name/filter is checked as filter",
                     MosquittoMapper::access),
-            new Rule<>("plugin", Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin),
-            new Rule<>("auth_plugin", Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin),
-            new Rule<>("global_plugin", Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin),
-            none("plugin_*", NO_PLUGIN),
-            none("auth_*", NO_PLUGIN),
+            plugged("plugin"),
+            plugged("auth_plugin"),
+            plugged("global_plugin"),
+            plugged("plugin_load"),
+            plugged("plugin_use"),
+            plugged("plugin_*"),
+            plugged("auth_*"),
             differs(
                     "persistence",
                     "storage.kind",
                     "storage.dir is data beside the configuration; " + STORED,
+                    MosquittoMapper::persistence),
+            differs(
+                    "retained_persistence",
+                    "storage.kind",
+                    "the former name of persistence; " + STORED,
                     MosquittoMapper::persistence),
             none("persistence_location", "storage.dir names a folder of this broker's own; " + STORED),
             none("persistence_file", STORED),
@@ -145,6 +207,7 @@ final class MosquittoMapper {
             none("memory_limit", "the heap is the limit; queues and retained messages have shares of it"),
             same("max_keepalive", "mqtt.max-keep-alive", seconds("mqtt.max-keep-alive")),
             same("max_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
+            same("maximum_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
             same("max_topic_alias", "mqtt.topic-alias-maximum", number("mqtt.topic-alias-maximum", 65_535)),
             same(
                     "max_topic_alias_broker",
@@ -154,6 +217,7 @@ final class MosquittoMapper {
             same("global_max_clients", "limits.max-sessions", number("limits.max-sessions", 100_000_000)),
             same("retain_available", "mqtt.retain-available", bool("mqtt.retain-available")),
             none("retain_expiry_interval", "publish with a message expiry interval"),
+            none("retry_interval", "messages are sent again when their client connects again, as the standard says"),
             none("check_retain_source", "a retained message stays although its publisher has lost the right to write"),
             none("upgrade_outgoing_qos", "the lower QoS of publisher and subscription counts, as the standard says"),
             none(
@@ -162,6 +226,9 @@ final class MosquittoMapper {
             none("set_tcp_nodelay", "TCP_NODELAY is on"),
             same("sys_interval", "management.sys-interval", seconds("management.sys-interval")),
             none("log_*", LOG),
+            none(
+                    "enable_control_api",
+                    "there are no topics below $CONTROL; bin/smqtt ctl and the management port tell what runs"),
             none("connection_messages", "refusals are logged, connections are counted: /metrics"),
             none("pid_file", "the process says its id when it has started; systemd knows it"),
             none("user", "start it as that user: User= of systemd"),
@@ -204,6 +271,11 @@ final class MosquittoMapper {
 
     static Migration map(OldFile file) {
         return new MosquittoMapper(file).run(file);
+    }
+
+    /** Where a plugin decided, all is closed that no rule of ours opens. */
+    private static Rule<MosquittoMapper> plugged(String key) {
+        return new Rule<>(key, Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin);
     }
 
     private static BiConsumer<MosquittoMapper, OldSetting> bool(String key) {
@@ -253,12 +325,23 @@ final class MosquittoMapper {
     private void one(OldSetting setting) {
         Rule<MosquittoMapper> rule = RULES.find(setting.key());
         if (rule == null) {
-            draft.problem(setting, "is no key of mosquitto's");
+            unknown(setting);
             return;
         }
         rule.action().accept(this, setting);
         if (rule.outcome() != Outcome.SAME) {
             draft.note(setting, rule.outcome(), (rule.target().isEmpty() ? "" : rule.target() + ": ") + rule.advice());
+        }
+    }
+
+    /** Of a version that is not known here, or misspelt: then it may be one that keeps somebody out. */
+    private void unknown(OldSetting setting) {
+        String key = setting.key().toLowerCase(Locale.ROOT);
+        if (GUARDS.stream().anyMatch(key::contains) || RULES.isNear(key)) {
+            draft.problem(
+                    setting, "is no key of mosquitto's that is known here, and may restrict access: take the line out");
+        } else {
+            draft.note(setting, Outcome.NONE, "it is no key of mosquitto's that is known here");
         }
     }
 
@@ -282,13 +365,16 @@ final class MosquittoMapper {
             draft.problem(setting, "names a folder with more than " + MAX_FILES + " files");
             return;
         }
+        OldListener before = current;
         for (Path path : files) {
+            current = standard; // as in mosquitto a file begins without a listener
             try {
                 readAll(OldFile.read(path, path.toString()), false);
             } catch (ConfigurationException e) {
                 throw new ConfigurationException(List.of(setting + ": " + e.getMessage()));
             }
         }
+        current = before;
     }
 
     private void listener(OldSetting setting) {
@@ -339,6 +425,11 @@ final class MosquittoMapper {
     }
 
     private void protocol(OldSetting setting) {
+        if (setting.value().equals("http_api")) {
+            current.put(setting);
+            draft.note(setting, Outcome.NONE, "the management port tells what runs; the listener is left out");
+            return;
+        }
         current.webSocket = setting.value().equals("websockets");
         standardUsed |= current == standard && !setting.value().equals("mqtt");
         if (!current.webSocket && !setting.value().equals("mqtt")) {
@@ -356,8 +447,15 @@ final class MosquittoMapper {
         }
     }
 
+    private void anonymousOfListener(OldSetting setting) {
+        if (current == standard && !standardUsed) {
+            draft.problem(setting, "stands before the first listener");
+        }
+        current.put("allow_anonymous", setting);
+    }
+
     private void plugin(OldSetting setting) {
-        plugin = setting;
+        plugin = plugin == null ? setting : plugin;
     }
 
     private void persistence(OldSetting setting) {
@@ -379,27 +477,28 @@ final class MosquittoMapper {
         }
     }
 
-    /** A number and h, d, w, m (months) or y. */
+    /** A number and s, h, d, w, m (months) or y. */
     private void expiration(OldSetting setting) {
         String text = setting.value().strip();
         int last = text.length() - 1;
-        int days = last < 1
+        int unit = last < 1
                 ? 0
                 : switch (text.charAt(last)) {
-                    case 'h' -> -1;
-                    case 'd' -> 1;
-                    case 'w' -> 7;
-                    case 'm' -> 30;
-                    case 'y' -> 365;
+                    case 's' -> 1;
+                    case 'h' -> 3_600;
+                    case 'd' -> 86_400;
+                    case 'w' -> 7 * 86_400;
+                    case 'm' -> 30 * 86_400;
+                    case 'y' -> 365 * 86_400;
                     default -> 0;
                 };
-        if (days == 0) {
-            draft.problem(setting, "must be a number and one of h, d, w, m, y");
+        if (unit == 0) {
+            draft.problem(setting, "must be a number and one of s, h, d, w, m, y");
             return;
         }
         long number = draft.number(new OldSetting(setting.key(), text.substring(0, last), setting.where()));
-        long hours = days < 0 ? number : number * days * 24;
-        String ours = hours > 1_193_046 ? NEVER : hours + "h";
+        long most = 4_294_967_295L / unit;
+        String ours = number > most ? NEVER : unit % 3_600 == 0 ? number * (unit / 3_600) + "h" : number + "s";
         draft.set("session.max-expiry", ours, setting);
         draft.set("session.default-expiry", ours, setting);
     }
@@ -413,7 +512,9 @@ final class MosquittoMapper {
                 name = type + "-" + listener.port + "-" + i;
             }
             String prefix = "listeners." + name + ".";
-            if (listener.has("psk_hint") || (listener.has("psk_file") && !listener.has("certfile"))) {
+            if (listener.has("protocol")
+                    || listener.has("psk_hint")
+                    || (listener.has("psk_file") && !listener.has("certfile"))) {
                 draft.set(prefix + "enabled", "false", listener.origin);
                 continue;
             }

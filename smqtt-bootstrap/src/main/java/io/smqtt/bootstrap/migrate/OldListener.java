@@ -23,6 +23,10 @@ final class OldListener {
         keys.put(setting.key(), setting);
     }
 
+    void put(String key, OldSetting setting) {
+        keys.put(key, setting);
+    }
+
     @Nullable
     OldSetting get(String key) {
         return keys.get(key);

@@ -37,6 +37,30 @@ final class RuleTable<M> {
         return exact;
     }
 
+    /** Tells whether a key is probably one of ours, misspelt: one or two characters are other, missing or too many. */
+    boolean isNear(String key) {
+        String folded = folded(key);
+        return byKey.keySet().stream().anyMatch(known -> !known.endsWith("*") && distance(folded, known) <= 2);
+    }
+
+    private static int distance(String a, String b) {
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int above = row[j];
+                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(replaced, 1 + Math.min(above, row[j - 1]));
+                diagonal = above;
+            }
+        }
+        return row[b.length()];
+    }
+
     static String folded(String key) {
         return key.replace("-", "").toLowerCase(Locale.ROOT);
     }

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MigrationTest {
@@ -350,6 +351,45 @@ class MigrationTest {
                 .containsEntry("access.allow-anonymous", "false");
     }
 
+    static Stream<String> keysThatSayThatNobodyGetsIn() {
+        return MosquittoMapper.RULES.rules().stream()
+                .filter(rule -> rule.advice().startsWith("nobody gets in without a user"))
+                .map(rule -> rule.key().replace("*", "opt_x"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("keysThatSayThatNobodyGetsIn")
+    void whoSaysThatNobodyGetsInLetsNobodyIn(String key) throws IOException {
+        Migration migration = read("listener 1883", "allow_anonymous true", key + " x /usr/lib/x.so");
+
+        assertThat(migration.notes())
+                .anyMatch(note -> note.startsWith("m.conf:3: " + key + ": not taken over; nobody"));
+        assertThat(migration.settings("new"))
+                .containsEntry("access.allow-anonymous", "false")
+                .containsEntry("access.acl-file", "new.acl");
+        assertThat(keysThatSayThatNobodyGetsIn()).contains("plugin_load", "plugin_use", "global_plugin");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "allow_anonymous true,listener_allow_anonymous true,true",
+        "allow_anonymous true,listener_allow_anonymous false,false",
+        "allow_anonymous false,listener_allow_anonymous true,true",
+        "max_keepalive 9,listener_allow_anonymous true,true",
+        "max_keepalive 9,max_qos 1,false"
+    })
+    void whatOneListenerAllowsCountsBeforeWhatIsSaidOfAll(String all, String own, String expected) throws IOException {
+        assertThat(mosquitto(all, "listener 1883", own)).containsEntry("access.allow-anonymous", expected);
+        assertThat(mosquitto(all, "listener 1883", own, "listener 1884", "listener_allow_anonymous false"))
+                .containsEntry("access.allow-anonymous", "false");
+    }
+
+    @Test
+    void permissionOfAListenerNeedsTheListener() {
+        assertThatThrownBy(() -> mosquitto("listener_allow_anonymous true", "listener 1883"))
+                .hasMessageContaining("m.conf:1: listener_allow_anonymous stands before the first listener");
+    }
+
     @Test
     void whatPluginsRefusedIsNotAllowedWithoutAWord() throws IOException {
         Migration without = read("listener 1883", "plugin /usr/lib/dynsec.so", "password_file users");
@@ -472,9 +512,65 @@ class MigrationTest {
     }
 
     @Test
-    void unknownKeysOfMosquittoAreRefusedAsMosquittoDoes() {
-        assertThatThrownBy(() -> mosquitto("listner 1883"))
-                .hasMessageContaining("m.conf:1: listner is no key of mosquitto's");
+    void filesOfAFolderDoNotSayWhichListenerComesNext() throws IOException {
+        Path folder = Files.createDirectory(directory.resolve("conf.d"));
+        Files.writeString(folder.resolve("a.conf"), "max_connections 7\nlistener 1999\n");
+
+        assertThat(mosquitto(
+                        "listener 8883",
+                        "certfile c.pem",
+                        "keyfile k.pem",
+                        "cafile ca.pem",
+                        "include_dir conf.d",
+                        "require_certificate true"))
+                .containsEntry("listeners.tcp-8883.tls.client-auth", "required")
+                .doesNotContainKeys("listeners.tcp-8883.max-connections", "listeners.tcp-1999.max-connections");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"listner 1883", "memroy_limit 1", "new_acl x", "pasword_file users", "client_trust_level 2"})
+    void unknownKeysThatMayGuardAreRefused(String line) {
+        assertThatThrownBy(() -> mosquitto(line))
+                .hasMessageContaining("m.conf:1: " + line.split(" ")[0] + " is no key of mosquitto's that is known");
+    }
+
+    @Test
+    void unknownKeysThatGuardNothingAreNamed() throws IOException {
+        Migration migration = read("listener 1884 127.0.0.1", "message_spool_size 10");
+
+        assertThat(migration.settings("new")).containsEntry("listeners.tcp.port", "1884");
+        assertThat(migration.notes())
+                .contains(
+                        "m.conf:2: message_spool_size: not taken over; it is no key of mosquitto's that is known here");
+    }
+
+    @Test
+    void keysOfOlderAndNewerVersionsMeanWhatTheyMeant() throws IOException {
+        Migration migration = read(
+                "maximum_qos 1",
+                "retry_interval 20",
+                "retained_persistence true",
+                "enable_control_api true",
+                "packet_buffer_size 4096",
+                "persistent_client_expiration 90s",
+                "listener 1883 127.0.0.1",
+                "disable_client_cert_date_checks true",
+                "proxy_protocol_v2_require_tls true",
+                "listener 8080",
+                "protocol http_api");
+
+        assertThat(migration.settings("new"))
+                .containsEntry("mqtt.max-qos", "1")
+                .containsEntry("storage.kind", "rocksdb")
+                .containsEntry("session.max-expiry", "90s")
+                .containsEntry("listeners.tcp-8080.enabled", "false")
+                .doesNotContainKey("listeners.tcp-8080.port");
+        assertThat(migration.notes())
+                .anyMatch(note -> note.startsWith("m.conf:9: proxy_protocol_v2_require_tls: NOT ENFORCED"))
+                .anyMatch(note -> note.startsWith("m.conf:11: protocol: not taken over"))
+                .filteredOn(note -> note.contains(": not taken over; "))
+                .hasSize(5);
     }
 
     @Test
@@ -501,7 +597,9 @@ class MigrationTest {
             threshold tls_engine tls_engine_kpass_sha1 tls_keyform tls_version topic try_private upgrade_outgoing_qos
             use_identity_as_username use_subject_as_username use_username_as_clientid user websockets_headers_size
             websockets_log_level websockets_origin enable_proxy_protocol accept_protocol_versions global_max_connections
-            global_max_clients global_plugin max_topic_alias_broker retain_expiry_interval""";
+            global_max_clients global_plugin max_topic_alias_broker retain_expiry_interval maximum_qos retry_interval
+            retained_persistence plugin_load plugin_use listener_allow_anonymous listener_auto_id_prefix enable_control_api
+            packet_buffer_size disable_client_cert_date_checks proxy_protocol_v2_require_tls""";
 
     /** As version 0.17 was seen to do. */
     @Test
