@@ -129,11 +129,17 @@ public final class Broker {
                 .onErrorResume(error -> release().then(Mono.error(error)));
     }
 
-    private Mono<Void> release() {
+    /** Stops modules, the last one first, whether they have been started or not. */
+    static Mono<Void> stop(List<BrokerModule> modules) {
         List<BrokerModule> lastFirst = new ArrayList<>(modules);
         Collections.reverse(lastFirst);
         return Flux.fromIterable(lastFirst)
                 .concatMap(module -> step("the end of " + module.getClass().getName(), MODULE_STOP, module::stop))
+                .then();
+    }
+
+    private Mono<Void> release() {
+        return stop(modules)
                 .then(step("the end of what is written to the store", patience, this::finishWriting))
                 .then(step("the close of the store", patience, this::closeStore))
                 .then(step("the end of the event loops", patience, eventLoops::dispose))

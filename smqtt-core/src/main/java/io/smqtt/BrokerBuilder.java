@@ -200,7 +200,9 @@ public final class BrokerBuilder {
      *     {@link io.smqtt.transport.BindFailedException}
      */
     public Mono<Broker> start() {
-        return Mono.fromCallable(() -> new Broker(this).recover())
+        return Mono.fromCallable(() -> new Broker(this))
+                .onErrorResume(error -> Broker.stop(modules).then(Mono.error(error)))
+                .map(Broker::recover)
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(broker -> broker.bind().thenReturn(broker));
     }

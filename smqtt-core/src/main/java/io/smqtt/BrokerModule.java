@@ -58,7 +58,8 @@ public interface BrokerModule {
     }
 
     /**
-     * Stops the module, after the last client is gone. Called once, also if {@link #start} failed. Must not block.
+     * Stops the module, after the last client is gone. Called once, also if {@link #start} failed or was not
+     * called, because something else ended the start of the broker. Must not block.
      *
      * @return completes when nothing of the module runs any more; after 5 seconds the broker ends without it
      */

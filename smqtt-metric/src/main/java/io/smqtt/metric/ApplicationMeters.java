@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
  * Broker.builder().config(config).observer(meters.observer()).module(meters).start();
  * }</pre>
  *
- * The meters go when the broker stops. Any thread.
+ * The meters go when the broker stops, or does not start. Any thread.
  */
 public final class ApplicationMeters implements BrokerModule {
 
