@@ -47,7 +47,7 @@ public final class TestBroker implements AutoCloseable, AssertProvider<BrokerAss
     private final String name;
     private final Broker broker;
     private final BrokerClock clock;
-    private final List<ApplicationMessage> received;
+    private final ReceivedMessages received;
     private final List<AutoCloseable> opened = new CopyOnWriteArrayList<>();
 
     private TestBroker(Builder builder) {
@@ -78,7 +78,7 @@ public final class TestBroker implements AutoCloseable, AssertProvider<BrokerAss
     /** Collects what a {@link TestBroker} is made of. Not thread-safe. */
     public static final class Builder {
 
-        private final List<ApplicationMessage> received = new CopyOnWriteArrayList<>();
+        private final ReceivedMessages received = new ReceivedMessages();
         private final Map<String, String> properties = new LinkedHashMap<>();
         private String name = "";
         private BrokerClock clock = BrokerClock.running();
@@ -89,6 +89,18 @@ public final class TestBroker implements AutoCloseable, AssertProvider<BrokerAss
 
         Builder name(String value) {
             name = value;
+            return this;
+        }
+
+        /**
+         * Sets how many messages of one test {@link TestBroker#received()} can have; default 100,000. With more it fails, for it
+         * has not kept them.
+         *
+         * @param messages 1 or more
+         * @return this
+         */
+        public Builder remember(int messages) {
+            received.limit(messages);
             return this;
         }
 
@@ -273,9 +285,10 @@ public final class TestBroker implements AutoCloseable, AssertProvider<BrokerAss
      * What clients published and the broker accepted, wills and the broker's own messages excepted.
      *
      * @return the messages of this test in the order in which they came, a snapshot; {@code publisherId()} tells whose they are
+     * @throws IllegalStateException if there were more than {@link Builder#remember} allows
      */
     public List<ApplicationMessage> received() {
-        return List.copyOf(received);
+        return received.all();
     }
 
     @Override

@@ -48,6 +48,26 @@ class BrokerAssertTest {
     }
 
     @Test
+    void moreMessagesThanAreKeptAreNotPassedOver() {
+        try (TestBroker small = TestBroker.builder().remember(2).start()) {
+            RawClient client = small.client(V5, "c");
+            client.publish("a", "1", 1);
+            client.publish("a", "2", 1);
+            assertThat(small.received())
+                    .extracting(message -> message.payload().asString())
+                    .containsExactly("1", "2");
+
+            client.publish("a", "3", 1);
+            assertThatThrownBy(small::received)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("has kept 2 messages of 3");
+
+            small.clear();
+            assertThat(small.received()).isEmpty();
+        }
+    }
+
+    @Test
     void whatComesLaterIsWaitedFor(TestBroker broker) {
         CompletableFuture<Void> later = CompletableFuture.runAsync(() -> {
             assertThat(broker).hasConnected("first");
