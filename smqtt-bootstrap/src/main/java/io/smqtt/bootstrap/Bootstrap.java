@@ -86,7 +86,8 @@ public final class Bootstrap {
      * Starts the broker.
      *
      * @return this, when all listeners are bound; fails with {@link io.smqtt.config.ConfigurationException} or
-     *     {@link io.smqtt.transport.BindFailedException}; nothing happens before subscription
+     *     {@link io.smqtt.transport.BindFailedException}, and with what {@link #doOnStarted} throws, after the broker is stopped
+     *     again; nothing happens before subscription
      */
     public Mono<Bootstrap> start() {
         return Mono.fromCallable(this::begin).subscribeOn(Schedulers.boundedElastic());
@@ -156,7 +157,13 @@ public final class Bootstrap {
         BrokerStarter.CoreBroker broker = BrokerStarter.start(
                 config, new LegacyConfig(management, true), builder -> authenticate(builder, migration));
         running = broker;
-        started.accept(this);
+        try {
+            started.accept(this);
+        } catch (RuntimeException | Error e) {
+            running = null;
+            broker.close(STOP); // nobody gets this object, to stop it
+            throw e;
+        }
         return this;
     }
 

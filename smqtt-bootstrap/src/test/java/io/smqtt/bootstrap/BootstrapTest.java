@@ -10,7 +10,10 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
+import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -51,6 +54,27 @@ class BootstrapTest {
         } finally {
             bootstrap.shutdown();
         }
+    }
+
+    @Test
+    void aBrokerWhoseActionFailsIsStoppedAgain() {
+        List<InetSocketAddress> bound = new ArrayList<>();
+        Bootstrap bootstrap = Bootstrap.builder()
+                .tcpConfig(BootstrapConfig.TcpConfig.builder().port(0).build())
+                .started(running -> {
+                    bound.addAll(running.broker().listeners().values());
+                    throw new IllegalStateException("as wanted by the test");
+                })
+                .build();
+
+        assertThatThrownBy(() -> bootstrap.start().block()).hasMessage("as wanted by the test");
+
+        assertThat(bound)
+                .singleElement()
+                .satisfies(address -> assertThatThrownBy(
+                                () -> new Socket(InetAddress.getLoopbackAddress(), address.getPort()).close())
+                        .isInstanceOf(ConnectException.class));
+        assertThatThrownBy(bootstrap::broker).hasMessageContaining("not running");
     }
 
     @Test
