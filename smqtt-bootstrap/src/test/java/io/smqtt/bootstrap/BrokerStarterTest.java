@@ -16,14 +16,20 @@ import io.smqtt.config.StorageConfig;
 import io.smqtt.persistence.StoreInUseException;
 import io.smqtt.test.LoopbackPorts;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 class BrokerStarterTest {
@@ -59,6 +65,39 @@ class BrokerStarterTest {
                         .map(message -> message.split(" ")[0]))
                 .startsWith("management")
                 .contains("listener");
+    }
+
+    /** With ports of the system, where the documents show those of the defaults. */
+    @ParameterizedTest
+    @ValueSource(strings = {"docs/getting-started.md", "deploy/README.md"})
+    void theDocumentsShowTheLinesOfAStart(String document) throws IOException {
+        BrokerConfig defaults = BrokerConfig.defaults();
+        Map<String, ListenerConfig> free = new LinkedHashMap<>();
+        List<String> expected = new ArrayList<>();
+        defaults.listeners().forEach((name, listener) -> {
+            free.put(name, listener.toBuilder().host("127.0.0.1").port(0).build());
+            expected.add(name + " " + listener.port());
+        });
+        expected.add("management " + defaults.management().port());
+        BrokerConfig config = defaults.toBuilder()
+                .listeners(free)
+                .storage(StorageConfig.builder().kind(StorageConfig.Kind.MEMORY).build())
+                .management(ManagementConfig.builder().port(0).build())
+                .build();
+        List<String> shown = Pattern.compile("(?m)^listener (\\S+) bound to \\S+:(\\d+)$")
+                .matcher(Files.readString(Path.of("..").resolve(document)))
+                .results()
+                .map(line -> line.group(1) + " " + line.group(2))
+                .toList();
+
+        BrokerStarter.Running running = BrokerStarter.CORE.start(config, LegacyConfig.NONE, () -> {});
+        try {
+            assertThat(shown).isEqualTo(expected);
+            assertThat(shown.stream().map(line -> line.split(" ")[0]))
+                    .containsExactlyElementsOf(running.listeners().keySet());
+        } finally {
+            running.close(Duration.ofSeconds(1));
+        }
     }
 
     @Test

@@ -94,8 +94,7 @@ final class SmqttMapper {
             differs(
                     "http.enable",
                     "management.port, legacy.management-paths",
-                    "on this machine only and with a token, Authorization: Bearer; management.host and .token-file open it, a "
-                            + "proxy adds TLS",
+                    "on this machine only and with a token, Authorization: Bearer; management.host and .token-file open it",
                     SmqttMapper::keep),
             differs(
                     "http.host",
@@ -104,7 +103,10 @@ final class SmqttMapper {
                     SmqttMapper::keep),
             same("http.port", "management.port", SmqttMapper::keep),
             none("http.accessLog", "requests of the management port are not logged"),
-            none("http.ssl.*", "a proxy adds TLS to the management port"),
+            same("http.ssl.enable", "management.tls", SmqttMapper::keep),
+            same("http.ssl.crt", "management.tls.certificate", SmqttMapper::keep),
+            same("http.ssl.key", "management.tls.key", SmqttMapper::keep),
+            none("http.ssl.*", "the management port asks for its token and for no certificate of a client"),
             none(
                     "http.admin.*",
                     "there is no dashboard; the token of the management port takes the place of user and password"),
@@ -340,12 +342,8 @@ final class SmqttMapper {
         OldSetting certificate = kept("tcp.ssl.crt");
         OldSetting key = kept("tcp.ssl.key");
         boolean on = isOn("tcp.ssl.enable", certificate != null && key != null);
-        for (OldSetting unused : new OldSetting[] {certificate, key}) {
-            if (!on && unused != null) {
-                draft.note(unused, Outcome.NONE, "TLS is off in this file");
-            }
-        }
         if (!on) {
+            unused("TLS is off in this file", certificate, key);
             return;
         }
         OldSetting enable = kept("tcp.ssl.enable");
@@ -363,11 +361,41 @@ final class SmqttMapper {
         }
     }
 
+    private void unused(String why, @Nullable OldSetting... settings) {
+        for (OldSetting setting : settings) {
+            if (setting != null) {
+                draft.note(setting, Outcome.NONE, why);
+            }
+        }
+    }
+
+    /** Without its files the port stays as it is here: on this machine, and with a token. */
+    private void tlsOfManagement() {
+        OldSetting enable = kept("http.ssl.enable");
+        OldSetting certificate = kept("http.ssl.crt");
+        OldSetting key = kept("http.ssl.key");
+        if (!isOn("http.ssl.enable", certificate != null && key != null)) {
+            unused("TLS is off in this file", certificate, key);
+        } else if (certificate != null && key != null) {
+            draft.set("management.tls.certificate", draft.path(certificate), certificate);
+            draft.set("management.tls.key", draft.path(key), key);
+        } else {
+            unused(
+                    "it takes both crt and key; the old broker made a certificate up. The port has no TLS until "
+                            + "management.tls.certificate and .key name files",
+                    enable,
+                    certificate,
+                    key);
+        }
+    }
+
     private void http() {
         OldSetting enable = kept("http.enable");
         if (!hasSeen("http.") || (enable != null && !draft.bool(enable))) {
+            unused("HTTP is off in this file", kept("http.ssl.crt"), kept("http.ssl.key"));
             return;
         }
+        tlsOfManagement();
         OldSetting port = kept("http.port");
         OldSetting about = enable == null ? kept("http.host") : enable;
         OldSetting any = about == null ? port : about;

@@ -41,8 +41,8 @@ class MigrationDocumentTest {
         Set<String> known = ConfigSchema.of(BrokerConfig.defaults()).describe().stream()
                 .map(ConfigKey::name)
                 .collect(Collectors.toSet());
-        List<String> blocks =
-                List.of("listeners.tcp.tls", "listeners.ws.tls", "logging.level", "legacy.management-paths");
+        List<String> blocks = List.of(
+                "listeners.tcp.tls", "listeners.ws.tls", "management.tls", "logging.level", "legacy.management-paths");
         Stream<Rule<?>> all = Stream.of(
                         SmqttMapper.RULES.rules(), MosquittoMapper.RULES.rules(), MoquetteMapper.RULES.rules())
                 .flatMap(List::stream);

@@ -28,6 +28,8 @@ class MigrationTest {
     /** Keys that decide what others say, or are half of one that has the origin. */
     private static final Set<String> SAID_BY_ANOTHER_KEY = Set.of(
             "smqtt.ws.enable",
+            "smqtt.http.ssl",
+            "smqtt.http.ssl.enable",
             "smqtt.websocket.enable",
             "smqtt.tcp.ssl",
             "smqtt.tcp.ssl.enable",
@@ -483,6 +485,36 @@ class MigrationTest {
     private Migration properties(String... lines) throws IOException {
         Path file = Files.writeString(directory.resolve("old.properties"), String.join("\n", lines) + "\n");
         return Migration.read(file, "old.properties", null);
+    }
+
+    @Test
+    void certificateAndKeyOfHttpAreThoseOfTheManagementPort() throws IOException {
+        Migration migration = properties(
+                "smqtt.http.enable=true",
+                "smqtt.http.ssl.enable=true",
+                "smqtt.http.ssl.crt=server.crt",
+                "smqtt.http.ssl.key=/keys/server.key",
+                "smqtt.http.ssl.ca=ca.crt");
+
+        assertThat(migration.settings("x"))
+                .containsEntry(
+                        "management.tls.certificate",
+                        directory.resolve("server.crt").toString())
+                .containsEntry("management.tls.key", "/keys/server.key");
+        assertThat(migration.notes()).anyMatch(note -> note.contains("http.ssl.ca: not taken over"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "smqtt.http.enable=true,smqtt.http.ssl.enable=true,it takes both crt and key",
+        "smqtt.http.enable=true,smqtt.http.ssl.enable=false,TLS is off in this file",
+        "smqtt.http.enable=false,smqtt.http.ssl.enable=true,HTTP is off in this file"
+    })
+    void tlsOfHttpThatIsNotTakenIsNamed(String http, String tls, String why) throws IOException {
+        Migration migration = properties(http, tls, "smqtt.http.ssl.crt=server.crt");
+
+        assertThat(migration.settings("x").keySet()).noneMatch(key -> key.startsWith("management.tls"));
+        assertThat(migration.notes()).anyMatch(note -> note.contains("http.ssl.crt: not taken over; " + why));
     }
 
     /** Opening a pipe waits for somebody who writes. */
