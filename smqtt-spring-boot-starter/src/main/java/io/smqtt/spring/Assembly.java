@@ -73,6 +73,9 @@ final class Assembly {
                 MetricPart.addTo(builder, config, beans.factory(), cluster);
             }
             beans.addTo(builder, gate);
+            if (METRIC) {
+                MetricPart.endTraces(builder, beans.factory());
+            }
             if (cluster != null) {
                 builder.module(cluster.module());
             }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,9 +83,12 @@ public final class BrokerLifecycle implements SmartLifecycle {
                 : now.cluster().status().get();
     }
 
-    List<Subscription> subscriptions() {
+    /** Shows all subscriptions to a visitor; none without a broker. */
+    void subscriptions(Consumer<? super Subscription> visitor) {
         Assembly.Run now = run;
-        return now == null ? List.of() : now.inspector().subscriptions();
+        if (now != null) {
+            now.inspector().subscriptions(visitor);
+        }
     }
 
     /** {@return the names of listener methods that get no messages at the moment} */

@@ -3,8 +3,7 @@ package io.smqtt.spring;
 
 import io.smqtt.BrokerModule;
 import io.smqtt.routing.Subscription;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -23,13 +22,11 @@ final class Inspector implements BrokerModule {
         return Mono.fromRunnable(() -> core = null);
     }
 
-    /** {@return a weakly consistent view of all subscriptions} */
-    List<Subscription> subscriptions() {
-        List<Subscription> all = new ArrayList<>();
+    /** Shows all subscriptions, weakly consistent, to a visitor that keeps what it needs. */
+    void subscriptions(Consumer<? super Subscription> visitor) {
         Core now = core;
         if (now != null) {
-            now.router().index().forEach(all::add);
+            now.router().index().forEach(visitor);
         }
-        return all;
     }
 }

@@ -17,8 +17,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.convert.ConversionService;
@@ -28,8 +26,6 @@ import reactor.core.scheduler.Scheduler;
 
 /** One method with {@link MqttListener}. Any thread. */
 final class ListenerMethod {
-
-    private static final Logger LOG = LoggerFactory.getLogger(MqttListener.class);
 
     private static final int WINDOW = 256;
 
@@ -42,6 +38,7 @@ final class ListenerMethod {
     private final ConsumerOptions options;
     private final LongAdder handled = new LongAdder();
     private final LongAdder failed = new LongAdder();
+    private final FailureLog failures;
     private volatile boolean active;
 
     ListenerMethod(
@@ -55,6 +52,7 @@ final class ListenerMethod {
         this.method = method;
         this.pattern = pattern;
         name = beanName + "." + method.getName();
+        failures = new FailureLog(name, System::nanoTime);
         if (annotation.qos() < 0 || annotation.qos() > 2) {
             throw problem("qos must be 0, 1 or 2");
         }
@@ -159,11 +157,7 @@ final class ListenerMethod {
                 })
                 .onErrorResume(error -> {
                     failed.increment();
-                    LOG.error(
-                            "{} failed with a message of topic {}",
-                            name,
-                            received.message().topic(),
-                            error);
+                    failures.failed(received.message().topic().value(), error);
                     if (isDurable() || over.getAsBoolean()) {
                         return Mono.error(error);
                     }

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.metric.ApplicationMeters;
+import io.smqtt.metric.MessageTracing;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 
@@ -22,5 +23,12 @@ final class MetricPart {
             meters.cluster(cluster.status());
         }
         builder.observer(meters.observer()).module(meters);
+    }
+
+    /** Beans that make the broker a part of the application's traces are interceptors; they need to know what becomes of messages. */
+    static void endTraces(BrokerBuilder builder, BeanFactory beans) {
+        beans.getBeanProvider(MessageTracing.class)
+                .orderedStream()
+                .forEach(tracing -> builder.observer(tracing.observer()));
     }
 }

@@ -19,6 +19,7 @@ import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import reactor.core.publisher.Flux;
 
 /**
  * The actuator's endpoint {@code smqtt}: what runs; below it {@code clients}, {@code client}, {@code subscriptions}, {@code listeners},
@@ -51,11 +52,12 @@ final class SmqttEndpoint {
                     .forEach((name, address) ->
                             bound.put(name, address.getAddress().getHostAddress() + ":" + address.getPort()));
             summary.put("listeners", bound);
-            List<ClientInfo> clients = clients();
-            summary.put("sessions", clients.size());
-            summary.put(
-                    "connected", clients.stream().filter(ClientInfo::connected).count());
-            summary.put("subscriptions", lifecycle.subscriptions().size());
+            Totals totals = new Totals();
+            clients().doOnNext(totals::client).then().block(PATIENCE);
+            lifecycle.subscriptions(totals::subscription);
+            summary.put("sessions", totals.sessions);
+            summary.put("connected", totals.connected);
+            summary.put("subscriptions", totals.subscriptions);
         }
         return summary;
     }
@@ -84,25 +86,29 @@ final class SmqttEndpoint {
         int most = Math.max(1, Math.min(limit == null ? DEFAULT_LIMIT : limit, MOST));
         String contained = match == null ? "" : match;
         return switch (part) {
-            case "clients" ->
-                page(
-                        part,
-                        clients().stream()
-                                .filter(one -> one.identity().clientId().contains(contained))
-                                .map(SmqttEndpoint::client)
-                                .toList(),
-                        most);
-            case "subscriptions" ->
-                page(
-                        part,
-                        lifecycle.subscriptions().stream()
-                                .filter(subscription ->
-                                        subscription.filter().value().contains(contained))
-                                .map(SmqttEndpoint::subscription)
-                                .toList(),
-                        most);
-            case "listeners" ->
-                page(part, listeners.all().stream().map(SmqttEndpoint::listener).toList(), most);
+            case "clients" -> {
+                Page<ClientInfo> page = new Page<>(most, SmqttEndpoint::client);
+                clients()
+                        .filter(one -> one.identity().clientId().contains(contained))
+                        .doOnNext(page::add)
+                        .then()
+                        .block(PATIENCE);
+                yield page.as(part);
+            }
+            case "subscriptions" -> {
+                Page<Subscription> page = new Page<>(most, SmqttEndpoint::subscription);
+                lifecycle.subscriptions(one -> {
+                    if (one.filter().value().contains(contained)) {
+                        page.add(one);
+                    }
+                });
+                yield page.as(part);
+            }
+            case "listeners" -> {
+                Page<ListenerMethod> page = new Page<>(most, SmqttEndpoint::listener);
+                listeners.all().forEach(page::add);
+                yield page.as(part);
+            }
             case "cluster" -> cluster();
             case "client" -> client(required("client", client));
             case "explain" -> explain(required("topic", topic), client);
@@ -118,17 +124,31 @@ final class SmqttEndpoint {
     }
 
     /** Those that come from outside. */
-    private List<ClientInfo> clients() {
-        List<ClientInfo> clients = lifecycle.isRunning()
+    private Flux<ClientInfo> clients() {
+        return lifecycle.isRunning()
                 ? lifecycle
                         .broker()
                         .clients()
                         .filter(client ->
                                 !InProcess.isReserved(client.identity().clientId()))
-                        .collectList()
-                        .block(PATIENCE)
-                : List.of();
-        return clients == null ? List.of() : clients;
+                : Flux.empty();
+    }
+
+    /** Three numbers of many things. For one thread. */
+    private static final class Totals {
+
+        private int sessions;
+        private int connected;
+        private int subscriptions;
+
+        void client(ClientInfo client) {
+            sessions++;
+            connected += client.connected() ? 1 : 0;
+        }
+
+        void subscription(Subscription unused) {
+            subscriptions++;
+        }
     }
 
     private @Nullable Map<String, Object> client(String clientId) {
@@ -221,13 +241,6 @@ final class SmqttEndpoint {
         if (value != null) {
             map.put(key, value.toString());
         }
-    }
-
-    private static Map<String, Object> page(String name, List<Map<String, Object>> all, int most) {
-        Map<String, Object> page = new LinkedHashMap<>();
-        page.put("total", all.size());
-        page.put(name, new ArrayList<>(all.subList(0, Math.min(most, all.size()))));
-        return page;
     }
 
     private static Map<String, Object> client(ClientInfo client) {

@@ -3,15 +3,24 @@ package io.smqtt.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 import static org.assertj.core.api.InstanceOfAssertFactories.map;
+import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.metric.MessageTracing;
 import io.smqtt.test.RawClient;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.actuate.autoconfigure.context.properties.ConfigurationPropertiesReportEndpointAutoConfiguration;
@@ -148,6 +157,91 @@ class ActuatorTest {
                                 .containsEntry("active", true));
                 assertThat(endpoint.part("cluster", null, null, null, null)).containsEntry("enabled", false);
                 assertThat(endpoint.part("nothing", null, null, null, null)).isNull();
+            }
+        });
+    }
+
+    @Test
+    void aPageKeepsNoMoreThanItShows() {
+        AtomicInteger shaped = new AtomicInteger();
+        Page<Integer> page = new Page<>(2, number -> {
+            shaped.incrementAndGet();
+            return Map.of("number", number);
+        });
+
+        IntStream.range(0, 1_000).forEach(page::add);
+
+        assertThat(page.as("numbers"))
+                .containsEntry("total", 1_000)
+                .containsEntry("numbers", List.of(Map.of("number", 0), Map.of("number", 1)));
+        assertThat(shaped).hasValue(2);
+    }
+
+    @Test
+    void theEndpointCountsAllAndShowsAsManyAsAskedFor() {
+        runner.run(context -> {
+            SmqttEndpoint endpoint = context.getBean(SmqttEndpoint.class);
+            try (RawClient first = Contexts.client(context);
+                    RawClient second = Contexts.client(context)) {
+                first.connect("c1");
+                first.subscribe("a/+", 1);
+                second.connect("c2");
+                second.subscribe("a/b", 1);
+
+                assertThat(endpoint.summary())
+                        .containsEntry("sessions", 2)
+                        .containsEntry("connected", 2)
+                        .containsEntry("subscriptions", 2);
+                for (String part : List.of("clients", "subscriptions")) {
+                    assertThat(endpoint.part(part, 1, null, null, null))
+                            .containsEntry("total", 2)
+                            .extractingByKey(part)
+                            .asInstanceOf(LIST)
+                            .hasSize(1);
+                }
+            }
+        });
+    }
+
+    /** An observation ends when its message is routed, and not with the next one. */
+    @Configuration(proxyBeanMethods = false)
+    static class Traced {
+
+        final List<String> ended = new CopyOnWriteArrayList<>();
+
+        @Bean
+        ObservationRegistry observations() {
+            ObservationRegistry registry = ObservationRegistry.create();
+            registry.observationConfig().observationHandler(new ObservationHandler<>() {
+                @Override
+                public boolean supportsContext(Observation.Context context) {
+                    return context.getName().equals("smqtt.publish");
+                }
+
+                @Override
+                public void onStop(Observation.Context context) {
+                    ended.add(context.getLowCardinalityKeyValue("outcome").getValue());
+                }
+            });
+            return registry;
+        }
+
+        @Bean
+        MessageTracing tracing(ObservationRegistry observations) {
+            return MessageTracing.of(observations, 1);
+        }
+    }
+
+    @Test
+    void aBeanThatTracesIsToldWhatBecomesOfMessages() {
+        runner.withUserConfiguration(Traced.class).run(context -> {
+            try (RawClient client = Contexts.client(context)) {
+                client.connect("c1");
+                client.publish("a", "x", 1);
+
+                await().atMost(Duration.ofSeconds(30))
+                        .untilAsserted(() ->
+                                assertThat(context.getBean(Traced.class).ended).containsExactly("unmatched"));
             }
         });
     }

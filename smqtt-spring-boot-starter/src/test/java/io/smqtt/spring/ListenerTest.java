@@ -169,6 +169,44 @@ class ListenerTest {
         });
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class Failing {
+
+        @MqttListener(filter = "forged/{*rest}")
+        void fail(String payload) {
+            throw new IllegalArgumentException(payload);
+        }
+    }
+
+    @Test
+    void publishersNeitherForgeNorFloodTheLog() {
+        Logger logger = (Logger) LoggerFactory.getLogger(MqttListener.class);
+        ListAppender<ILoggingEvent> appender = new ListAppender<>();
+        appender.start();
+        logger.addAppender(appender);
+        try {
+            runner.withUserConfiguration(Failing.class).run(context -> {
+                try (RawClient client = Contexts.client(context)) {
+                    client.connect("c");
+                    for (int i = 0; i < 5; i++) {
+                        client.publish("forged/a\u202e", "x\nERROR y", 1);
+                    }
+                }
+                ListenerMethod method =
+                        context.getBean(ListenerMethods.class).all().get(0);
+                await().atMost(PATIENCE)
+                        .untilAsserted(() -> assertThat(method.failedCount()).isEqualTo(5));
+            });
+        } finally {
+            logger.detachAppender(appender);
+        }
+        assertThat(appender.list).singleElement().satisfies(event -> {
+            assertThat(event.getFormattedMessage()).endsWith(".fail failed with a message of topic forged/a\\u202e");
+            assertThat(event.getThrowableProxy().getMessage())
+                    .isEqualTo("java.lang.IllegalArgumentException: x\\u000aERROR y");
+        });
+    }
+
     @Test
     void theTemplatePublishesObjectsAndRetains() {
         runner.run(context -> {

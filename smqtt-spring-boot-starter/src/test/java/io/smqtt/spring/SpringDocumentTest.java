@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -57,6 +58,48 @@ class SpringDocumentTest {
         return ConfigSchema.of(BrokerConfig.defaults()).describe().stream()
                 .map(ConfigKey::name)
                 .collect(Collectors.toSet());
+    }
+
+    /** The keys of the reference, with their blocks. */
+    private static Set<String> allKeys() throws IOException {
+        Set<String> keys = new TreeSet<>();
+        String block = "";
+        for (String line : Files.readAllLines(ROOT.resolve("docs/configuration.md"))) {
+            if (line.startsWith("## ")) {
+                block = line.equals("## top level") ? "" : line.substring(3).replace("\\", "") + ".";
+            } else if (line.startsWith("| `")) {
+                keys.add(block + line.substring(3, line.indexOf('`', 3)));
+            }
+        }
+        return keys;
+    }
+
+    @Test
+    void keysOfTheProgramAreNamed() throws IOException {
+        Matcher sentence =
+                Pattern.compile("(?s)but for those of the program(.*?):").matcher(Files.readString(DOCUMENT));
+        assertThat(sentence.find()).isTrue();
+        List<String> named = Pattern.compile("`([^`]+)`")
+                .matcher(sentence.group(1))
+                .results()
+                .map(found -> found.group(1))
+                .toList();
+        Set<String> known = SmqttProperties.schema().describe().stream()
+                .map(ConfigKey::name)
+                .filter(key -> !SmqttProperties.PORT.contains(key))
+                .collect(Collectors.toSet());
+
+        Set<String> refused = allKeys();
+        refused.removeAll(known);
+        assertThat(refused).containsAll(SmqttProperties.PORT).hasSizeGreaterThan(SmqttProperties.PORT.size());
+        for (String name : named) {
+            assertThat(refused.removeIf(key -> name.endsWith("*")
+                            ? key.startsWith(name.substring(0, name.length() - 1))
+                            : key.equals(name)))
+                    .as(name)
+                    .isTrue();
+        }
+        assertThat(refused).isEmpty();
     }
 
     @Test

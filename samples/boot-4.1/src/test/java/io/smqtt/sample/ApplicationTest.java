@@ -94,6 +94,9 @@ class ApplicationTest {
                     .topic("devices/7/state")
                     .qos(MqttQos.AT_LEAST_ONCE)
                     .payload("{\"color\":\"red\",\"level\":3}".getBytes(StandardCharsets.UTF_8))
+                    .userProperties()
+                    .add("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+                    .applyUserProperties()
                     .send();
 
             await().atMost(PATIENCE)
@@ -115,6 +118,7 @@ class ApplicationTest {
             assertThat(get("/actuator/smqtt/clients").toString()) // the device, and not the listener method
                     .contains("total=1", "connected=true");
             assertThat(get("/actuator/metrics/smqtt.sessions.active")).isNotEmpty();
+            assertThat(get("/actuator/metrics/smqtt.publish").toString()).contains("outcome");
             assertThat(MQTT_THREADS).isNotEmpty();
             assertThat(HTTP_THREADS).isNotEmpty().doesNotContainAnyElementsOf(MQTT_THREADS);
         } finally {
