@@ -239,7 +239,8 @@ public final class ClusterModule implements BrokerModule {
                     config.minMembers(),
                     List.of(),
                     new ClusterCounters().traffic(),
-                    ClusterStatus.Wills.NONE);
+                    ClusterStatus.Wills.NONE,
+                    ClusterStatus.Retained.NONE);
         }
         ClusterNode.View view = running.view();
         return new ClusterStatus(
@@ -248,7 +249,8 @@ public final class ClusterModule implements BrokerModule {
                 config.minMembers(),
                 view.peers(),
                 running.counters().traffic(),
-                view.wills());
+                view.wills(),
+                view.retained());
     }
 
     /** Completes when a condition holds on the cluster's loop, or the time is over. */

@@ -38,7 +38,6 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
     private static final long COMPLAINT_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final long SWEEP_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long FURTHEST_CLOCK_MILLIS = TimeUnit.DAYS.toMillis(1);
     private static final int MAXIMUM_MEMBERS = 1_000;
     private static final int NAMES = 2_048;
@@ -79,7 +78,6 @@ final class ClusterNode implements ClusterTransport.Handler {
     /** Of all peers together: a peer that was forgotten here may remember the streams of before. */
     private int streams;
 
-    private long sweptAtNanos;
     private long toldAtNanos;
     private long complainedAtNanos;
     private volatile boolean stopped;
@@ -127,11 +125,14 @@ final class ClusterNode implements ClusterTransport.Handler {
                 own, settings, ticker::nanoTime, (peer, frame) -> transport.send(peer, encode(frame), false));
         this.retained = new RetainedReplica(
                 self.nodeId(),
+                settings,
                 wallClockMillis,
                 ticker::nanoTime,
                 this::storeRetained,
                 this::broadcast,
-                (peer, frame) -> transport.send(peer, encode(frame), true));
+                (peer, frame) -> transport.send(peer, encode(frame), true),
+                this::soon,
+                this::isSomebodyAway);
         this.clients = new ClusterClients(
                 wire,
                 localClients,
@@ -145,9 +146,9 @@ final class ClusterNode implements ClusterTransport.Handler {
                         Wills.MAXIMUM_BYTES));
         long now = ticker.nanoTime();
         this.toldAtNanos = now;
-        this.sweptAtNanos = now;
         this.complainedAtNanos = now - COMPLAINT_NANOS;
-        this.view = new View(introduction.of(self, 0), List.of(), ClusterStatus.Wills.NONE);
+        this.view =
+                new View(introduction.of(self, 0), List.of(), ClusterStatus.Wills.NONE, ClusterStatus.Retained.NONE);
     }
 
     /** Begins to look at the clock. Any thread. */
@@ -260,6 +261,16 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
+    /** Whether a node may come back that has missed something. */
+    private boolean isSomebodyAway() {
+        for (Member member : members.values()) {
+            if (!member.isReachable()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** On the cluster's loop. */
     RetainedReplica retained() {
         return retained;
@@ -302,14 +313,12 @@ final class ClusterNode implements ClusterTransport.Handler {
             toldAtNanos = now;
             byte[] digest = encode(own.digest());
             present.forEach(peer -> transport.send(peer, digest, false));
-            if (!retained.isEmpty()) {
-                broadcast(retained.digest());
+            Frame ofRetained = retained.digest();
+            if (ofRetained != null) {
+                broadcast(ofRetained);
             }
         }
-        if (now - sweptAtNanos >= SWEEP_NANOS) {
-            sweptAtNanos = now;
-            retained.sweep();
-        }
+        retained.tick();
         clients.tick(now);
         routes.tick();
         answerAsked();
@@ -348,8 +357,9 @@ final class ClusterNode implements ClusterTransport.Handler {
             present.add(peer);
             transport.send(peer, encode(hello(true)), false);
             transport.send(peer, encode(own.digest()), false);
-            if (!retained.isEmpty()) {
-                transport.send(peer, encode(retained.digest()), true);
+            Frame ofRetained = retained.digest();
+            if (ofRetained != null) {
+                transport.send(peer, encode(ofRetained), true);
             }
             for (Member member : members.values()) {
                 if (peer.equals(member.peer())) {
@@ -764,8 +774,13 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param self this node
      * @param peers the others, by name
      * @param wills wills that are kept away from their node
+     * @param retained retained messages beside those of its own tree
      */
-    record View(ClusterStatus.Node self, List<ClusterStatus.PeerStatus> peers, ClusterStatus.Wills wills) {}
+    record View(
+            ClusterStatus.Node self,
+            List<ClusterStatus.PeerStatus> peers,
+            ClusterStatus.Wills wills,
+            ClusterStatus.Retained retained) {}
 
     private View look() {
         long now = ticker.nanoTime();
@@ -776,7 +791,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         return new View(
                 introduction.of(self, own.digest().count()),
                 List.copyOf(peers),
-                clients.wills().status());
+                clients.wills().status(),
+                retained.status());
     }
 
     /** Tells whether the routes of all nodes that can be reached are here. On the cluster's loop. */
@@ -798,7 +814,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 return false;
             }
         }
-        return true;
+        return retained.hasNothingToSay();
     }
 
     /** Shows the nodes that are known. On the cluster's loop. */

@@ -19,6 +19,8 @@ import java.time.Duration;
  * @param windowBytes bytes that these may have, except for a single message that has more
  * @param queueMessages messages that may wait for a peer, those on their way included
  * @param queueBytes bytes that these may hold
+ * @param clearedTopics topics whose retained message is gone that are remembered, so that it does not come back
+ * @param clearedBytes about the bytes that these may take
  */
 record ClusterSettings(
         Duration flushInterval,
@@ -33,7 +35,12 @@ record ClusterSettings(
         int windowMessages,
         long windowBytes,
         int queueMessages,
-        long queueBytes) {
+        long queueBytes,
+        int clearedTopics,
+        long clearedBytes) {
+
+    private static final int CLEARED_TOPICS = 100_000;
+    private static final long CLEARED_BYTES = 32L * 1024 * 1024;
 
     static ClusterSettings defaults() {
         return new ClusterSettings(
@@ -49,6 +56,8 @@ record ClusterSettings(
                 16_384,
                 4L * 1024 * 1024,
                 65_536,
-                32L * 1024 * 1024);
+                32L * 1024 * 1024,
+                CLEARED_TOPICS,
+                CLEARED_BYTES);
     }
 }

@@ -122,12 +122,11 @@ sealed interface Frame {
     record PublishAck(long ofEpoch, int stream, long received, long upTo, List<Refusal> refusals) implements Frame {}
 
     /**
-     * A retained message as some node has it, or that its topic has none.
+     * Retained messages as some node has them, or that their topics have none.
      *
-     * @param version when it was retained
-     * @param message the message; an empty payload if there is none
+     * @param rows one for each topic
      */
-    record RetainedUpdate(RetainedVersion version, ForwardedMessage message) implements Frame {}
+    record RetainedUpdate(List<RetainedRow> rows) implements Frame {}
 
     /**
      * What the retained messages of the sender come to.
@@ -151,6 +150,14 @@ sealed interface Frame {
      * @param topics of which topics
      */
     record RetainedPull(List<String> topics) implements Frame {}
+
+    /**
+     * All that is newer here than in {@link RetainedVersions} has been sent.
+     *
+     * @param part the number of the part
+     * @param missing how many newer messages of it the sender knows of and does not have itself
+     */
+    record RetainedCompared(int part, int missing) implements Frame {}
 
     /** What is said about client identifiers and their sessions; see {@link ClientCodec}. */
     sealed interface Client extends Frame {}

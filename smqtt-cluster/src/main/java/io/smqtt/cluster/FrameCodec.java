@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.topic.InvalidTopicException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,9 @@ final class FrameCodec {
     private static final int RETAINED_DIGEST = 25;
     private static final int RETAINED_VERSIONS = 26;
     private static final int RETAINED_PULL = 27;
+    private static final int RETAINED_COMPARED = 28;
+
+    private static final List<RetainedRow.Kind> ROW_KINDS = List.of(RetainedRow.Kind.values());
 
     private FrameCodec() {}
 
@@ -97,6 +102,8 @@ final class FrameCodec {
             return RETAINED_VERSIONS;
         } else if (frame instanceof Frame.RetainedPull) {
             return RETAINED_PULL;
+        } else if (frame instanceof Frame.RetainedCompared) {
+            return RETAINED_COMPARED;
         }
         return PUBLISH_ACK;
     }
@@ -144,8 +151,8 @@ final class FrameCodec {
 
     private static void retained(FrameWriter target, Frame frame, long nowNanos) {
         if (frame instanceof Frame.RetainedUpdate update) {
-            version(target, update.version());
-            messages(target, List.of(update.message()), nowNanos);
+            target.number(update.rows().size());
+            update.rows().forEach(row -> row(target, row, nowNanos));
         } else if (frame instanceof Frame.RetainedDigest digest) {
             target.number(digest.hashes().length);
             for (long hash : digest.hashes()) {
@@ -159,6 +166,18 @@ final class FrameCodec {
         } else if (frame instanceof Frame.RetainedPull pull) {
             target.number(pull.topics().size());
             pull.topics().forEach(target::text);
+        } else if (frame instanceof Frame.RetainedCompared compared) {
+            target.number(compared.part()).number(compared.missing());
+        }
+    }
+
+    private static void row(FrameWriter target, RetainedRow row, long nowNanos) {
+        version(target.u8(row.kind().ordinal()), row.version());
+        ApplicationMessage message = row.message();
+        if (message == null) {
+            target.text(row.topic());
+        } else {
+            MessageCodec.writeBlock(target, message, false, List.of(), nowNanos);
         }
     }
 
@@ -166,17 +185,42 @@ final class FrameCodec {
         target.i64(version.clock()).text(version.nodeId());
     }
 
-    private static RetainedVersion version(FrameReader source) {
+    private static RetainedVersion version(FrameReader source, NameCache names) {
         long clock = source.i64();
         if (clock < 0) {
             throw new MalformedFrameException("a clock is negative");
         }
-        return new RetainedVersion(clock, source.text());
+        return new RetainedVersion(clock, source.text(names));
     }
 
     private static Frame retainedUpdate(FrameReader source, long nowNanos, NameCache names) {
-        return new Frame.RetainedUpdate(
-                version(source), messages(source, nowNanos, names).get(0));
+        int count = source.count(11);
+        List<RetainedRow> rows = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            rows.add(retainedRow(source, nowNanos, names));
+        }
+        return new Frame.RetainedUpdate(rows);
+    }
+
+    private static RetainedRow retainedRow(FrameReader source, long nowNanos, NameCache names) {
+        int kind = source.u8();
+        if (kind >= ROW_KINDS.size()) {
+            throw new MalformedFrameException("there is no such kind of row");
+        }
+        RetainedVersion version = version(source, names);
+        if (ROW_KINDS.get(kind) == RetainedRow.Kind.MESSAGE) {
+            return RetainedRow.of(
+                    version, MessageCodec.read(source.part(), nowNanos, names).message());
+        }
+        try {
+            return new RetainedRow(ROW_KINDS.get(kind), source.topic(names).value(), version, null);
+        } catch (InvalidTopicException e) {
+            throw new MalformedFrameException("a topic is not well-formed");
+        }
+    }
+
+    private static Frame retainedCompared(FrameReader source) {
+        return new Frame.RetainedCompared(source.number(RetainedEntries.PARTS - 1), source.number(Integer.MAX_VALUE));
     }
 
     private static Frame retainedDigest(FrameReader source) {
@@ -187,14 +231,14 @@ final class FrameCodec {
         return new Frame.RetainedDigest(hashes);
     }
 
-    private static Frame retainedVersions(FrameReader source) {
-        int part = source.number(RetainedReplica.PARTS - 1);
+    private static Frame retainedVersions(FrameReader source, NameCache names) {
+        int part = source.number(RetainedEntries.PARTS - 1);
         int count = source.count(10);
         List<String> topics = new ArrayList<>(count);
         List<RetainedVersion> versions = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             topics.add(source.text());
-            versions.add(version(source));
+            versions.add(version(source, names));
         }
         return new Frame.RetainedVersions(part, topics, versions);
     }
@@ -280,8 +324,9 @@ final class FrameCodec {
                 new Frame.PublishAck(source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
             case RETAINED_UPDATE -> retainedUpdate(source, nowNanos, names);
             case RETAINED_DIGEST -> retainedDigest(source);
-            case RETAINED_VERSIONS -> retainedVersions(source);
+            case RETAINED_VERSIONS -> retainedVersions(source, names);
             case RETAINED_PULL -> retainedPull(source);
+            case RETAINED_COMPARED -> retainedCompared(source);
             default -> ClientCodec.read(type, source, nowNanos, names);
         };
     }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.cluster.RetainedEntries.Entry;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport.Peer;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -23,230 +24,277 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The broker's own tree may be written at the same time by a local publisher and by a change from elsewhere. It tells this
  * class what it has stored, in the order in which it did; whenever that is not the latest version, the latest is stored again.
+ *
+ * <p>What is removed or has expired leaves its topic and version behind, so that an older message does not come back from a node
+ * that was away. The removal of what nobody knows leaves nothing, except for a minute: a message that it has
+ * overtaken on its way is older by its version, and is removed when it comes. While a node that is known cannot be reached, it counts as
+ * the removal of something that this node may have.
  */
 final class RetainedReplica {
 
-    /** Into how many parts topics are divided for comparison. */
-    static final int PARTS = 256;
-
     private static final long TOMBSTONE_MILLIS = TimeUnit.HOURS.toMillis(24);
     private static final long FURTHEST_CLOCK_MILLIS = TimeUnit.DAYS.toMillis(1);
-    private static final long RECOVERED = 1;
+    private static final int FORGOTTEN_PER_TICK = 10_000;
 
     private final String nodeId;
     private final LongSupplier wallClockMillis;
     private final LongSupplier nanoTime;
+    private final int rowsPerFrame;
+    private final int frameBytes;
     private final Consumer<ApplicationMessage> store;
     private final Consumer<Frame> broadcast;
-    private final BiConsumer<Peer, Frame> send;
-    private final Map<String, Entry> entries = new HashMap<>();
-    private final List<Set<String>> parts = new ArrayList<>();
-    private final long[] hashes = new long[PARTS];
+    private final Consumer<Runnable> soon;
+    private final BooleanSupplier isSomebodyAway;
+    private final RetainedEntries entries;
+    private final RetainedExchange exchange;
+    private final RecentClears recent = new RecentClears();
     private final Set<ApplicationMessage> storing = Collections.newSetFromMap(new IdentityHashMap<>());
-    private final Map<Peer, long[]> lastDigests = new HashMap<>();
+    private final Map<String, RetainedRow> unsaid = new LinkedHashMap<>();
+    private int unsaidBytes;
+    private boolean flushDue;
+    private int ticked;
     private long clock;
-    private long repairs;
 
-    private record Entry(RetainedVersion version, ApplicationMessage message) {}
+    /** Before all clocks of changes, and after those of what was found at earlier starts. */
+    private final long recoveredClock;
 
     /**
      * Creates a replica without messages.
      *
      * @param nodeId the name of this node
+     * @param settings bounds and sizes
      * @param wallClockMillis milliseconds since 1970
      * @param nanoTime the broker's monotonic clock
      * @param store stores a message in the broker's tree; it is told back by {@link #stored}, or by {@link #refused}
      * @param broadcast sends a frame to all nodes that can be reached
-     * @param send sends a frame to one
+     * @param send sends a frame to one; false if the transport does not take it now
+     * @param soon runs something on the loop after others had their turn
+     * @param isSomebodyAway whether a node is known that cannot be reached
      */
     RetainedReplica(
             String nodeId,
+            ClusterSettings settings,
             LongSupplier wallClockMillis,
             LongSupplier nanoTime,
             Consumer<ApplicationMessage> store,
             Consumer<Frame> broadcast,
-            BiConsumer<Peer, Frame> send) {
+            BiPredicate<Peer, Frame> send,
+            Consumer<Runnable> soon,
+            BooleanSupplier isSomebodyAway) {
         this.nodeId = nodeId;
+        this.rowsPerFrame = settings.rowsPerFrame();
+        this.frameBytes = settings.frameBytes();
         this.wallClockMillis = wallClockMillis;
         this.nanoTime = nanoTime;
         this.store = store;
         this.broadcast = broadcast;
-        this.send = send;
-        for (int i = 0; i < PARTS; i++) {
-            parts.add(new HashSet<>());
-        }
+        this.soon = soon;
+        this.isSomebodyAway = isSomebodyAway;
+        this.recoveredClock = wallClockMillis.getAsLong();
+        this.entries = new RetainedEntries(settings.clearedTopics(), settings.clearedBytes());
+        this.exchange = new RetainedExchange(entries, nanoTime, settings.frameBytes(), send, soon);
     }
 
     /** The tree holds this message since before this node was started: whatever others know is newer. */
     void recovered(ApplicationMessage message) {
-        put(message.topic().value(), new Entry(new RetainedVersion(RECOVERED, nodeId), message));
+        entries.put(Entry.of(new RetainedVersion(recoveredClock, nodeId), message));
     }
 
     /** The tree has stored this message; told in the order in which it does. */
     void stored(ApplicationMessage message) {
         String topic = message.topic().value();
-        if (!storing.remove(message)) {
-            clock = Math.max(RetainedVersion.clockOf(wallClockMillis.getAsLong()), clock + 1);
-            Entry entry = new Entry(new RetainedVersion(clock, nodeId), message);
-            put(topic, entry);
-            broadcast.accept(update(entry));
-            return;
-        }
         Entry latest = entries.get(topic);
-        if (latest != null && latest.message() != message) {
+        if (!storing.remove(message)) {
+            changedHere(topic, message, latest);
+        } else if (latest == null) {
+            if (!message.payload().isEmpty()) { // removed meanwhile, and even that is forgotten
+                clear(topic);
+            }
+        } else if (latest.isCleared() ? !message.payload().isEmpty() : latest.message() != message) {
             store(latest);
         }
     }
 
-    /** The tree has not stored this message, because of its limits. */
+    private void changedHere(String topic, ApplicationMessage message, @Nullable Entry known) {
+        clock = Math.max(RetainedVersion.clockOf(wallClockMillis.getAsLong()), clock + 1);
+        RetainedVersion version = new RetainedVersion(clock, nodeId);
+        if (!message.payload().isEmpty()) {
+            recent.take(topic);
+            entries.put(Entry.of(version, message));
+            say(RetainedRow.of(version, message));
+        } else if (known != null || isSomebodyAway.getAsBoolean()) {
+            entries.put(Entry.cleared(topic, version));
+            say(new RetainedRow(RetainedRow.Kind.CLEARED, topic, version, null));
+        } else {
+            recent.add(topic, version, nanoTime.getAsLong());
+            say(new RetainedRow(RetainedRow.Kind.CLEAR, topic, version, null));
+        }
+    }
+
+    /** Tells all others, a little later and with what else there is to tell. */
+    private void say(RetainedRow row) {
+        unsaid.put(row.topic(), row);
+        unsaidBytes += row.bytes();
+        if (unsaid.size() >= rowsPerFrame || unsaidBytes >= frameBytes) {
+            flush();
+        } else if (!flushDue) {
+            flushDue = true;
+            soon.accept(() -> {
+                flushDue = false;
+                flush();
+            });
+        }
+    }
+
+    private void flush() {
+        if (!unsaid.isEmpty()) {
+            broadcast.accept(new Frame.RetainedUpdate(new ArrayList<>(unsaid.values())));
+            unsaid.clear();
+            unsaidBytes = 0;
+        }
+    }
+
+    /** Tells whether all others were told of all changes. */
+    boolean hasNothingToSay() {
+        return unsaid.isEmpty();
+    }
+
+    /** The tree has not stored this message, because of its limits: only its version is kept. */
     void refused(ApplicationMessage message) {
         storing.remove(message);
+        Entry latest = entries.get(message.topic().value());
+        if (latest != null && latest.message() == message) {
+            entries.put(latest.refused());
+        }
     }
 
     private void store(Entry entry) {
-        storing.add(entry.message());
-        store.accept(entry.message());
+        ApplicationMessage message = entry.message();
+        if (message != null) {
+            storing.add(message);
+            store.accept(message);
+        } else if (entry.isCleared()) {
+            clear(entry.topic());
+        }
+    }
+
+    private void clear(String topic) {
+        ApplicationMessage nothing =
+                ApplicationMessage.builder(topic).retain(true).build().accepted(nanoTime.getAsLong(), null);
+        storing.add(nothing);
+        store.accept(nothing);
     }
 
     void accept(Peer from, Frame frame) {
         if (frame instanceof Frame.RetainedUpdate update) {
-            updated(update);
+            if (!update.rows().isEmpty()) {
+                exchange.heard(from, update.rows().get(0).topic());
+            }
+            update.rows().forEach(this::updated);
         } else if (frame instanceof Frame.RetainedDigest digest) {
-            compare(from, digest.hashes());
+            exchange.digest(from, digest.hashes());
         } else if (frame instanceof Frame.RetainedVersions versions) {
-            compare(from, versions);
+            exchange.versions(from, versions);
         } else if (frame instanceof Frame.RetainedPull pull) {
-            for (String topic : pull.topics()) {
-                Entry entry = entries.get(topic);
-                if (entry != null) {
-                    send.accept(from, update(entry));
+            exchange.pull(from, pull.topics());
+        } else if (frame instanceof Frame.RetainedCompared compared) {
+            exchange.compared(from, compared);
+        }
+    }
+
+    private void updated(RetainedRow row) {
+        RetainedVersion version = row.version();
+        if (version.clock() > RetainedVersion.clockOf(wallClockMillis.getAsLong() + FURTHEST_CLOCK_MILLIS)) {
+            return; // nothing could be written after it
+        }
+        ApplicationMessage message = row.message();
+        if (message != null && (message.payload().isEmpty() || message.isExpired(nanoTime.getAsLong()))) {
+            message = null;
+        }
+        Entry known = entries.get(row.topic());
+        if (known == null) {
+            isNew(row, message);
+        } else if (version.isAfter(known.version())) {
+            clock = Math.max(clock, version.clock());
+            if (message != null) {
+                keep(Entry.of(version, message));
+            } else {
+                entries.put(Entry.cleared(row.topic(), version));
+                if (!known.isCleared()) {
+                    clear(row.topic());
                 }
             }
         }
     }
 
-    private void updated(Frame.RetainedUpdate update) {
-        if (update.version().clock() > RetainedVersion.clockOf(wallClockMillis.getAsLong() + FURTHEST_CLOCK_MILLIS)) {
-            return; // nothing could be written after it
-        }
-        ApplicationMessage message = update.message().message();
-        String topic = message.topic().value();
-        Entry known = entries.get(topic);
-        Entry entry = new Entry(update.version(), message);
-        boolean isNews =
-                known == null ? !isForgettable(entry) : update.version().isAfter(known.version());
-        if (!isNews) {
+    /** Nothing is known of the topic here. */
+    private void isNew(RetainedRow row, @Nullable ApplicationMessage message) {
+        String topic = row.topic();
+        RetainedVersion version = row.version();
+        if (row.kind() == RetainedRow.Kind.CLEAR) {
+            clock = Math.max(clock, version.clock());
+            recent.add(topic, version, nanoTime.getAsLong());
             return;
         }
-        clock = Math.max(clock, update.version().clock());
-        put(topic, entry);
+        if (message == null && isLongAgo(version)) {
+            return;
+        }
+        clock = Math.max(clock, version.clock());
+        RetainedVersion cleared = recent.take(topic);
+        if (cleared != null && cleared.isAfter(version)) { // it was overtaken
+            entries.put(Entry.cleared(topic, cleared));
+        } else if (message == null) {
+            entries.put(Entry.cleared(topic, version));
+        } else {
+            keep(Entry.of(version, message));
+        }
+    }
+
+    private void keep(Entry entry) {
+        entries.put(entry);
         store(entry);
     }
 
-    /** Compares; after the first time, twice before anything is done: what is just on its way is no difference. */
-    private void compare(Peer from, long[] theirs) {
-        if (theirs.length != PARTS) {
-            return;
-        }
-        long[] before = lastDigests.put(from, theirs);
-        for (int part = 0; part < PARTS; part++) {
-            if (theirs[part] != hashes[part] && (before == null || theirs[part] == before[part])) {
-                repairs++;
-                send.accept(from, versions(part));
-            }
-        }
+    private boolean isLongAgo(RetainedVersion version) {
+        return version.millis() < wallClockMillis.getAsLong() - TOMBSTONE_MILLIS;
     }
 
-    private Frame versions(int part) {
-        List<String> topics = new ArrayList<>(parts.get(part));
-        List<RetainedVersion> versions = new ArrayList<>(topics.size());
-        topics.forEach(topic -> versions.add(entryOf(topic).version()));
-        return new Frame.RetainedVersions(part, topics, versions);
-    }
-
-    private Entry entryOf(String topic) {
-        Entry entry = entries.get(topic);
-        if (entry == null) {
-            throw new IllegalStateException("a part names a topic that is not there");
-        }
-        return entry;
-    }
-
-    private void compare(Peer from, Frame.RetainedVersions theirs) {
-        Map<String, RetainedVersion> versions = new HashMap<>();
-        for (int i = 0; i < theirs.topics().size(); i++) {
-            versions.put(theirs.topics().get(i), theirs.versions().get(i));
-        }
-        List<String> wanted = new ArrayList<>();
-        versions.forEach((topic, version) -> {
-            Entry mine = entries.get(topic);
-            if (mine == null || version.isAfter(mine.version())) {
-                wanted.add(topic);
-            }
-        });
-        if (!wanted.isEmpty()) {
-            send.accept(from, new Frame.RetainedPull(wanted));
-        }
-        for (String topic : parts.get(theirs.part())) {
-            RetainedVersion other = versions.get(topic);
-            Entry mine = entryOf(topic);
-            if (other == null || mine.version().isAfter(other)) {
-                send.accept(from, update(mine));
-            }
-        }
-    }
-
-    private static Frame update(Entry entry) {
-        return new Frame.RetainedUpdate(entry.version(), new ForwardedMessage(entry.message(), false, List.of()));
-    }
-
-    Frame.RetainedDigest digest() {
-        return new Frame.RetainedDigest(hashes.clone());
-    }
-
-    boolean isEmpty() {
-        return entries.isEmpty();
+    /** What others are told of the messages here; null while there is nothing that they should compare theirs with. */
+    Frame.@Nullable RetainedDigest digest() {
+        return entries.isEmpty() || exchange.due() > 0 ? null : new Frame.RetainedDigest(entries.hashes());
     }
 
     void gone(Peer peer) {
-        lastDigests.remove(peer);
+        exchange.gone(peer);
     }
 
-    long repairs() {
-        return repairs;
+    /** Goes on with what was left, and forgets a part of what is old. Called now and then. */
+    void tick() {
+        long now = nanoTime.getAsLong();
+        exchange.tick(now);
+        recent.tick(now);
+        entries.dropExpired(ticked++ % RetainedEntries.PARTS, now);
+        entries.forgetBefore(wallClockMillis.getAsLong() - TOMBSTONE_MILLIS, FORGOTTEN_PER_TICK);
     }
 
-    /** Forgets what has been removed or has expired long ago. Called now and then. */
-    void sweep() {
-        List<String> forgotten = new ArrayList<>();
-        entries.forEach((topic, entry) -> {
-            if (isForgettable(entry)) {
-                forgotten.add(topic);
-            }
-        });
-        forgotten.forEach(topic -> put(topic, null));
+    /** How it looks now. */
+    ClusterStatus.Retained status() {
+        return new ClusterStatus.Retained(
+                entries.cleared(),
+                entries.clearedBytes(),
+                entries.forgotten(),
+                entries.refused(),
+                exchange.due(),
+                exchange.compared());
     }
 
-    private boolean isForgettable(Entry entry) {
-        boolean dead = entry.message().payload().isEmpty() || entry.message().isExpired(nanoTime.getAsLong());
-        return dead && wallClockMillis.getAsLong() - entry.version().millis() > TOMBSTONE_MILLIS;
+    /** What is known, for tests. */
+    RetainedEntries entries() {
+        return entries;
     }
 
-    private void put(String topic, @Nullable Entry entry) {
-        int part = (int) (RouteHash.of(topic, 0) & PARTS - 1);
-        Entry before = entry == null ? entries.remove(topic) : entries.put(topic, entry);
-        if (before != null) {
-            hashes[part] ^= hash(topic, before.version());
-        }
-        if (entry == null) {
-            parts.get(part).remove(topic);
-        } else {
-            hashes[part] ^= hash(topic, entry.version());
-            parts.get(part).add(topic);
-        }
-    }
-
-    private static long hash(String topic, RetainedVersion version) {
-        return RouteHash.of(topic + version.nodeId(), Long.hashCode(version.clock()));
+    /** Clears of topics that nobody knows, for tests. */
+    RecentClears recent() {
+        return recent;
     }
 }

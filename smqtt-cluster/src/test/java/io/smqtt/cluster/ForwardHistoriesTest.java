@@ -79,7 +79,9 @@ class ForwardHistoriesTest {
                     1 + random.nextInt(50),
                     usual.windowBytes(),
                     usual.queueMessages(),
-                    usual.queueBytes());
+                    usual.queueBytes(),
+                    usual.clearedTopics(),
+                    usual.clearedBytes());
         }
 
         @Override

@@ -44,7 +44,9 @@ class ForwardingTest {
                 10,
                 usual.windowBytes(),
                 queueMessages,
-                usual.queueBytes());
+                usual.queueBytes(),
+                usual.clearedTopics(),
+                usual.clearedBytes());
     }
 
     private SimulatedNode node(String nodeId, long epoch) {

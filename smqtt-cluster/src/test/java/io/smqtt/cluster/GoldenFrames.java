@@ -55,12 +55,18 @@ final class GoldenFrames {
                         200,
                         129,
                         List.of(new Frame.Refusal(128, "$share/group/a/#"), new Frame.Refusal(129, ""))));
-        frames.put("retained-update", new Frame.RetainedUpdate(version(), plain()));
+        frames.put(
+                "retained-update",
+                new Frame.RetainedUpdate(List.of(
+                        RetainedRow.of(version(), plain().message()),
+                        new RetainedRow(RetainedRow.Kind.CLEARED, "a/b/c", version(), null),
+                        new RetainedRow(RetainedRow.Kind.CLEAR, "é", version(), null))));
         frames.put("retained-digest", new Frame.RetainedDigest(new long[] {1, -1, 0x1234_5678_9ABC_DEF0L}));
         frames.put(
                 "retained-versions",
                 new Frame.RetainedVersions(200, List.of("a/b", "c"), List.of(version(), version())));
         frames.put("retained-pull", new Frame.RetainedPull(List.of("a/b", "c")));
+        frames.put("retained-compared", new Frame.RetainedCompared(200, 300));
         clients(frames);
         return frames;
     }

@@ -37,7 +37,9 @@ class RouteHistoriesTest {
                     usual.windowMessages(),
                     usual.windowBytes(),
                     usual.queueMessages(),
-                    usual.queueBytes());
+                    usual.queueBytes(),
+                    usual.clearedTopics(),
+                    usual.clearedBytes());
         }
 
         @Override

@@ -235,7 +235,9 @@ class SessionMoveTest {
                 usual.windowMessages(),
                 usual.windowBytes(),
                 usual.queueMessages(),
-                usual.queueBytes());
+                usual.queueBytes(),
+                usual.clearedTopics(),
+                usual.clearedBytes());
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.smqtt.test.cluster.SimulatedLoop;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
 import io.smqtt.topic.SharedFilter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -59,6 +60,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private long cannotTake = -1;
     private int left;
     private boolean failsToRetain;
+    private int mostRetained = Integer.MAX_VALUE;
+    private int retainedFromElsewhere;
     private int failures;
     private final SimulatedClients clients;
     private final LoopBuffers buffers;
@@ -269,6 +272,16 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 .accepted(simulation.nanoTime(), nodeId));
     }
 
+    /** Retains a message for a while. */
+    void retain(String topic, String payload, Duration expiry) {
+        store(ApplicationMessage.builder(topic)
+                .payload(payload)
+                .retain(true)
+                .expiryInterval(expiry)
+                .build()
+                .accepted(simulation.nanoTime(), nodeId));
+    }
+
     /** What a node with a store finds again. */
     void recover(String topic, String payload) {
         tree.put(topic, payload);
@@ -296,6 +309,16 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         return tree;
     }
 
+    /** Its tree has room for so many messages of other nodes. */
+    void retainsAtMost(int messages) {
+        mostRetained = messages;
+    }
+
+    /** How many messages and removals of other nodes its tree was given. */
+    int retainedFromElsewhere() {
+        return retainedFromElsewhere;
+    }
+
     /** From now on retaining is a mistake. */
     void failsToRetain() {
         failsToRetain = true;
@@ -312,7 +335,19 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
             throw new IllegalStateException("a mistake");
         }
         long taking = (long) (simulation.random().nextDouble() * 5_000_000);
-        loop.schedule(() -> store(message), taking, TimeUnit.NANOSECONDS);
+        retainedFromElsewhere++;
+        loop.schedule(
+                () -> {
+                    boolean isNew = !tree.containsKey(message.topic().value())
+                            && !message.payload().isEmpty();
+                    if (isNew && tree.size() >= mostRetained) {
+                        refused.run();
+                    } else {
+                        store(message);
+                    }
+                },
+                taking,
+                TimeUnit.NANOSECONDS);
     }
 
     List<Arrival> arrivals() {

@@ -47,7 +47,9 @@ class SnapshotPagesTest {
                 usual.windowMessages(),
                 usual.windowBytes(),
                 usual.queueMessages(),
-                usual.queueBytes());
+                usual.queueBytes(),
+                usual.clearedTopics(),
+                usual.clearedBytes());
     }
 
     private void subscribe(int from, int to) {

@@ -12,9 +12,16 @@ import java.util.List;
  * @param peers the other nodes that it knows, by name
  * @param traffic what it has exchanged with them since its start
  * @param wills wills that are kept away from the node of their client
+ * @param retained what it knows of retained messages beside those that it has
  */
 public record ClusterStatus(
-        State state, Node self, int minMembers, List<PeerStatus> peers, Traffic traffic, Wills wills) {
+        State state,
+        Node self,
+        int minMembers,
+        List<PeerStatus> peers,
+        Traffic traffic,
+        Wills wills,
+        Retained retained) {
 
     /**
      * Copies the list.
@@ -99,6 +106,22 @@ public record ClusterStatus(
 
         /** There are none. */
         public static final Wills NONE = new Wills(0, 0, 0, 0);
+    }
+
+    /**
+     * What a node knows of retained messages beside those that it has.
+     *
+     * @param cleared topics whose message was removed or has expired, remembered so that it does not come back
+     * @param clearedBytes about what these take
+     * @param forgotten topics of that kind that were forgotten before their time, since there were too many, counted from its start
+     * @param refused messages that other nodes have and the limits of this one do not allow
+     * @param comparing parts of the topics, of 256, that it has still to compare with other nodes
+     * @param compared parts of the topics that it has compared with other nodes because they differed, counted from its start
+     */
+    public record Retained(int cleared, long clearedBytes, long forgotten, int refused, int comparing, long compared) {
+
+        /** There is nothing. */
+        public static final Retained NONE = new Retained(0, 0, 0, 0, 0, 0);
     }
 
     /**

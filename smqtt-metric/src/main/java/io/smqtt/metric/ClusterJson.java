@@ -33,6 +33,12 @@ final class ClusterJson {
         number("held", status.wills().held());
         number("held-bytes", status.wills().heldBytes());
         number("refused", status.wills().refused());
+        json.append("},\"retained\":{\"refused\":").append(status.retained().refused());
+        number("comparing", status.retained().comparing());
+        number("compared", status.retained().compared());
+        number("cleared", status.retained().cleared());
+        number("cleared-bytes", status.retained().clearedBytes());
+        number("forgotten", status.retained().forgotten());
         return json.append("}}\n").toString();
     }
 

@@ -27,6 +27,7 @@ final class ClusterMeters {
         meters.queues();
         meters.traffic();
         meters.wills();
+        meters.retained();
     }
 
     private void members() {
@@ -106,6 +107,40 @@ final class ClusterMeters {
                         status,
                         now -> now.get().wills().refused())
                 .description("wills of this node's clients that no other node keeps, since there were too many")
+                .register(registry);
+    }
+
+    private void retained() {
+        gauge(
+                "smqtt.cluster.retained.refused",
+                "retained messages that other nodes have and the limits of this one do not allow",
+                now -> now.retained().refused());
+        gauge(
+                "smqtt.cluster.retained.comparing",
+                "parts of the topics, of 256, whose retained messages are still to be compared with other nodes",
+                now -> now.retained().comparing());
+        FunctionCounter.builder(
+                        "smqtt.cluster.retained.compared",
+                        status,
+                        now -> now.get().retained().compared())
+                .description(
+                        "parts of the topics whose retained messages were compared with another node, because they differed")
+                .register(registry);
+        gauge(
+                "smqtt.cluster.retained.cleared",
+                "topics whose retained message was removed or has expired, remembered for 24 hours",
+                now -> now.retained().cleared());
+        Gauge.builder(
+                        "smqtt.cluster.retained.cleared.memory",
+                        () -> status.get().retained().clearedBytes())
+                .description("about what these take")
+                .baseUnit("bytes")
+                .register(registry);
+        FunctionCounter.builder(
+                        "smqtt.cluster.retained.forgotten",
+                        status,
+                        now -> now.get().retained().forgotten())
+                .description("topics of that kind that were forgotten before their time, because there were too many")
                 .register(registry);
     }
 

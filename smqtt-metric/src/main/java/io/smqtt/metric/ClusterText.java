@@ -71,11 +71,13 @@ final class ClusterText {
     private static String summary(ClusterStatus status) {
         ClusterStatus.Traffic traffic = status.traffic();
         ClusterStatus.Wills wills = status.wills();
+        ClusterStatus.Retained retained = status.retained();
         return """
                 ready: %s, %d of %d nodes together%s
                 forwarded: %d messages in %d frames, %d bytes; received: %d bytes
                 routes: %d pulls, %d repairs; malformed frames: %d
                 wills: %d of this node, %d refused; kept for other nodes: %d, %d bytes
+                retained: %d refused, %d parts to compare, %d compared; removed: %d topics, %d bytes, %d forgotten early
                 """.formatted(
                         status.isReady() ? "yes" : "no",
                         status.reachableNodes(),
@@ -91,6 +93,12 @@ final class ClusterText {
                         wills.own(),
                         wills.refused(),
                         wills.held(),
-                        wills.heldBytes());
+                        wills.heldBytes(),
+                        retained.refused(),
+                        retained.comparing(),
+                        retained.compared(),
+                        retained.cleared(),
+                        retained.clearedBytes(),
+                        retained.forgotten());
     }
 }

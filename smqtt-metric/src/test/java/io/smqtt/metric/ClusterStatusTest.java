@@ -32,7 +32,8 @@ class ClusterStatusTest {
                         new PeerStatus(new Node("n2", 2, "10.0.0.2:7800", "0.1.0", 2, 100), true, 3, 400, 5, 640, 0),
                         new PeerStatus(new Node("n\"3", 3, "", "", 0, 20), false, 0, 90_000, 9, 900, 9)),
                 new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 1, 2, 0),
-                new ClusterStatus.Wills(20_000, 11, 4_711, 7));
+                new ClusterStatus.Wills(20_000, 11, 4_711, 7),
+                new ClusterStatus.Retained(8, 2_100, 4, 3, 2, 40));
     }
 
     @Test
@@ -48,7 +49,8 @@ class ClusterStatusTest {
                             + "\"queued-messages\":5,\"queued-bytes\":640,\"parked-messages\":0}")
                     .contains("n\\u00223")
                     .endsWith("\"pulls\":2,\"repairs\":0},\"wills\":{\"own\":20000,\"held\":11,"
-                            + "\"held-bytes\":4711,\"refused\":7}}\n");
+                            + "\"held-bytes\":4711,\"refused\":7},\"retained\":{\"refused\":3,\"comparing\":2,"
+                            + "\"compared\":40,\"cleared\":8,\"cleared-bytes\":2100,\"forgotten\":4}}\n");
         }
     }
 
@@ -65,7 +67,9 @@ class ClusterStatusTest {
                     .contains(
                             "ready: yes, 2 of 3 nodes together",
                             "routes: 2 pulls, 0 repairs; malformed frames: 1",
-                            "wills: 20000 of this node, 7 refused; kept for other nodes: 11, 4711 bytes");
+                            "wills: 20000 of this node, 7 refused; kept for other nodes: 11, 4711 bytes",
+                            "retained: 3 refused, 2 parts to compare, 40 compared; removed: 8 topics, 2100 bytes, 4"
+                                    + " forgotten early");
         }
     }
 
@@ -81,6 +85,13 @@ class ClusterStatusTest {
             assertThat(broker.scraped("smqtt_cluster_wills")).isEqualTo(11);
             assertThat(broker.scraped("smqtt_cluster_wills_memory_bytes")).isEqualTo(4_711);
             assertThat(broker.scraped("smqtt_cluster_wills_refused_total")).isEqualTo(7);
+            assertThat(broker.scraped("smqtt_cluster_retained_refused")).isEqualTo(3);
+            assertThat(broker.scraped("smqtt_cluster_retained_comparing")).isEqualTo(2);
+            assertThat(broker.scraped("smqtt_cluster_retained_compared_total")).isEqualTo(40);
+            assertThat(broker.scraped("smqtt_cluster_retained_cleared")).isEqualTo(8);
+            assertThat(broker.scraped("smqtt_cluster_retained_cleared_memory_bytes"))
+                    .isEqualTo(2_100);
+            assertThat(broker.scraped("smqtt_cluster_retained_forgotten_total")).isEqualTo(4);
             assertThat(broker.scraped("smqtt_cluster_forwarded_total")).isEqualTo(1_000);
             assertThat(broker.scraped("smqtt_cluster_routes_repairs_total")).isZero();
         }

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.message.ApplicationMessage;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one node knows of retained messages, in parts of the topics, each with a hash of its versions. What has been removed is
+ * kept by topic and version, in a bounded number and size: beyond it, what was removed first is forgotten first, so that nodes
+ * that hear the same in the same order keep the same, and others agree when they compare. On the cluster's loop.
+ */
+final class RetainedEntries {
+
+    /** Into how many parts topics are divided for comparison. */
+    static final int PARTS = 256;
+
+    private static final int CLEARED_BYTES = 256;
+
+    private final int maxCleared;
+    private final long maxClearedBytes;
+    private final List<Map<String, Entry>> parts = new ArrayList<>();
+    private final long[] hashes = new long[PARTS];
+    private final TreeSet<Entry> cleared =
+            new TreeSet<>(Comparator.comparing(Entry::version).thenComparing(Entry::topic));
+    private long clearedBytes;
+    private int count;
+    private int refused;
+    private int expiring;
+    private long forgotten;
+
+    /**
+     * What is known of a topic.
+     *
+     * @param topic the topic
+     * @param version when it came about
+     * @param message the message; null if there is none, or none here
+     * @param isRefused whether there is one, which the limits of this node's tree do not allow
+     */
+    record Entry(
+            String topic, RetainedVersion version, @Nullable ApplicationMessage message, boolean isRefused) {
+
+        static Entry of(RetainedVersion version, ApplicationMessage message) {
+            return new Entry(message.topic().value(), version, message, false);
+        }
+
+        static Entry cleared(String topic, RetainedVersion version) {
+            return new Entry(topic, version, null, false);
+        }
+
+        Entry refused() {
+            return new Entry(topic, version, null, true);
+        }
+
+        boolean isCleared() {
+            return message == null && !isRefused;
+        }
+
+        private boolean expires() {
+            return message != null && message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
+        }
+
+        /** About what a removed one takes, the same on every node. */
+        private long bytes() {
+            return CLEARED_BYTES + 2L * topic.length();
+        }
+
+        /** As others are told of it; null if it is only known that there is something. */
+        @Nullable
+        RetainedRow row() {
+            if (isRefused) {
+                return null;
+            }
+            return message == null
+                    ? new RetainedRow(RetainedRow.Kind.CLEARED, topic, version, null)
+                    : RetainedRow.of(version, message);
+        }
+    }
+
+    /**
+     * Creates them without any.
+     *
+     * @param maxCleared the most topics without a message that are kept
+     * @param maxClearedBytes about the most bytes that these may take
+     */
+    RetainedEntries(int maxCleared, long maxClearedBytes) {
+        this.maxCleared = maxCleared;
+        this.maxClearedBytes = maxClearedBytes;
+        for (int i = 0; i < PARTS; i++) {
+            parts.add(new HashMap<>());
+        }
+    }
+
+    static int partOf(String topic) {
+        return (int) (RouteHash.of(topic, 0) & PARTS - 1);
+    }
+
+    @Nullable
+    Entry get(String topic) {
+        return parts.get(partOf(topic)).get(topic);
+    }
+
+    /** Keeps an entry in the place of the one of its topic, and forgets what there is no place for, that one itself if need be. */
+    void put(Entry entry) {
+        int part = partOf(entry.topic());
+        account(part, parts.get(part).put(entry.topic(), entry), -1);
+        account(part, entry, 1);
+        while (cleared.size() > maxCleared || clearedBytes > maxClearedBytes) {
+            remove(cleared.first());
+            forgotten++;
+        }
+    }
+
+    private void remove(Entry entry) {
+        int part = partOf(entry.topic());
+        account(part, parts.get(part).remove(entry.topic()), -1);
+    }
+
+    private void account(int part, @Nullable Entry entry, int sign) {
+        if (entry == null) {
+            return;
+        }
+        hashes[part] ^= hash(entry);
+        count += sign;
+        refused += entry.isRefused() ? sign : 0;
+        expiring += entry.expires() ? sign : 0;
+        if (entry.isCleared()) {
+            clearedBytes += sign * entry.bytes();
+            if (sign > 0) {
+                cleared.add(entry);
+            } else {
+                cleared.remove(entry);
+            }
+        }
+    }
+
+    private static long hash(Entry entry) {
+        RetainedVersion version = entry.version();
+        return RouteHash.of(entry.topic() + version.nodeId(), Long.hashCode(version.clock()));
+    }
+
+    /** Lets go of messages of one part that have expired; their versions stay. */
+    void dropExpired(int part, long nowNanos) {
+        if (expiring == 0) {
+            return;
+        }
+        List<Entry> expired = new ArrayList<>();
+        for (Entry entry : parts.get(part).values()) {
+            ApplicationMessage message = entry.message();
+            if (message != null && message.isExpired(nowNanos)) {
+                expired.add(entry);
+            }
+        }
+        expired.forEach(entry -> put(Entry.cleared(entry.topic(), entry.version())));
+    }
+
+    /** Forgets what was removed before a moment, in milliseconds since 1970; so many at most. */
+    void forgetBefore(long millis, int most) {
+        for (int i = 0;
+                i < most && !cleared.isEmpty() && cleared.first().version().millis() < millis;
+                i++) {
+            remove(cleared.first());
+        }
+    }
+
+    Collection<Entry> part(int number) {
+        return parts.get(number).values();
+    }
+
+    long hash(int part) {
+        return hashes[part];
+    }
+
+    long[] hashes() {
+        return hashes.clone();
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    int cleared() {
+        return cleared.size();
+    }
+
+    long clearedBytes() {
+        return clearedBytes;
+    }
+
+    int refused() {
+        return refused;
+    }
+
+    /** Removed ones that were forgotten before their time, because there were too many. */
+    long forgotten() {
+        return forgotten;
+    }
+}
