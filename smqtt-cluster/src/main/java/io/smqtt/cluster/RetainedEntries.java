@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,20 +43,29 @@ final class RetainedEntries {
      * @param version when it came about
      * @param message the message; null if there is none, or none here
      * @param isRefused whether there is one, which the limits of this node's tree do not allow
+     * @param expiresAtNanos when one that is refused expires, by the broker's monotonic clock, or {@link ApplicationMessage#NEVER}
      */
     record Entry(
-            String topic, RetainedVersion version, @Nullable ApplicationMessage message, boolean isRefused) {
+            String topic,
+            RetainedVersion version,
+            @Nullable ApplicationMessage message,
+            boolean isRefused,
+            long expiresAtNanos) {
 
         static Entry of(RetainedVersion version, ApplicationMessage message) {
-            return new Entry(message.topic().value(), version, message, false);
+            return new Entry(message.topic().value(), version, message, false, ApplicationMessage.NEVER);
         }
 
         static Entry cleared(String topic, RetainedVersion version) {
-            return new Entry(topic, version, null, false);
+            return new Entry(topic, version, null, false, ApplicationMessage.NEVER);
         }
 
         Entry refused() {
-            return new Entry(topic, version, null, true);
+            long at = expiresAtNanos;
+            if (message != null && expires()) {
+                at = message.acceptedAtNanos() + TimeUnit.SECONDS.toNanos(message.expiryIntervalSeconds());
+            }
+            return new Entry(topic, version, null, true, at);
         }
 
         boolean isCleared() {
@@ -63,7 +73,15 @@ final class RetainedEntries {
         }
 
         private boolean expires() {
-            return message != null && message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
+            return message == null
+                    ? expiresAtNanos != ApplicationMessage.NEVER
+                    : message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
+        }
+
+        private boolean isExpired(long nowNanos) {
+            return message == null
+                    ? expiresAtNanos != ApplicationMessage.NEVER && nowNanos - expiresAtNanos >= 0
+                    : message.isExpired(nowNanos);
         }
 
         /** About what a removed one takes, the same on every node. */
@@ -152,8 +170,7 @@ final class RetainedEntries {
         }
         List<Entry> expired = new ArrayList<>();
         for (Entry entry : parts.get(part).values()) {
-            ApplicationMessage message = entry.message();
-            if (message != null && message.isExpired(nowNanos)) {
+            if (entry.isExpired(nowNanos)) {
                 expired.add(entry);
             }
         }

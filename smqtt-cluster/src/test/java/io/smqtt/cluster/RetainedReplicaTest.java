@@ -260,6 +260,25 @@ class RetainedReplicaTest {
     }
 
     @Test
+    void whatIsRefusedExpiresToo() {
+        SimulatedNode a = node("a");
+        SimulatedNode b = node("b");
+        b.retainsAtMost(0);
+        simulation.run(WHILE);
+        a.retain("t", "x", Duration.ofSeconds(10));
+        a.retain("stays", "x");
+        simulation.run(WHILE);
+        assertThat(status(b).refused()).isEqualTo(2);
+
+        simulation.run(Duration.ofMinutes(1));
+        assertThat(status(b).refused()).isEqualTo(1);
+        assertThat(status(b).cleared()).isEqualTo(1);
+        simulation.run(Duration.ofHours(25));
+        assertThat(status(b).cleared()).isZero();
+        assertThat(entries(b).hashes()).isEqualTo(entries(a).hashes());
+    }
+
+    @Test
     void whatNobodyHasAnyMoreIsNotAskedForAllTheTime() {
         SimulatedNode a = node("a");
         SimulatedNode b = node("b");
