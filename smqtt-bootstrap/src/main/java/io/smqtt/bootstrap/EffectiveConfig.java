@@ -78,6 +78,11 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
             for (String problem : ClusterModule.problems(broker.cluster())) {
                 problems.add(origin(problem.substring(0, problem.indexOf(':'))) + ": " + problem);
             }
+            ConfigValue name = given.get("cluster.node-id");
+            if (name != null && "".equals(name.text())) { // as from a variable that is not set
+                problems.add(name.origin()
+                        + ": cluster.node-id: must not be empty; without the key the name is made from cluster.bind");
+            }
         }
         requireReadable("access.password-file", broker.access().passwordFile(), problems);
         requireReadable("access.acl-file", broker.access().aclFile(), problems);

@@ -87,6 +87,8 @@ class CommandLineTest {
                     bind: no.such.host.invalid:7800                | cluster.bind          | no such host
                     seeds: [10.0.0.1]                              | cluster.seeds         | host:port
                     secret: short                                  | cluster.secret        | at least 16 characters
+                    discovery: dns                                 | cluster.discovery     | cluster.seeds
+                    discovery: kubernetes                          | cluster.discovery     | cluster.seeds
                     tls: {certificate: gone.pem, key: gone.key}    | cluster.tls.client-ca | must be set
                     tls: {certificate: a, key: gone, client-ca: b} | cluster.tls.key       | gone
                     """)
@@ -100,6 +102,16 @@ class CommandLineTest {
         assertThat(err.toString(StandardCharsets.UTF_8).lines())
                 .anyMatch(line -> line.contains("cluster.yaml:4") && line.contains(key) && line.contains(problem));
         assertThat(run("start", "--config", "cluster.yaml")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+    }
+
+    @Test
+    void aNodeWithAnEmptyNameIsRefusedWithItsLine() throws IOException {
+        Files.writeString(directory.resolve("cluster.yaml"), "cluster:\n  enabled: true\n  node-id: \"\"\n");
+
+        assertThat(run("config", "check", "--config", "cluster.yaml")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .contains("cluster.yaml:3", "cluster.node-id", "must not be empty");
     }
 
     @Test

@@ -118,7 +118,7 @@ public final class ClusterModule implements BrokerModule {
         List<String> problems = new ArrayList<>();
         boolean byName = config.discovery() != ClusterConfig.Discovery.STATIC;
         if (byName && config.seeds().isEmpty()) {
-            problems.add("cluster.seeds: must hold the host name that stands for all nodes");
+            problems.add("cluster.discovery: needs cluster.seeds, the host name that stands for all nodes");
         }
         try {
             InetAddress address = InetAddress.getByName(

@@ -403,6 +403,14 @@ final class ClusterNode implements ClusterTransport.Handler {
         });
     }
 
+    @Override
+    public void refused(Peer from) {
+        execute(() -> {
+            counters.malformed();
+            complain("a frame from {} is thrown away: {}", from, "it was not sealed with this node's cluster.secret");
+        });
+    }
+
     /** At most one line in ten seconds, whatever is thrown at us. */
     private void complain(String format, Object first, @Nullable Object second) {
         long now = ticker.nanoTime();

@@ -82,5 +82,13 @@ public interface ClusterTransport {
          * @param frame the bytes, the receiver's from now on
          */
         void received(Peer from, byte[] frame);
+
+        /**
+         * A frame was thrown away because it is not what a node with the same secret has sent, or was changed on its way.
+         * Does nothing where it is not implemented.
+         *
+         * @param from who seems to have sent it
+         */
+        default void refused(Peer from) {}
     }
 }

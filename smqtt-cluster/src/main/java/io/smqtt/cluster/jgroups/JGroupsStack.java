@@ -6,11 +6,11 @@ import io.smqtt.transport.MutualTls;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jgroups.JChannel;
 import org.jgroups.logging.CustomLogFactory;
 import org.jgroups.logging.LogFactory;
-import org.jgroups.protocols.SYM_ENCRYPT;
 import org.jgroups.protocols.TCP;
 import org.jgroups.protocols.dns.DNS_PING;
 import org.jgroups.protocols.pbcast.NAKACK2;
@@ -48,15 +48,37 @@ final class JGroupsStack {
 
     private static final int PORTS = 65_536;
     private static final int FIRST_PORT = 1_024;
-    private static final int KEY_BITS = 256;
-    private static final int IV_BYTES = 16;
     private static final String[] TLS_VERSIONS = {"TLSv1.3", "TLSv1.2"};
 
     private JGroupsStack() {}
 
     static JChannel create(ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls) throws Exception {
+        return limited(() -> made(config, lookup, tls));
+    }
+
+    /** Joins the others. Servers are made here. */
+    static void connect(JChannel channel, String cluster) throws Exception {
+        limited(() -> channel.connect(cluster));
+    }
+
+    /**
+     * Protocols and servers take their log when they are made: what is made in here takes {@link LimitedLog}, and other users
+     * of JGroups in this process keep theirs. One at a time.
+     */
+    private static synchronized <T> T limited(Callable<T> making) throws Exception {
+        CustomLogFactory before = LogFactory.getCustomLogFactory();
+        LogFactory.setCustomLogFactory(new LimitedLog(System::nanoTime));
+        try {
+            return making.call();
+        } finally {
+            LogFactory.setCustomLogFactory(before);
+        }
+    }
+
+    private static JChannel made(ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls)
+            throws Exception {
         byte[] xml = xml(config).getBytes(StandardCharsets.UTF_8);
-        JChannel channel = quiet(new ByteArrayInputStream(xml));
+        JChannel channel = new JChannel(new ByteArrayInputStream(xml));
         channel.getProtocolStack()
                 .insertProtocol(new Hearing(System::nanoTime), ProtocolStack.Position.ABOVE, TCP.class);
         DNS_PING names = channel.getProtocolStack().findProtocol(DNS_PING.class);
@@ -74,50 +96,22 @@ final class JGroupsStack {
         }
         String secret = config.secret();
         if (secret != null) {
-            SYM_ENCRYPT encryption = new SYM_ENCRYPT().setSecretKey(FrameSeal.key(secret));
-            encryption
-                    .symAlgorithm("AES/CBC/PKCS5Padding")
-                    .symKeylength(KEY_BITS)
-                    .symIvLength(IV_BYTES);
+            SecretEncryption encryption = new SecretEncryption(FrameSeal.key(secret), new LimitedLog(System::nanoTime));
             channel.getProtocolStack().insertProtocol(encryption, ProtocolStack.Position.BELOW, NAKACK2.class);
             encryption.init();
         }
         return channel;
     }
 
-    /**
-     * Joins the others. Protocols take their log when they are made, servers when they are started: what is made here takes
-     * {@link LimitedLog}, and other users of JGroups in this process keep theirs. One channel at a time.
-     */
-    static synchronized void connect(JChannel channel, String cluster) throws Exception {
-        CustomLogFactory before = LogFactory.getCustomLogFactory();
-        LogFactory.setCustomLogFactory(new LimitedLog(System::nanoTime));
-        try {
-            channel.connect(cluster);
-        } finally {
-            LogFactory.setCustomLogFactory(before);
-        }
-    }
-
-    private static synchronized JChannel quiet(ByteArrayInputStream xml) throws Exception {
-        CustomLogFactory before = LogFactory.getCustomLogFactory();
-        LogFactory.setCustomLogFactory(new LimitedLog(System::nanoTime));
-        try {
-            return new JChannel(xml);
-        } finally {
-            LogFactory.setCustomLogFactory(before);
-        }
-    }
-
     private static String xml(ClusterConfig config) {
         return """
                 <config xmlns="urn:org:jgroups">
-                  <TCP bind_addr="%s" bind_port="%d" port_range="0" tcp_nodelay="true" diag.enabled="false"
+                  <%s bind_addr="%s" bind_port="%d" port_range="0" tcp_nodelay="true" diag.enabled="false"
                        thread_pool.min_threads="2" thread_pool.max_threads="32" bundler.max_size="64000"
-                       sock_conn_timeout="500" linger="-1" thread_naming_pattern="pl"/>
+                       sock_conn_timeout="500" linger="-1" max_length="%d" thread_naming_pattern="pl"/>
                   %s
                   <MERGE3 min_interval="1000" max_interval="3000" check_interval="6000"/>
-                  <FD_SOCK2 bind_addr="%s" offset="%d" port_range="0"/>
+                  <%s bind_addr="%s" offset="%d" port_range="0"/>
                   <FD_ALL3 timeout="%d" interval="%d"/>
                   <VERIFY_SUSPECT2 timeout="%d"/>
                   <pbcast.NAKACK2 use_mcast_xmit="false"/>
@@ -129,9 +123,12 @@ final class JGroupsStack {
                   <FRAG4 frag_size="60K"/>
                 </config>
                 """.formatted(
+                        PlainTcp.class.getName(),
                         host(config.bind()),
                         port(config.bind()),
+                        WireMessages.MAXIMUM_BYTES,
                         discovery(config),
+                        PlainFailurePort.class.getName(),
                         host(config.bind()), // without it this port is bound to all addresses, and nodes take each
                         // other for one
                         FAILURE_PORT_OFFSET,

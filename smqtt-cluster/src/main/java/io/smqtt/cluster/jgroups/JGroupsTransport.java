@@ -215,9 +215,9 @@ public final class JGroupsTransport implements ClusterTransport {
 
         @Override
         public void receive(Message message) {
-            byte[] bytes = message.getArray();
+            byte[] bytes = message.hasArray() ? message.getArray() : null;
             if (bytes == null) {
-                return;
+                return; // nothing that a node says
             }
             int from = message.getOffset();
             int length = message.getLength();
@@ -227,7 +227,9 @@ public final class JGroupsTransport implements ClusterTransport {
             } else { // as a rule the array is this frame's alone
                 frame = length == bytes.length ? bytes : Arrays.copyOfRange(bytes, from, from + length);
             }
-            if (frame != null) {
+            if (frame == null) {
+                handler.refused(new Member(message.getSrc()));
+            } else {
                 handler.received(new Member(message.getSrc()), frame);
             }
         }

@@ -23,6 +23,7 @@ final class PeerSender implements Runnable {
     private final Address address;
     private final @Nullable FrameSeal seal;
     private final Thread thread;
+    private final LimitedLog errors = new LimitedLog(System::nanoTime);
 
     // guarded by this
     private final ArrayDeque<byte[]> urgent = new ArrayDeque<>();
@@ -99,6 +100,8 @@ final class PeerSender implements Runnable {
             channel.send(new BytesMessage(address, seal == null ? frame : seal.seal(frame)));
         } catch (Exception e) { // declared by the channel; the frame counts as lost, which those above cope with
             LOG.debug("a frame to {} was not sent", address, e);
+        } catch (Error e) { // such as no memory for a moment: lost as well, and the peer is owed the next one
+            errors.error("a frame to " + address + " was not sent", e);
         }
     }
 }

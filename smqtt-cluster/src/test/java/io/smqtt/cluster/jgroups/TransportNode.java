@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 /** A real transport on this machine, and what its handler was told. */
@@ -19,6 +20,7 @@ final class TransportNode implements ClusterTransport.Handler, AutoCloseable {
 
     final Set<ClusterTransport.Peer> peers = ConcurrentHashMap.newKeySet();
     final List<String> frames = new CopyOnWriteArrayList<>();
+    final AtomicInteger refused = new AtomicInteger();
     private final JGroupsTransport transport;
 
     TransportNode(String nodeId, String bind, HostNames.Lookup lookup) {
@@ -63,6 +65,11 @@ final class TransportNode implements ClusterTransport.Handler, AutoCloseable {
     @Override
     public void received(ClusterTransport.Peer from, byte[] frame) {
         frames.add(new String(frame, StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public void refused(ClusterTransport.Peer from) {
+        refused.incrementAndGet();
     }
 
     @Override

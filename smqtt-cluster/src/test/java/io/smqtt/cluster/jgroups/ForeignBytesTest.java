@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster.jgroups;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.smqtt.config.ClusterConfig;
+import io.smqtt.test.LoopbackPorts;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.ObjectInputStream;
+import java.io.Serializable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import javax.crypto.SecretKey;
+import org.jgroups.Address;
+import org.jgroups.BatchMessage;
+import org.jgroups.BytesMessage;
+import org.jgroups.CompositeMessage;
+import org.jgroups.FragmentedMessage;
+import org.jgroups.Message;
+import org.jgroups.NioMessage;
+import org.jgroups.ObjectMessage;
+import org.jgroups.conf.ClassConfigurator;
+import org.jgroups.protocols.EncryptHeader;
+import org.jgroups.protocols.FRAG4;
+import org.jgroups.protocols.FragHeader;
+import org.jgroups.protocols.UNICAST3;
+import org.jgroups.protocols.UnicastHeader3;
+import org.jgroups.protocols.pbcast.NAKACK2;
+import org.jgroups.protocols.pbcast.NakAckHeader2;
+import org.jgroups.protocols.pbcast.STABLE;
+import org.jgroups.util.SizeStreamable;
+import org.jgroups.util.Util;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** Bytes of somebody who reaches the port of a running node. */
+class ForeignBytesTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int CLAIMED_PORT = 9;
+    private static final String SECRET = "0123456789abcdef-shared";
+    private static final UnaryOperator<ClusterConfig.Builder> WITH_SECRET = config -> config.secret(SECRET);
+
+    /** Objects that came out of bytes, of the classes below. */
+    private static final AtomicInteger MADE = new AtomicInteger();
+
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+    @BeforeEach
+    void listen() {
+        MADE.set(0);
+        lines.start();
+        root().addAppender(lines);
+    }
+
+    @AfterEach
+    void listenNoMore() {
+        root().detachAppender(lines);
+    }
+
+    private static Logger root() {
+        return (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+    }
+
+    private List<String> warnings() {
+        return List.copyOf(lines.list).stream()
+                .filter(line -> line.getLevel().isGreaterOrEqual(Level.WARN))
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
+    /** What Java's serialization makes of bytes. */
+    static final class Serialized implements Serializable {
+
+        private static final long serialVersionUID = 1;
+
+        private void readObject(ObjectInputStream in) {
+            MADE.incrementAndGet();
+        }
+    }
+
+    /** What a class by its name becomes. */
+    public static final class Named implements SizeStreamable {
+
+        private boolean isCounted = true;
+
+        @Override
+        public int serializedSize() {
+            return 0;
+        }
+
+        @Override
+        public void writeTo(DataOutput out) {}
+
+        @Override
+        public void readFrom(DataInput in) {
+            if (isCounted) {
+                MADE.incrementAndGet();
+                isCounted = false;
+            }
+        }
+    }
+
+    /** Messages that hold an object for whoever reads them as the channel's library does. */
+    private static List<Message> hostile() throws Exception {
+        short fragments = ClassConfigurator.getProtocolId(FRAG4.class);
+        short stable = ClassConfigurator.getProtocolId(STABLE.class);
+        short multicast = ClassConfigurator.getProtocolId(NAKACK2.class);
+        short unicast = ClassConfigurator.getProtocolId(UNICAST3.class);
+        List<Message> all = new ArrayList<>();
+        all.add(new ObjectMessage(null, new Serialized()));
+        all.add(new ObjectMessage(null, (SizeStreamable) new Named()));
+        all.add(new CompositeMessage(null, new ObjectMessage(null, new Serialized())));
+        all.add(new BatchMessage(null, null, new Message[] {new ObjectMessage(null, new Serialized())}, 1));
+        Message cut = new ObjectMessage(null, new Serialized());
+        all.add(new FragmentedMessage(cut, 0, cut.size())
+                .putHeader(fragments, new FragHeader(1, 0, 1).setOriginalType(Message.OBJ_MSG)));
+        for (Message bytes : List.of(serialized(new BytesMessage(null)), serialized(new NioMessage(null)))) {
+            all.add(bytes.copy(true, true)
+                    .putHeader(stable, new STABLE.StableHeader(STABLE.StableHeader.STABILITY, null)));
+            all.add(bytes.copy(true, true)
+                    .putHeader(multicast, NakAckHeader2.createXmitRequestHeader(org.jgroups.util.UUID.randomUUID())));
+            all.add(bytes.copy(true, true).putHeader(unicast, UnicastHeader3.createXmitReqHeader()));
+        }
+        return all;
+    }
+
+    private static Message serialized(Message message) throws Exception {
+        byte[] bytes = Util.objectToByteBuffer(new Serialized());
+        return message.setArray(bytes, 0, bytes.length).setFlag(Message.Flag.SERIALIZED);
+    }
+
+    @Test
+    void whatAStrangerSaysBecomesNoObject() throws Exception {
+        strangersSayAll(config -> config);
+    }
+
+    @Test
+    void whatAStrangerSaysBecomesNoObjectWithASecret() throws Exception {
+        strangersSayAll(WITH_SECRET);
+    }
+
+    private static void strangersSayAll(UnaryOperator<ClusterConfig.Builder> more) throws Exception {
+        int port = LoopbackPorts.ofNode();
+        try (TransportNode node = new TransportNode("node", port, List.of(port), more)) {
+            for (Message message : hostile()) {
+                Address address;
+                try (Stranger toAll = new Stranger(port, CLAIMED_PORT)) {
+                    address = toAll.ask();
+                    toAll.say(toAll.addressed(message));
+                    toAll.askOrEnd();
+                }
+                try (Stranger together = new Stranger(port, CLAIMED_PORT + 1)) {
+                    together.sayTogether(List.of(together.addressed(message)));
+                    together.askOrEnd();
+                }
+                try (Stranger toOne = new Stranger(port, CLAIMED_PORT + 2)) {
+                    toOne.say(toOne.addressed(message.setDest(address)));
+                    toOne.askOrEnd();
+                }
+                assertThat(MADE).as("%s", message).hasValue(0);
+            }
+            assertThat(node.frames).isEmpty();
+        }
+    }
+
+    @Test
+    void whatIsSaidWithTheSecretBecomesNoObject() throws Exception {
+        int port = LoopbackPorts.ofNode();
+        SecretKey key = FrameSeal.key(SECRET);
+        try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
+                Stranger insider = new Stranger(port, CLAIMED_PORT)) {
+            Address address = insider.ask();
+            for (Message message : hostile()) {
+                insider.say(
+                        insider.encrypted(key, address, message.setDest(address).setSrc(insider.self)));
+            }
+            insider.say(insider.encrypted(key, address, new BytesMessage(address, new byte[40]).setSrc(insider.self)));
+            insider.ask();
+
+            assertThat(MADE).hasValue(0);
+            assertThat(node.frames).isEmpty();
+            await().atMost(PATIENCE)
+                    .until(() -> node.refused.get() == 1); // it is heard, and the last one is not sealed
+        }
+    }
+
+    @Test
+    void aHeaderOfAnotherSecretFillsNoLogAndIsNamed() throws Exception {
+        int port = LoopbackPorts.ofNode();
+        try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
+                Stranger stranger = new Stranger(port, CLAIMED_PORT)) {
+            Address address = stranger.ask();
+            int before = warnings().size();
+            for (int i = 0; i < 5_000; i++) {
+                stranger.say(stranger.addressed(new BytesMessage(address, new byte[64]))
+                        .putHeader(Stranger.ENCRYPT_ID, new EncryptHeader((byte) 0, new byte[16], new byte[16])));
+                stranger.say(stranger.addressed(new BytesMessage(address, new byte[64])));
+            }
+            stranger.ask();
+
+            List<String> said = warnings().subList(before, warnings().size());
+            assertThat(said).hasSizeLessThan(20);
+            assertThat(said)
+                    .anySatisfy(
+                            line -> assertThat(line).contains("cluster.secret").contains(stranger.claimed.toString()));
+            assertThat(node.peers).isEmpty();
+        }
+    }
+
+    @Test
+    void nodesWithDifferentSecretsSaySo() throws Exception {
+        List<Integer> ports = LoopbackPorts.ofNodes(2);
+        try (TransportNode one = new TransportNode("one", ports.get(0), ports, WITH_SECRET);
+                TransportNode other = new TransportNode(
+                        "other", ports.get(1), ports, config -> config.secret("another secret of others"))) {
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(warnings())
+                            .anySatisfy(line -> assertThat(line)
+                                    .matches("somebody at 127.0.0.1:(" + ports.get(0) + '|' + ports.get(1)
+                                            + ").*cluster.secret.*")));
+            assertThat(one.peers).isEmpty();
+            assertThat(other.peers).isEmpty();
+        }
+    }
+
+    @Test
+    void strangersGetABoundedNumberOfThreads() throws Exception {
+        int port = LoopbackPorts.ofNode();
+        List<Stranger> strangers = new ArrayList<>();
+        try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
+            for (int i = 0; i < 3 * PlainTcp.MAXIMUM_STRANGERS; i++) {
+                strangers.add(new Stranger(port, 10_000 + i));
+            }
+            assertThat(strangers.get(0).isHungUpOn()).isTrue();
+            strangers.get(strangers.size() - 1).ask(); // all have been greeted
+            await().atMost(PATIENCE).until(() -> readers(port) <= PlainTcp.MAXIMUM_STRANGERS);
+            assertThat(node.peers).isEmpty();
+        } finally {
+            strangers.forEach(Stranger::close);
+        }
+    }
+
+    /** Threads that read what comes to a port. */
+    private static long readers(int port) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("Connection.Receiver [127.0.0.1:" + port + " "))
+                .count();
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster.jgroups;
+
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.List;
+import javax.crypto.Cipher;
+import javax.crypto.SecretKey;
+import javax.crypto.spec.IvParameterSpec;
+import org.jgroups.Address;
+import org.jgroups.BytesMessage;
+import org.jgroups.Message;
+import org.jgroups.Version;
+import org.jgroups.blocks.cs.Connection;
+import org.jgroups.conf.ClassConfigurator;
+import org.jgroups.protocols.Discovery;
+import org.jgroups.protocols.EncryptHeader;
+import org.jgroups.protocols.PingData;
+import org.jgroups.protocols.PingHeader;
+import org.jgroups.protocols.SYM_ENCRYPT;
+import org.jgroups.protocols.TCP;
+import org.jgroups.protocols.TCPPING;
+import org.jgroups.protocols.TP;
+import org.jgroups.protocols.TpHeader;
+import org.jgroups.stack.IpAddress;
+import org.jgroups.util.ByteArray;
+import org.jgroups.util.ByteArrayDataOutputStream;
+import org.jgroups.util.UUID;
+import org.jgroups.util.Util;
+
+/** Somebody who reaches the port of a node, and says on one connection whatever the channel's own serialization can write. */
+final class Stranger implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final byte SINGLE = 0;
+    private static final byte[] CLUSTER = {'s', 'm', 'q', 't', 't'};
+
+    static final short TCP_ID = ClassConfigurator.getProtocolId(TCP.class);
+    static final short PING_ID = ClassConfigurator.getProtocolId(TCPPING.class);
+    static final short ENCRYPT_ID = ClassConfigurator.getProtocolId(SYM_ENCRYPT.class);
+
+    final Address self = UUID.randomUUID();
+    final IpAddress claimed;
+    private final Socket socket;
+    private final DataOutputStream out;
+    private final DataInputStream in;
+
+    Stranger(int port, int claimedPort) throws IOException {
+        socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setSoTimeout((int) PATIENCE.toMillis());
+        out = new DataOutputStream(socket.getOutputStream());
+        in = new DataInputStream(socket.getInputStream());
+        claimed = new IpAddress(InetAddress.getLoopbackAddress(), claimedPort);
+        ByteArrayDataOutputStream greeting = new ByteArrayDataOutputStream(64, true);
+        greeting.write(Connection.cookie);
+        greeting.writeShort(Version.version);
+        greeting.writeShort(claimed.serializedSize());
+        claimed.writeTo(greeting);
+        out.write(greeting.buffer(), 0, greeting.position());
+        out.flush();
+    }
+
+    /** Says one message. */
+    void say(Message message) throws IOException {
+        ByteArrayDataOutputStream bytes = new ByteArrayDataOutputStream(512, true);
+        Util.writeMessage(message, bytes, message.getDest() == null);
+        frame(bytes);
+    }
+
+    /** Says several messages to all in one frame. */
+    void sayTogether(List<Message> messages) throws IOException {
+        ByteArrayDataOutputStream bytes = new ByteArrayDataOutputStream(512, true);
+        Util.writeMessageList(null, self, CLUSTER, messages, bytes, true);
+        frame(bytes);
+    }
+
+    private void frame(ByteArrayDataOutputStream bytes) throws IOException {
+        out.writeInt(bytes.position());
+        out.write(bytes.buffer(), 0, bytes.position());
+        out.flush();
+    }
+
+    /** Headers without which nothing is looked at. */
+    Message addressed(Message message) {
+        return message.setSrc(self).putHeader(TCP_ID, new TpHeader("smqtt"));
+    }
+
+    /**
+     * Asks who is there, as a node that starts does, without overtaking what was said before.
+     *
+     * @return the address of the node, which has handled all that was said before
+     */
+    Address ask() throws Exception {
+        PingData own = new PingData(self, false, "stranger", claimed);
+        Message question = addressed(new BytesMessage(null).setArray(Discovery.marshal(own)))
+                .putHeader(PING_ID, new PingHeader(PingHeader.GET_MBRS_REQ).clusterName("smqtt"));
+        say(question);
+        while (true) {
+            int length = in.readInt();
+            if (length == Connection.GRACEFUL_CLOSE) {
+                throw new EOFException();
+            }
+            byte[] frame = new byte[length];
+            in.readFully(frame);
+            DataInputStream bytes = new DataInputStream(new ByteArrayInputStream(frame));
+            bytes.readShort();
+            List<Message> messages = (bytes.readByte() & TP.LIST) == SINGLE
+                    ? List.of(Util.readMessage(bytes))
+                    : Util.readMessageList(bytes, TCP_ID);
+            for (Message message : messages) {
+                PingHeader header = message.getHeader(PING_ID);
+                if (header != null && header.type() == PingHeader.GET_MBRS_RSP) {
+                    return message.getSrc();
+                }
+            }
+        }
+    }
+
+    /** Waits until what was said before has been handled, or has made the node hang up. */
+    void askOrEnd() throws Exception {
+        try {
+            ask();
+        } catch (SocketTimeoutException e) {
+            throw e;
+        } catch (IOException e) { // hung up on
+            socket.close();
+        }
+    }
+
+    /** What somebody who has the secret can say: a message within another one. */
+    Message encrypted(SecretKey key, Address to, Message inner) throws Exception {
+        byte[] vector = new byte[16];
+        Cipher cipher = Cipher.getInstance("AES/CBC/PKCS5Padding");
+        cipher.init(Cipher.ENCRYPT_MODE, key, new IvParameterSpec(vector));
+        byte[] version = MessageDigest.getInstance("MD5").digest(key.getEncoded());
+        ByteArray plain = Util.messageToBuffer(inner);
+        byte[] hidden = cipher.doFinal(plain.getArray(), plain.getOffset(), plain.getLength());
+        return addressed(new BytesMessage(to, hidden))
+                .putHeader(ENCRYPT_ID, new EncryptHeader((byte) 0, version, vector).needsDeserialization(true));
+    }
+
+    boolean isHungUpOn() {
+        try {
+            return in.read() < 0;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
