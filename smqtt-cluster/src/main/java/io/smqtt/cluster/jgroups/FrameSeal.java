@@ -72,10 +72,14 @@ final class FrameSeal {
     }
 
     byte[] seal(byte[] frame) throws GeneralSecurityException {
+        return seal(frame, 0, frame.length);
+    }
+
+    byte[] seal(byte[] bytes, int offset, int length) throws GeneralSecurityException {
         long number = count.incrementAndGet();
-        byte[] sealed = new byte[HEADER_BYTES + frame.length + TAG_BITS / 8];
+        byte[] sealed = new byte[HEADER_BYTES + length + TAG_BITS / 8];
         ByteBuffer.wrap(sealed).put(run).putLong(number);
-        cipher(Cipher.ENCRYPT_MODE, own, number).doFinal(frame, 0, frame.length, sealed, HEADER_BYTES);
+        cipher(Cipher.ENCRYPT_MODE, own, number).doFinal(bytes, offset, length, sealed, HEADER_BYTES);
         return sealed;
     }
 

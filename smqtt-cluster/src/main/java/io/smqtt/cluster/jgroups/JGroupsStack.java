@@ -96,7 +96,7 @@ final class JGroupsStack {
         }
         String secret = config.secret();
         if (secret != null) {
-            SecretEncryption encryption = new SecretEncryption(FrameSeal.key(secret), new LimitedLog(System::nanoTime));
+            SecretEncryption encryption = new SecretEncryption(new FrameSeal(secret), new LimitedLog(System::nanoTime));
             channel.getProtocolStack().insertProtocol(encryption, ProtocolStack.Position.BELOW, NAKACK2.class);
             encryption.init();
         }

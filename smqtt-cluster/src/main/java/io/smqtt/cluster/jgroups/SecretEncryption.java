@@ -1,99 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
-import java.security.GeneralSecurityException;
-import java.security.Key;
-import java.util.Arrays;
-import java.util.Iterator;
-import javax.crypto.Cipher;
-import javax.crypto.SecretKey;
+import java.io.IOException;
 import org.jgroups.Address;
+import org.jgroups.BytesMessage;
 import org.jgroups.Event;
 import org.jgroups.Message;
 import org.jgroups.conf.ClassConfigurator;
 import org.jgroups.logging.Log;
 import org.jgroups.protocols.EncryptHeader;
 import org.jgroups.protocols.SYM_ENCRYPT;
+import org.jgroups.stack.Protocol;
+import org.jgroups.util.ByteArray;
+import org.jgroups.util.FastArray;
 import org.jgroups.util.MessageBatch;
+import org.jgroups.util.Util;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encrypts what the channel itself says with the secret of all nodes, drops what was not, and says so in words that name
- * the cause. What it decrypts is read by {@link WireMessages}. Any thread.
+ * Seals what the channel itself says, headers and all, with the secret of all nodes: the library's own encryption leaves headers
+ * open and takes messages that have nothing else from anybody. What is not sealed is dropped, and said in words that name the
+ * cause; what is, is read by {@link WireMessages}. Any thread.
  */
-final class SecretEncryption extends SYM_ENCRYPT {
+final class SecretEncryption extends Protocol {
 
-    private static final int KEY_BITS = 256;
-    private static final int IV_BYTES = 16;
-
+    private final FrameSeal seal;
     private final Log refusals;
 
     /**
-     * Creates a protocol to be inserted and initialized.
+     * Creates a protocol to be inserted.
      *
-     * @param key what the secret stands for
-     * @param refusals is told of each message of somebody without it, and limits itself
+     * @param seal of this run
+     * @param refusals is told of each message of somebody without the secret, and limits itself
      */
-    SecretEncryption(SecretKey key, Log refusals) {
+    SecretEncryption(FrameSeal seal, Log refusals) {
+        this.seal = seal;
         this.refusals = refusals;
         setId(ClassConfigurator.getProtocolId(SYM_ENCRYPT.class));
-        setSecretKey(key);
-        symAlgorithm("AES/CBC/PKCS5Padding");
-        symKeylength(KEY_BITS);
-        symIvLength(IV_BYTES);
+    }
+
+    @Override
+    public @Nullable Object down(Message message) {
+        if (message.getSrc() == null) {
+            message.setSrc(local_addr);
+        }
+        Message sealed;
+        try {
+            sealed = sealed(message);
+        } catch (Exception e) { // declared by the channel; it sends again
+            log.warn("a message was not sent", e);
+            return null;
+        }
+        return down_prot.down(sealed);
+    }
+
+    /** The message itself stays as it is: it may be sent again. */
+    private Message sealed(Message message) throws Exception {
+        ByteArray plain = Util.messageToBuffer(message);
+        int serialized = Message.Flag.SERIALIZED.value();
+        return new BytesMessage(message.getDest(), seal.seal(plain.getArray(), plain.getOffset(), plain.getLength()))
+                .setSrc(message.getSrc())
+                .setFlag((short) (message.getFlags(false) & ~serialized), false)
+                .setFlag(message.getFlags(true), true)
+                .putHeader(id, new EncryptHeader((byte) 0, new byte[0], new byte[0]).needsDeserialization(true));
     }
 
     @Override
     public @Nullable Object up(Message message) {
-        if (isForeign(message)) {
-            refuse(message.getSrc());
-            return null;
-        }
-        return super.up(message);
+        Message opened = opened(message);
+        return opened == null ? null : up_prot.up(opened);
     }
 
     @Override
     public void up(MessageBatch batch) {
-        for (Iterator<Message> messages = batch.iterator(); messages.hasNext(); ) {
-            if (isForeign(messages.next())) {
+        var messages = (FastArray<Message>.FastIterator) batch.iterator();
+        while (messages.hasNext()) {
+            Message opened = opened(messages.next());
+            if (opened == null) {
                 messages.remove();
-                refuse(batch.sender());
+            } else {
+                messages.replace(opened);
             }
         }
         if (!batch.isEmpty()) {
-            super.up(batch);
+            up_prot.up(batch);
         }
     }
 
-    /** Whether a message is not encrypted, or with another key. There are no keys of before. */
-    private boolean isForeign(Message message) {
-        EncryptHeader header = message.getHeader(id);
-        return header == null || !Arrays.equals(header.version(), symVersion());
-    }
-
-    @Override
-    protected @Nullable Message _decrypt(@Nullable Cipher cipher, Key key, Message message, EncryptHeader header)
-            throws Exception {
-        if (!message.hasPayload()) {
-            return message;
-        }
-        byte[] plain;
-        try {
-            plain = plain(cipher, key, message, header);
-        } catch (GeneralSecurityException e) { // with the mark of the key, which goes in the clear, and without the key
+    /** What was sealed, or null. */
+    private @Nullable Message opened(Message message) {
+        boolean isSealed = message.getHeader(id) != null && message.hasArray();
+        byte[] plain = isSealed ? seal.open(message.getArray(), message.getOffset(), message.getLength()) : null;
+        if (plain == null) {
             refuse(message.getSrc());
             return null;
         }
-        return header.needsDeserialization() ? WireMessages.read(plain) : message.setArray(plain, 0, plain.length);
-    }
-
-    private byte[] plain(@Nullable Cipher cipher, Key key, Message message, EncryptHeader header) throws Exception {
-        byte[] bytes = message.getArray();
-        if (cipher == null) {
-            return code(bytes, message.getOffset(), message.getLength(), header.iv(), true);
+        try {
+            return WireMessages.read(plain);
+        } catch (IOException | ClassNotFoundException | RuntimeException e) {
+            log.warn("a message of a node was refused", e);
+            return null;
         }
-        initCipher(cipher, Cipher.DECRYPT_MODE, key, header.iv());
-        return cipher.doFinal(bytes, message.getOffset(), message.getLength());
     }
 
     private void refuse(@Nullable Address sender) {

@@ -19,11 +19,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
-import javax.crypto.SecretKey;
 import org.jgroups.Address;
 import org.jgroups.BatchMessage;
 import org.jgroups.BytesMessage;
 import org.jgroups.CompositeMessage;
+import org.jgroups.EmptyMessage;
 import org.jgroups.FragmentedMessage;
 import org.jgroups.Message;
 import org.jgroups.NioMessage;
@@ -34,6 +34,7 @@ import org.jgroups.protocols.FRAG4;
 import org.jgroups.protocols.FragHeader;
 import org.jgroups.protocols.UNICAST3;
 import org.jgroups.protocols.UnicastHeader3;
+import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.NakAckHeader2;
 import org.jgroups.protocols.pbcast.STABLE;
@@ -178,21 +179,49 @@ class ForeignBytesTest {
     @Test
     void whatIsSaidWithTheSecretBecomesNoObject() throws Exception {
         int port = LoopbackPorts.ofNode();
-        SecretKey key = FrameSeal.key(SECRET);
+        FrameSeal seal = new FrameSeal(SECRET);
         try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
                 Stranger insider = new Stranger(port, CLAIMED_PORT)) {
             Address address = insider.ask();
             for (Message message : hostile()) {
                 insider.say(
-                        insider.encrypted(key, address, message.setDest(address).setSrc(insider.self)));
+                        insider.sealed(seal, address, message.setDest(address).setSrc(insider.self)));
             }
-            insider.say(insider.encrypted(key, address, new BytesMessage(address, new byte[40]).setSrc(insider.self)));
+            insider.say(insider.sealed(seal, address, new BytesMessage(address, new byte[40]).setSrc(insider.self)));
             insider.ask();
 
             assertThat(MADE).hasValue(0);
             assertThat(node.frames).isEmpty();
             await().atMost(PATIENCE)
                     .until(() -> node.refused.get() == 1); // it is heard, and the last one is not sealed
+        }
+    }
+
+    @Test
+    void aMessageOfHeadersAloneIsNotTakenWithoutTheSecret() throws Exception {
+        int port = LoopbackPorts.ofNode();
+        short membership = ClassConfigurator.getProtocolId(GMS.class);
+        FrameSeal known = new FrameSeal(SECRET);
+        for (boolean isKnown : new boolean[] {false, true}) {
+            try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
+                    Stranger stranger = new Stranger(port, CLAIMED_PORT)) {
+                Address address = stranger.ask();
+                Message join = new EmptyMessage(address)
+                        .setSrc(stranger.self)
+                        .setFlag(Message.Flag.NO_RELIABILITY)
+                        .putHeader(membership, new GMS.GmsHeader(GMS.GmsHeader.JOIN_REQ, stranger.self));
+                if (isKnown) { // with it the same message joins, so it was none that nobody understands
+                    stranger.say(stranger.sealed(known, address, join));
+                    await().atMost(PATIENCE).until(() -> node.peers.size() == 1);
+                } else {
+                    stranger.say(stranger.addressed(join)
+                            .putHeader(Stranger.ENCRYPT_ID, new EncryptHeader((byte) 0, new byte[0], new byte[0])));
+                    await().atMost(PATIENCE)
+                            .until(() -> warnings().stream().anyMatch(line -> line.contains("cluster.secret")));
+                    stranger.ask();
+                    assertThat(node.peers).isEmpty();
+                }
+            }
         }
     }
 
