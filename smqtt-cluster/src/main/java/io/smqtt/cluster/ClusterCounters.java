@@ -11,6 +11,7 @@ final class ClusterCounters {
     private final LongAdder bulkMessages = new LongAdder();
     private final LongAdder bulkFrames = new LongAdder();
     private final LongAdder bulkBytes = new LongAdder();
+    private final LongAdder refused = new LongAdder();
     private final LongAdder malformed = new LongAdder();
     private final LongAdder pulls = new LongAdder();
     private final LongAdder repairs = new LongAdder();
@@ -25,6 +26,10 @@ final class ClusterCounters {
         bulkBytes.add(bytes);
     }
 
+    void refused() {
+        refused.increment();
+    }
+
     void malformed() {
         malformed.increment();
     }
@@ -37,13 +42,19 @@ final class ClusterCounters {
         repairs.increment();
     }
 
-    /** All of it at this moment. */
-    ClusterStatus.Traffic traffic() {
+    /**
+     * All of it at this moment.
+     *
+     * @param waitingBytes of frames that have come and were not handled yet
+     */
+    ClusterStatus.Traffic traffic(long waitingBytes) {
         return new ClusterStatus.Traffic(
                 bulkMessages.sum(),
                 bulkFrames.sum(),
                 bulkBytes.sum(),
                 receivedBytes.sum(),
+                waitingBytes,
+                refused.sum(),
                 malformed.sum(),
                 pulls.sum(),
                 repairs.sum());
@@ -68,6 +79,11 @@ final class ClusterCounters {
 
     long malformedFrames() {
         return malformed.sum();
+    }
+
+    /** Frames for which there was no room. */
+    long refusedFrames() {
+        return refused.sum();
     }
 
     long pulls() {

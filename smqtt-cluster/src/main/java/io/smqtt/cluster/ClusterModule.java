@@ -177,7 +177,8 @@ public final class ClusterModule implements BrokerModule {
                     new BrokerClients(core.sessions()),
                     core.observer(),
                     core.budget(),
-                    new Introduction(version(), config.bind(), config.weight()));
+                    new Introduction(version(), config.bind(), config.weight()),
+                    new FrameGate());
             core.sessions().rememberMarks();
             core.sessions().watchWills(new LocalWills(created));
             node = created;
@@ -238,7 +239,7 @@ public final class ClusterModule implements BrokerModule {
                     own,
                     config.minMembers(),
                     List.of(),
-                    new ClusterCounters().traffic(),
+                    new ClusterCounters().traffic(0),
                     ClusterStatus.Wills.NONE,
                     ClusterStatus.Retained.NONE);
         }
@@ -248,7 +249,7 @@ public final class ClusterModule implements BrokerModule {
                 view.self(),
                 config.minMembers(),
                 view.peers(),
-                running.counters().traffic(),
+                running.counters().traffic(running.waitingBytes()),
                 view.wills(),
                 view.retained());
     }
@@ -280,7 +281,13 @@ public final class ClusterModule implements BrokerModule {
         return Mono.defer(() -> {
             ClusterNode running = node;
             Mono<Void> drained = running == null ? Mono.empty() : await(running::hasNothingToSend, DRAIN);
-            return drained.then(Mono.defer(transport::stop)).then(Mono.fromRunnable(() -> {
+            Mono<Void> left = Mono.defer(() -> {
+                if (running != null) {
+                    running.leaving();
+                }
+                return transport.stop();
+            });
+            return drained.then(left).then(Mono.fromRunnable(() -> {
                 if (running != null) {
                     running.stop();
                 }

@@ -57,6 +57,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final BrokerObserver observer;
     private final QueueBudget budget;
     private final Introduction introduction;
+    private final FrameGate gate;
     private final ClusterCounters counters = new ClusterCounters();
 
     private final Queue<RouteRow> localChanges = new ConcurrentLinkedQueue<>();
@@ -97,6 +98,7 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param observer is told of messages that do not reach a peer
      * @param budget slows publishers
      * @param introduction what others are told of it
+     * @param gate bounds the frames that wait for the loop
      */
     ClusterNode(
             NodeIdentity self,
@@ -109,7 +111,9 @@ final class ClusterNode implements ClusterTransport.Handler {
             LocalClients localClients,
             BrokerObserver observer,
             QueueBudget budget,
-            Introduction introduction) {
+            Introduction introduction,
+            FrameGate gate) {
+        this.gate = gate;
         this.self = self;
         this.transport = transport;
         this.loop = loop;
@@ -159,6 +163,21 @@ final class ClusterNode implements ClusterTransport.Handler {
     /** Says and hears nothing any more. Any thread. */
     void stop() {
         stopped = true;
+        gate.close();
+    }
+
+    /** Keeps no thread of the transport waiting any more, which is about to stop. Any thread. */
+    void leaving() {
+        gate.close();
+    }
+
+    /** Frames that have come and wait for the loop, in bytes. Any thread. */
+    long waitingBytes() {
+        return gate.bytes();
+    }
+
+    FrameGate gate() {
+        return gate;
     }
 
     ClusterCounters counters() {
@@ -311,6 +330,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private void look(long now) {
         if (now - toldAtNanos >= settings.digestInterval().toNanos()) {
             toldAtNanos = now;
+            gate.keepOnly(present);
             byte[] digest = encode(own.digest());
             present.forEach(peer -> transport.send(peer, digest, false));
             Frame ofRetained = retained.digest();
@@ -386,21 +406,56 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     @Override
     public void received(Peer from, byte[] bytes) {
-        execute(() -> {
-            if (stopped) {
-                return;
-            }
+        FrameGate.Line line = gate.enter(from, bytes.length);
+        if (line == null) {
+            counters.refused();
+            return;
+        }
+        try {
+            loop.execute(new Arrival(from, bytes, line));
+        } catch (RejectedExecutionException e) {
+            gate.handled(line, bytes.length);
+            LOG.debug("the cluster's loop has ended", e);
+        }
+    }
+
+    /** A frame that waits for the loop. */
+    private final class Arrival implements Runnable {
+
+        private final Peer from;
+        private final byte[] bytes;
+        private final FrameGate.Line line;
+
+        Arrival(Peer from, byte[] bytes, FrameGate.Line line) {
+            this.from = from;
+            this.bytes = bytes;
+            this.line = line;
+        }
+
+        @Override
+        public void run() {
             try {
-                FrameCodec.Received received = FrameCodec.decode(bytes, ticker.nanoTime(), names);
-                counters.received(bytes.length);
-                accept(from, received);
-            } catch (MalformedFrameException e) {
-                counters.malformed();
-                complain("a frame from {} is thrown away: {}", from, e.getMessage());
-            } catch (RuntimeException e) {
-                failed(e);
+                handle(from, bytes);
+            } finally {
+                gate.handled(line, bytes.length);
             }
-        });
+        }
+    }
+
+    private void handle(Peer from, byte[] bytes) {
+        if (stopped) {
+            return;
+        }
+        try {
+            FrameCodec.Received received = FrameCodec.decode(bytes, ticker.nanoTime(), names);
+            counters.received(bytes.length);
+            accept(from, received);
+        } catch (MalformedFrameException e) {
+            counters.malformed();
+            complain("a frame from {} is thrown away: {}", from, e.getMessage());
+        } catch (RuntimeException e) {
+            failed(e);
+        }
     }
 
     @Override

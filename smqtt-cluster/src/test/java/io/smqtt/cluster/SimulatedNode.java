@@ -91,7 +91,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 clients,
                 this,
                 budget,
-                new Introduction("test", nodeId, 1));
+                new Introduction("test", nodeId, 1),
+                new FrameGate(Long.MAX_VALUE, Long.MAX_VALUE)); // whoever delivers is the loop itself
         node.start();
         process.start(node).block();
     }

@@ -81,6 +81,8 @@ public record ClusterStatus(
      * @param forwardedFrames frames that they were sent in
      * @param forwardedBytes what these frames held
      * @param receivedBytes all that other nodes have sent
+     * @param waitingBytes what has come of them and was not looked at yet, now; bounded
+     * @param refusedFrames frames that were thrown away because too much waited; they are said again
      * @param malformedFrames frames that were thrown away
      * @param pulls questions for missing routes
      * @param repairs tables of routes that were not what their owner said: 0 in a healthy cluster
@@ -90,6 +92,8 @@ public record ClusterStatus(
             long forwardedFrames,
             long forwardedBytes,
             long receivedBytes,
+            long waitingBytes,
+            long refusedFrames,
             long malformedFrames,
             long pulls,
             long repairs) {}

@@ -71,6 +71,8 @@ final class ClusterJson {
         number("forwarded-frames", traffic.forwardedFrames());
         number("forwarded-bytes", traffic.forwardedBytes());
         number("received-bytes", traffic.receivedBytes());
+        number("waiting-bytes", traffic.waitingBytes());
+        number("refused-frames", traffic.refusedFrames());
         number("malformed-frames", traffic.malformedFrames());
         number("pulls", traffic.pulls());
         number("repairs", traffic.repairs());

@@ -78,6 +78,16 @@ final class ClusterMeters {
                 ClusterStatus.Traffic::forwardedFrames);
         bytes("smqtt.cluster.forwarded.volume", "what these frames held", ClusterStatus.Traffic::forwardedBytes);
         bytes("smqtt.cluster.received.volume", "all that other nodes have sent", ClusterStatus.Traffic::receivedBytes);
+        Gauge.builder(
+                        "smqtt.cluster.received.waiting",
+                        () -> status.get().traffic().waitingBytes())
+                .description("what has come of other nodes and was not looked at yet; bounded")
+                .baseUnit("bytes")
+                .register(registry);
+        counter(
+                "smqtt.cluster.frames.refused",
+                "frames that were thrown away because too much waited; they are said again",
+                ClusterStatus.Traffic::refusedFrames);
         counter(
                 "smqtt.cluster.frames.malformed",
                 "frames that were thrown away because they cannot be understood",

@@ -31,7 +31,7 @@ class ClusterStatusTest {
                 List.of(
                         new PeerStatus(new Node("n2", 2, "10.0.0.2:7800", "0.1.0", 2, 100), true, 3, 400, 5, 640, 0),
                         new PeerStatus(new Node("n\"3", 3, "", "", 0, 20), false, 0, 90_000, 9, 900, 9)),
-                new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 1, 2, 0),
+                new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 777, 3, 1, 2, 0),
                 new ClusterStatus.Wills(20_000, 11, 4_711, 7),
                 new ClusterStatus.Retained(8, 2_100, 4, 3, 2, 40));
     }
@@ -48,6 +48,7 @@ class ClusterStatusTest {
                             + "\"weight\":2,\"routes\":100,\"reachable\":true,\"route-lag\":3,\"heard-ms\":400,"
                             + "\"queued-messages\":5,\"queued-bytes\":640,\"parked-messages\":0}")
                     .contains("n\\u00223")
+                    .contains("\"waiting-bytes\":777,\"refused-frames\":3,")
                     .endsWith("\"pulls\":2,\"repairs\":0},\"wills\":{\"own\":20000,\"held\":11,"
                             + "\"held-bytes\":4711,\"refused\":7},\"retained\":{\"refused\":3,\"comparing\":2,"
                             + "\"compared\":40,\"cleared\":8,\"cleared-bytes\":2100,\"forgotten\":4}}\n");
@@ -93,6 +94,8 @@ class ClusterStatusTest {
                     .isEqualTo(2_100);
             assertThat(broker.scraped("smqtt_cluster_retained_forgotten_total")).isEqualTo(4);
             assertThat(broker.scraped("smqtt_cluster_forwarded_total")).isEqualTo(1_000);
+            assertThat(broker.scraped("smqtt_cluster_received_waiting_bytes")).isEqualTo(777);
+            assertThat(broker.scraped("smqtt_cluster_frames_refused_total")).isEqualTo(3);
             assertThat(broker.scraped("smqtt_cluster_routes_repairs_total")).isZero();
         }
     }
