@@ -54,7 +54,19 @@ final class ClusterClients {
     private final Wills wills;
     private final LongSupplier routes;
     private final Map<String, SessionSender> sending = new HashMap<>();
-    private final List<SessionReceiver> receiving = new ArrayList<>();
+
+    /** The same by their number, which is this node's. */
+    private final Map<Long, SessionSender> sendingByAttempt = new HashMap<>();
+
+    /** Sessions that come or have come; those of which nothing was heard for longest come first. */
+    private final Map<Move, SessionReceiver> receiving = new LinkedHashMap<>(16, 0.75f, true);
+
+    /** The last one of each client: the only one that may still be coming. */
+    private final Map<String, SessionReceiver> receivingByClient = new HashMap<>();
+
+    /** One attempt of a node to send a session. */
+    private record Move(NodeIdentity from, long attempt) {}
+
     /** A node that has claimed a client later. */
     private record Heir(NodeIdentity node, long clock) {}
 
@@ -115,10 +127,9 @@ final class ClusterClients {
     void settled(ClientIdentity client) {
         if (claims.settled(client)) { // neither said twice nor given up
             unfinished.remove(client.clientId());
-            for (SessionReceiver receiver : receiving) {
-                if (receiver.clientId().equals(client.clientId())) {
-                    receiver.opened();
-                }
+            SessionReceiver receiver = receivingByClient.get(client.clientId());
+            if (receiver != null) {
+                receiver.opened();
             }
         }
     }
@@ -195,8 +206,10 @@ final class ClusterClients {
 
     private SessionSender sender(ClaimKey claim) {
         SessionSender[] created = new SessionSender[1];
-        SessionSender sender = new SessionSender(claim, ++attempts, marks, wire, retry, this::fence, outcome -> {
+        long attempt = ++attempts;
+        SessionSender sender = new SessionSender(claim, attempt, marks, wire, retry, this::fence, outcome -> {
             SessionSender own = created[0];
+            sendingByAttempt.remove(attempt);
             if (sending.remove(claim.clientId(), own)) {
                 unfinished.remove(claim.clientId());
                 own.askers().forEach(asker -> answer(asker, claim, outcome, 0));
@@ -207,6 +220,7 @@ final class ClusterClients {
         });
         created[0] = sender;
         sending.put(claim.clientId(), sender);
+        sendingByAttempt.put(attempt, sender);
         return sender;
     }
 
@@ -220,8 +234,8 @@ final class ClusterClients {
 
     /** Whether a session of the client is on its way here. */
     private boolean isComing(String clientId) {
-        return receiving.stream()
-                .anyMatch(receiver -> !receiver.isOver() && receiver.clientId().equals(clientId));
+        SessionReceiver receiver = receivingByClient.get(clientId);
+        return receiver != null && !receiver.isOver();
     }
 
     /** Sessions that were claimed later elsewhere go there, a few at a time. */
@@ -266,11 +280,10 @@ final class ClusterClients {
 
     private void granted(NodeIdentity from, Frame.Granted decision) {
         wire.heardClock(decision.clock());
-        for (SessionReceiver receiver : List.copyOf(receiving)) {
-            if (receiver.number() == decision.number() && !receiver.isOver()) {
-                lose(receiver, () -> granted(from, decision));
-                return;
-            }
+        SessionReceiver receiver = receivingByClient.get(decision.clientId());
+        if (receiver != null && receiver.number() == decision.number() && !receiver.isOver()) {
+            lose(receiver, () -> granted(from, decision));
+            return;
         }
         claims.granted(from.nodeId(), decision);
     }
@@ -279,30 +292,27 @@ final class ClusterClients {
         if (part.toEpoch() != wire.self().epoch()) {
             return;
         }
-        for (SessionReceiver receiver : List.copyOf(receiving)) {
-            if (!receiver.from().equals(from)) {
-                continue;
+        Move move = new Move(from, part.attempt());
+        SessionReceiver known = receiving.get(move);
+        if (known != null) {
+            String clientId = known.clientId();
+            if (known.isOver() && sending.containsKey(clientId)) {
+                return; // what leaves takes nothing more; said again
             }
-            if (receiver.attempt() == part.attempt()) {
-                String clientId = receiver.clientId();
-                if (receiver.isOver() && sending.containsKey(clientId)) {
-                    return; // what leaves takes nothing more; said again
-                }
-                if (part.kind() == Frame.PartKind.END) {
-                    unfinished.remove(clientId); // came to its end after all
-                }
-                receiver.receive(part);
-                return;
+            if (part.kind() == Frame.PartKind.END) {
+                unfinished.remove(clientId); // came to its end after all
             }
-            SessionState state = part.state();
-            if (state != null && state.clientId().equals(receiver.clientId()) && !receiver.isOver()) {
-                if (receiver.attempt() < part.attempt()) {
-                    lose(receiver); // it was given up; this one is said again
-                }
-                return;
-            }
+            known.receive(part);
+            return;
         }
         SessionState state = part.state();
+        SessionReceiver before = state == null ? null : receivingByClient.get(state.clientId());
+        if (before != null && before.from().equals(from) && !before.isOver()) {
+            if (before.attempt() < part.attempt()) {
+                lose(before); // it was given up; this one is said again
+            }
+            return;
+        }
         if (state == null || !mayCome(part.number(), state.clientId())) {
             wire.send(
                     from.nodeId(),
@@ -314,7 +324,8 @@ final class ClusterClients {
         }
         boolean replaces = from.equals(unfinished.remove(state.clientId()));
         SessionReceiver receiver = new SessionReceiver(wire, local, from, part, replaces, this::announce);
-        receiving.add(receiver);
+        receiving.put(move, receiver);
+        receivingByClient.put(state.clientId(), receiver);
         receiver.receive(part);
     }
 
@@ -357,13 +368,15 @@ final class ClusterClients {
         if (ack.ofEpoch() != wire.self().epoch()) {
             return;
         }
-        for (SessionSender sender : List.copyOf(sending.values())) {
-            ClaimKey claim = sender.claim();
-            if (claim.number() == ack.number()
-                    && claim.claimant().equals(from.nodeId())
-                    && claim.epoch() == from.epoch()) {
-                sender.acknowledged(ack);
-            }
+        SessionSender sender = sendingByAttempt.get(ack.attempt());
+        if (sender == null) {
+            return;
+        }
+        ClaimKey claim = sender.claim();
+        if (claim.number() == ack.number()
+                && claim.claimant().equals(from.nodeId())
+                && claim.epoch() == from.epoch()) {
+            sender.acknowledged(ack);
         }
     }
 
@@ -409,7 +422,7 @@ final class ClusterClients {
                 sender.giveUp();
             }
         }
-        for (SessionReceiver receiver : List.copyOf(receiving)) {
+        for (SessionReceiver receiver : List.copyOf(receiving.values())) {
             if (receiver.from().nodeId().equals(nodeId)) {
                 lose(receiver);
             }
@@ -432,12 +445,7 @@ final class ClusterClients {
         sync.tick(nowNanos);
         wills.tick(nowNanos);
         List.copyOf(sending.values()).forEach(sender -> sender.tick(nowNanos));
-        for (SessionReceiver receiver : List.copyOf(receiving)) {
-            if (!receiver.isOver() && !receiver.isLost() && nowNanos - receiver.usedAtNanos() > FORGET_NANOS) {
-                lose(receiver); // the sender has given up
-            }
-        }
-        receiving.removeIf(receiver -> receiver.isOver() && nowNanos - receiver.usedAtNanos() > FORGET_NANOS);
+        forget(nowNanos);
         bequeath();
         if (!newIds.isEmpty()) {
             List<String> ids = newIds;
@@ -449,6 +457,27 @@ final class ClusterClients {
         if (nowNanos - toldAtNanos >= SLICE_NANOS) {
             toldAtNanos = nowNanos;
             tellSlice();
+        }
+    }
+
+    /** Forgets sessions that have come long ago, and gives up those whose sender has done so. */
+    private void forget(long nowNanos) {
+        List<Map.Entry<Move, SessionReceiver>> old = new ArrayList<>();
+        for (Map.Entry<Move, SessionReceiver> next : receiving.entrySet()) {
+            if (nowNanos - next.getValue().usedAtNanos() <= FORGET_NANOS) {
+                break; // nor the others
+            }
+            old.add(next);
+        }
+        for (Map.Entry<Move, SessionReceiver> entry : old) {
+            SessionReceiver receiver = entry.getValue();
+            if (!receiver.isOver() && !receiver.isLost()) {
+                lose(receiver);
+            }
+            if (receiver.isOver()) {
+                receiving.remove(entry.getKey(), receiver);
+                receivingByClient.remove(receiver.clientId(), receiver);
+            }
         }
     }
 
