@@ -52,6 +52,9 @@ public final class ClusterModule implements BrokerModule {
     /** A node that comes back hears by then what became of its wills. */
     private static final Duration RECOVERED_WILLS = Duration.ofSeconds(20);
 
+    /** Longer than others need to notice that a node is gone. */
+    private static final Duration NAMESAKE = Duration.ofSeconds(15);
+
     private static final Duration DRAIN = Duration.ofSeconds(2);
     private static final long POLL_MILLIS = 20;
     private static final String SYSTEM_TOPICS = "$SYS/";
@@ -178,7 +181,8 @@ public final class ClusterModule implements BrokerModule {
                     core.observer(),
                     core.budget(),
                     new Introduction(version(), config.bind(), config.weight()),
-                    new FrameGate());
+                    new FrameGate(),
+                    this::superseded);
             core.sessions().rememberMarks();
             core.sessions().watchWills(new LocalWills(created));
             node = created;
@@ -187,10 +191,59 @@ public final class ClusterModule implements BrokerModule {
             created.start();
             return transport
                     .start(created)
-                    .then(Mono.defer(() -> await(created::knowsAllRoutes, FIRST_ROUTES)))
-                    .doOnSuccess(done -> state = ClusterStatus.State.JOINED)
+                    .then(Mono.defer(() -> await(() -> created.knowsAllRoutes() || namesake(created) != null, FIRST_ROUTES)))
+                    .then(alone(created))
                     .doOnSuccess(done -> created.execute(() -> report(created)));
         });
+    }
+
+    private static @Nullable String namesake(ClusterNode created) {
+        String ahead = created.namesakes().ahead();
+        return ahead != null ? ahead : created.namesakes().told(created.nanoTime());
+    }
+
+    /** Completes when no other process has this node-id; fails if one has. */
+    private Mono<Void> alone(ClusterNode created) {
+        return Mono.create(sink -> {
+            AtomicBoolean over = new AtomicBoolean();
+            sink.onDispose(() -> over.set(true));
+            try {
+                loop.execute(() -> alone(created, sink, over, NAMESAKE.toMillis() / POLL_MILLIS));
+            } catch (RejectedExecutionException e) {
+                sink.success(); // nobody waits for it any more
+            }
+        });
+    }
+
+    /** One that is only said to be there may have died a moment ago, or be this node's last run on another machine. */
+    private void alone(ClusterNode created, MonoSink<Void> sink, AtomicBoolean over, long looks) {
+        String namesake = namesake(created);
+        if (namesake == null) {
+            created.joined();
+            state = ClusterStatus.State.JOINED;
+            sink.success();
+        } else if (created.namesakes().ahead() != null || looks <= 0) {
+            sink.error(new ConfigurationException(
+                    "cluster.node-id: " + nodeId + " is the node at " + namesake
+                            + ", which is there: each node needs a node-id of its own"));
+        } else if (!over.get() && !loop.isShuttingDown()) {
+            loop.schedule(() -> alone(created, sink, over, looks - 1), POLL_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Two of this node-id have met that did not know of each other: the later one leaves the others. */
+    private void superseded(String address) {
+        ClusterNode running = node;
+        LOG.error(
+                "cluster.node-id: {} is the node at {}, too, which was started before: this one leaves the cluster; stop it"
+                        + " and give it a node-id of its own",
+                nodeId,
+                address);
+        state = ClusterStatus.State.LEAVING;
+        if (running != null) {
+            running.leaving();
+        }
+        transport.stop().subscribe(done -> {}, failure -> LOG.warn("the cluster was not left", failure));
     }
 
     private void report(ClusterNode joined) {

@@ -24,6 +24,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,6 +43,9 @@ final class ClusterNode implements ClusterTransport.Handler {
     private static final int MAXIMUM_MEMBERS = 1_000;
     private static final int NAMES = 2_048;
     private static final int TICKS_PER_DIGEST = 10;
+
+    /** Digests of this node that may be lost or late before the others' answer to them is no longer true. */
+    private static final int DIGESTS_REMEMBERED = 3;
 
     /** Digests that a node has left out when it is taken for gone: longer than the transport needs, shorter than a claim waits. */
     private static final int SILENT_TICKS = 15 * TICKS_PER_DIGEST;
@@ -71,6 +75,8 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final RetainedReplica retained;
     private final ClusterClients clients;
     private final Wire wire = new Wire();
+    private final Namesakes namesakes;
+    private final Consumer<String> superseded;
     private final List<Asked> asked = new ArrayList<>();
     private final NameCache names = new NameCache(NAMES);
     private final LongSupplier wallClockMillis;
@@ -99,6 +105,8 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param budget slows publishers
      * @param introduction what others are told of it
      * @param gate bounds the frames that wait for the loop
+     * @param superseded is told, on the loop, after {@link #joined}, where another process with this node-id is that was here
+     *     before
      */
     ClusterNode(
             NodeIdentity self,
@@ -112,7 +120,11 @@ final class ClusterNode implements ClusterTransport.Handler {
             BrokerObserver observer,
             QueueBudget budget,
             Introduction introduction,
-            FrameGate gate) {
+            FrameGate gate,
+            Consumer<String> superseded) {
+        this.superseded = superseded;
+        this.namesakes = new Namesakes(
+                introduction.address(), settings.digestInterval().toNanos() * DIGESTS_REMEMBERED);
         this.gate = gate;
         this.self = self;
         this.transport = transport;
@@ -393,6 +405,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     public void down(Peer peer) {
         execute(() -> {
             present.remove(peer);
+            namesakes.gone(peer);
             retained.gone(peer);
             routes.gone(peer);
             for (Member member : members.values()) {
@@ -481,15 +494,24 @@ final class ClusterNode implements ClusterTransport.Handler {
             becomeNewerThan(stale.knownEpoch());
             return;
         }
+        Frame frame = received.frame();
         if (sender.nodeId().equals(self.nodeId())) {
-            complain("{} has the node-id of this node: {}", from, self.nodeId());
+            if (present.contains(from)) {
+                met(from, sender.epoch(), frame);
+            }
             return;
         }
-        Member member = memberOf(sender, from);
+        if (frame instanceof Frame.Taken taken) {
+            if (present.contains(from)) {
+                namesakes.told(from, taken, ticker.nanoTime());
+                complain("another process is this node, says {}: that at {}", sender, taken.address());
+            }
+            return;
+        }
+        Member member = memberOf(sender, from, frame);
         if (member == null) {
             return;
         }
-        Frame frame = received.frame();
         member.heard(
                 frame instanceof Frame.Hello hello ? hello : null,
                 frame instanceof Frame.Digest digest ? digest.sequence() : Frame.NOTHING,
@@ -498,6 +520,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             arrived(member); // it was silent
         }
         if (frame instanceof Frame.Hello hello) {
+            namesakes.heardBy(from);
             if (hello.minVersion() > Frame.VERSION) {
                 complain("{} speaks a newer language only: {}", from, hello.software());
             } else if (hello.reply()) {
@@ -538,6 +561,44 @@ final class ClusterNode implements ClusterTransport.Handler {
         } else if (frame != null) {
             retained.accept(from, frame);
         }
+    }
+
+    /** Another process has the node-id of this one: one of the two must go. */
+    private void met(Peer from, long epoch, @Nullable Frame frame) {
+        Frame.Hello hello = frame instanceof Frame.Hello introduced ? introduced : null;
+        if (hello != null && hello.reply()) {
+            transport.send(from, encode(hello(false)), false);
+        }
+        boolean first = namesakes.ahead() == null;
+        switch (namesakes.met(from, epoch, hello, self.epoch())) {
+            case ASK -> transport.send(from, encode(hello(true)), false);
+            case STAY -> complain(
+                    "another process has the node-id of this node, {}, and is refused: {}",
+                    self.nodeId(),
+                    hello == null ? from : hello.address());
+            case GIVE_WAY -> {
+                String ahead = namesakes.ahead();
+                if (first && namesakes.hasJoined() && ahead != null) {
+                    superseded.accept(ahead);
+                }
+            }
+        }
+    }
+
+    /** Clients may come from now on; who comes later with the same node-id gives way. On the cluster's loop. */
+    void joined() {
+        namesakes.joined();
+        byte[] hello = encode(hello(false));
+        present.forEach(peer -> transport.send(peer, hello, false));
+    }
+
+    long nanoTime() {
+        return ticker.nanoTime();
+    }
+
+    /** Who else says that it is this node. On the cluster's loop. */
+    Namesakes namesakes() {
+        return namesakes;
     }
 
     private void sync(Member member, Frame.Sync sync) {
@@ -661,7 +722,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     /** The member that a frame comes from; null if it is not to be listened to. */
-    private @Nullable Member memberOf(NodeIdentity sender, Peer from) {
+    private @Nullable Member memberOf(NodeIdentity sender, Peer from, @Nullable Frame frame) {
         Member member = members.get(sender.nodeId());
         if (member == null) {
             if (!present.contains(from)) {
@@ -679,19 +740,25 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
             member = join(sender.nodeId());
         }
-        if (sender.epoch() < member.epoch()) {
-            Peer known = member.peer();
-            if (known != null && !from.equals(known)) {
-                if (present.contains(known)) {
-                    complain("{} has the node-id of {}, or is an earlier run of it", from, known);
-                } else {
-                    transport.send(from, encode(new Frame.Stale(member.epoch())), false);
-                }
+        Peer before = member.peer();
+        boolean moved = !from.equals(before);
+        if (moved
+                && before != null
+                && present.contains(before)
+                && member.isReachable()
+                && !member.isReplacedBy(frame)) {
+            complain("{} is another process than that at {}, which is there: refused", sender, member.address());
+            if (frame instanceof Frame.Hello || frame instanceof Frame.Digest) {
+                transport.send(from, encode(new Frame.Taken(member.epoch(), member.address())), false);
             }
             return null;
         }
-        Peer before = member.peer();
-        boolean moved = !from.equals(before);
+        if (sender.epoch() < member.epoch()) {
+            if (before != null && moved) {
+                transport.send(from, encode(new Frame.Stale(member.epoch())), false);
+            }
+            return null;
+        }
         if (moved && before != null && present.contains(before) && !present.contains(from)) {
             complain("{} says what {} says, which is there", from, before);
             return null;
@@ -705,6 +772,9 @@ final class ClusterNode implements ClusterTransport.Handler {
                 arrived(member);
             } else {
                 member.gone(ticker.nanoTime());
+            }
+            if (!(frame instanceof Frame.Hello)) {
+                transport.send(from, encode(hello(true)), false); // it was refused when it introduced itself
             }
         }
         return member;
@@ -802,7 +872,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     private Frame hello(boolean reply) {
-        return introduction.hello(reply);
+        return introduction.hello(reply, namesakes.hasJoined());
     }
 
     private boolean sendBulk(Member member, Frame.OutboundBatch batch) {
@@ -861,6 +931,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     /** Tells whether the routes of all nodes that can be reached are here. On the cluster's loop. */
     boolean knowsAllRoutes() {
         Set<Peer> unknown = new HashSet<>(present);
+        unknown.removeIf(namesakes::contains);
         for (Member member : members.values()) {
             Peer peer = member.peer();
             if (peer != null && member.routes().sequenceOf(member.epoch()) != Frame.NOTHING) {

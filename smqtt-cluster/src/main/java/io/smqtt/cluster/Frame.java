@@ -12,6 +12,9 @@ sealed interface Frame {
     /** The version of the frames that this build writes. */
     int VERSION = 1;
 
+    /** A feature: the node has joined, and clients use it. */
+    long JOINED = 1;
+
     /** No sequence is known: everything is asked for. */
     long NOTHING = -1;
 
@@ -20,7 +23,7 @@ sealed interface Frame {
      *
      * @param minVersion the oldest version of frames that the node reads
      * @param maxVersion the newest one
-     * @param features reserved: bits for abilities that not every node has
+     * @param features {@link #JOINED}; the other bits are reserved
      * @param software the program's version, for people
      * @param reply whether an answer is wanted
      * @param weight how many clients the node is to get in proportion to others
@@ -84,6 +87,14 @@ sealed interface Frame {
      * @param knownEpoch the newest one
      */
     record Stale(long knownEpoch) implements Frame {}
+
+    /**
+     * Tells a node that another process with its node-id is there, and that it is not listened to while this is so.
+     *
+     * @param epoch the run of that process
+     * @param address where that one is reached, for people
+     */
+    record Taken(long epoch, String address) implements Frame {}
 
     /**
      * Messages of the sender's publishers for subscribers of the receiver.

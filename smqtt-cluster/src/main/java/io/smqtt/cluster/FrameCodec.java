@@ -23,6 +23,7 @@ final class FrameCodec {
     private static final int SNAPSHOT = 5;
     private static final int STALE = 6;
     private static final int MORE = 7;
+    private static final int TAKEN = 8;
     private static final int PUBLISH_BATCH = 16;
     private static final int PUBLISH_ACK = 17;
 
@@ -92,6 +93,8 @@ final class FrameCodec {
             return STALE;
         } else if (frame instanceof Frame.More) {
             return MORE;
+        } else if (frame instanceof Frame.Taken) {
+            return TAKEN;
         } else if (frame instanceof Frame.PublishBatch || frame instanceof Frame.OutboundBatch) {
             return PUBLISH_BATCH;
         } else if (frame instanceof Frame.RetainedUpdate) {
@@ -130,6 +133,8 @@ final class FrameCodec {
             rows(target, snapshot.rows());
         } else if (frame instanceof Frame.Stale stale) {
             target.i64(stale.knownEpoch());
+        } else if (frame instanceof Frame.Taken taken) {
+            target.i64(taken.epoch()).text(taken.address());
         } else if (frame instanceof Frame.More more) {
             target.i64(more.ofEpoch()).i64(more.haveSequence());
             target.number(more.number()).number(more.part()).u8(more.again() ? 1 : 0);
@@ -306,6 +311,7 @@ final class FrameCodec {
             case PULL -> new Frame.Pull(source.i64(), source.i64());
             case SNAPSHOT -> snapshot(source);
             case STALE -> new Frame.Stale(source.i64());
+            case TAKEN -> new Frame.Taken(source.i64(), source.text());
             case MORE ->
                 new Frame.More(
                         source.i64(),

@@ -12,8 +12,9 @@ import io.smqtt.spi.ClusterStatus;
  */
 record Introduction(String software, String address, int weight) {
 
-    Frame hello(boolean reply) {
-        return new Frame.Hello(Frame.VERSION, Frame.VERSION, 0, software, reply, weight, address);
+    Frame hello(boolean reply, boolean joined) {
+        return new Frame.Hello(
+                Frame.VERSION, Frame.VERSION, joined ? Frame.JOINED : 0, software, reply, weight, address);
     }
 
     ClusterStatus.Node of(NodeIdentity self, int routes) {

@@ -67,6 +67,20 @@ final class Member {
         return reachable;
     }
 
+    /** Where it says that it is reached; empty if it has not said so. */
+    String address() {
+        Frame.Hello hello = introduction;
+        return hello == null ? "" : hello.address();
+    }
+
+    /** Whether a process that introduces itself listens where this one did: then this one does not run any more. */
+    boolean isReplacedBy(@Nullable Frame frame) {
+        Frame.Hello known = introduction;
+        return known != null
+                && frame instanceof Frame.Hello hello
+                && hello.address().equals(known.address());
+    }
+
     /** Something came of it. */
     void heard(Frame.@Nullable Hello hello, long told, long nowNanos) {
         heardAtNanos = nowNanos;
@@ -118,6 +132,9 @@ final class Member {
     void runs(long newest, Peer at) {
         if (epoch != newest) {
             toldSequence = Frame.NOTHING;
+        }
+        if (!at.equals(peer)) {
+            introduction = null;
         }
         epoch = newest;
         peer = at;

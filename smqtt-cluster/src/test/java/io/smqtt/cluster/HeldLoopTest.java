@@ -142,7 +142,8 @@ class HeldLoopTest {
                 BrokerObserver.NONE,
                 new QueueBudget(Long.MAX_VALUE),
                 new Introduction("test", "held", 1),
-                new FrameGate(PEER_BYTES, 8 * PEER_BYTES));
+                new FrameGate(PEER_BYTES, 8 * PEER_BYTES),
+                address -> {});
         node.start();
         transport.start(node).block(PATIENCE);
         transports.add(transport);

@@ -3,8 +3,10 @@ package io.smqtt.cluster;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.smqtt.spi.ClusterTransport;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
@@ -17,6 +19,7 @@ final class LoopbackHub {
     private final ExecutorService thread = Executors.newSingleThreadExecutor(new DefaultThreadFactory("hub", true));
     private final List<End> ends = new CopyOnWriteArrayList<>();
     private final Set<Set<String>> cuts = new HashSet<>();
+    private final Map<String, End> ended = new HashMap<>();
 
     ClusterTransport transport(String name) {
         return new End(name);
@@ -30,6 +33,24 @@ final class LoopbackHub {
     /** Two nodes reach each other again. */
     void heal(String one, String other) {
         change(one, other, false);
+    }
+
+    /** Two nodes do not reach each other, and never did. */
+    void neverMeet(String one, String other) {
+        thread.execute(() -> cuts.add(Set.of(one, other)));
+    }
+
+    /** A node ends, which nobody notices yet. */
+    void crash(String name) {
+        thread.execute(() -> {
+            ended.put(name, end(name));
+            ends.remove(end(name));
+        });
+    }
+
+    /** The others notice that. */
+    void noticed(String name) {
+        thread.execute(() -> ends.forEach(end -> end.handler.down(ended.get(name))));
     }
 
     private void change(String one, String other, boolean cut) {
@@ -66,8 +87,10 @@ final class LoopbackHub {
             return Mono.create(sink -> thread.execute(() -> {
                 handler = first;
                 for (End other : ends) {
-                    other.handler.up(this);
-                    handler.up(other);
+                    if (!cuts.contains(Set.of(name, other.name))) {
+                        other.handler.up(this);
+                        handler.up(other);
+                    }
                 }
                 ends.add(this);
                 sink.success();

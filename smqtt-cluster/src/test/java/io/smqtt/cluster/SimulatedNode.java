@@ -92,7 +92,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 this,
                 budget,
                 new Introduction("test", nodeId, 1),
-                new FrameGate(Long.MAX_VALUE, Long.MAX_VALUE)); // whoever delivers is the loop itself
+                new FrameGate(Long.MAX_VALUE, Long.MAX_VALUE), // whoever delivers is the loop itself
+                address -> {});
         node.start();
         process.start(node).block();
     }

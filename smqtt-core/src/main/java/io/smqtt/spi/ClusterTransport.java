@@ -76,7 +76,9 @@ public interface ClusterTransport {
         void down(Peer peer);
 
         /**
-         * A frame arrived. It may come before {@link #up} was told.
+         * A frame arrived. It may come before {@link #up} was told. Blocks while the receiver has too much of this peer that it
+         * has not looked at, so that the transport can slow the peer; not to be called on a thread that the receiver needs to
+         * go on, such as one on which it sends.
          *
          * @param from who sent it
          * @param frame the bytes, the receiver's from now on

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.PropertyId;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.LoopbackPorts;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
@@ -83,6 +84,54 @@ class ClusterIT {
             publisher.publish("a/two", "2", 2);
             subscriber.expectPublish("a/two", "2");
         }
+    }
+
+    @Test
+    void aSecondProcessWithTheNameOfANodeIsRefusedAndTheNodeGoesOn() {
+        try (RawClient subscriber = client(0, "subscriber");
+                RawClient publisher = client(1, "publisher")) {
+            subscriber.subscribe("named/#", 1);
+            publishUntilMatched(publisher, "named/before");
+            drain(subscriber, "named/before");
+
+            try (CapturedProcess second = nodes.namesake(0, LoopbackPorts.ofNode())) {
+                assertThat(second.awaitExit(PATIENCE)).isEqualTo(3);
+                assertThat(second.report())
+                        .contains("cluster.node-id: n0")
+                        .contains("127.0.0.1:" + nodes.port(0));
+            }
+
+            publisher.publish("named/after", "hello", 1);
+            subscriber.expectPublish("named/after", "hello");
+        }
+    }
+
+    @Test
+    void aNameIsFreeAgainWhenTheOthersHaveNoticedThatItsNodeIsFrozen() throws Exception {
+        signal("STOP", 0);
+        try (CapturedProcess second = nodes.namesake(0, LoopbackPorts.ofNode())) {
+            second.awaitLine("saying that it started", line -> line.contains("smqtt started in"), PATIENCE);
+            await().atMost(PATIENCE).until(() -> nodes.view(1).peer("n0").reachable());
+            signal("CONT", 0);
+
+            // one of the two stays, the one that was there first
+            second.awaitLine("giving way", line -> line.contains("this one leaves the cluster"), PATIENCE);
+            try (RawClient subscriber = client(0, "subscriber");
+                    RawClient publisher = client(1, "publisher")) {
+                await().atMost(PATIENCE).until(() -> nodes.view(1).peer("n0").reachable());
+                subscriber.subscribe("thawed/#", 1);
+                publishUntilMatched(publisher, "thawed/after");
+                drain(subscriber, "thawed/after");
+            }
+        } finally {
+            signal("CONT", 0);
+        }
+    }
+
+    private void signal(String name, int node) throws IOException, InterruptedException {
+        long pid = nodes.broker(node).handle().pid();
+        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor())
+                .isZero();
     }
 
     @Test

@@ -55,6 +55,19 @@ final class LoopbackCluster implements AutoCloseable {
     }
 
     private BrokerProcess process(int node) {
+        Path home = directory.resolve("n" + node);
+        return BrokerProcess.start(home, List.of(), configuration(home, node, ports.get(node)));
+    }
+
+    /** Starts another process with the name of a node, at another port; it need not start. */
+    CapturedProcess namesake(int node, int port) {
+        Path home = directory.resolve("namesake-" + port);
+        String file = configuration(home, node, port).toString();
+        return BrokerProcess.run(
+                home, "start", "--config", file, "--data", home.resolve("data").toString());
+    }
+
+    private Path configuration(Path home, int node, int port) {
         String seeds = String.join(
                 ", ", ports.stream().map(port -> "'127.0.0.1:" + port + "'").toList());
         String yaml = """
@@ -78,11 +91,10 @@ final class LoopbackCluster implements AutoCloseable {
                   bind: '127.0.0.1:%d'
                   seeds: [%s]
                   secret: not-a-secret-at-all
-                """.formatted(node, ports.get(node), seeds);
+                """.formatted(node, port, seeds);
         try {
-            Path home = Files.createDirectories(directory.resolve("n" + node));
-            Path file = Files.writeString(home.resolve("smqtt.yaml"), yaml);
-            return BrokerProcess.start(home, List.of(), file);
+            Files.createDirectories(home);
+            return Files.writeString(home.resolve("smqtt.yaml"), yaml);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
