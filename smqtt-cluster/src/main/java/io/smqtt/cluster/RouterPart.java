@@ -32,7 +32,10 @@ import org.slf4j.LoggerFactory;
 final class RouterPart implements LocalPart {
 
     private static final Logger LOG = LoggerFactory.getLogger(RouterPart.class);
-    private static final int MAXIMUM_SEATS = 64;
+
+    /** In one group of one node: what is passed over for each message while that node is away, and what a wrong number costs. */
+    private static final int MAXIMUM_SEATS = 1_024;
+
 
     private final Router router;
     private final RetainedKeeper retained;

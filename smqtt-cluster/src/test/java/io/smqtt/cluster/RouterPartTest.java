@@ -11,10 +11,13 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
+import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.SubscriptionIndex;
+import io.smqtt.session.QueueBudget;
 import io.smqtt.session.RetainedKeeper;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -37,6 +40,41 @@ class RouterPartTest {
             open--;
             failed |= !success;
         }
+    }
+
+    @Test
+    void aNodeHasAsManySeatsInAGroupAsMembers() {
+        EventExecutor loop = new DefaultEventExecutor();
+        SubscriptionIndex index = new SubscriptionIndex(SharedStrategy.ROUND_ROBIN);
+        Router router = new Router(List.of(loop), index, new RetainedMessages(1, 1), BrokerObserver.NONE);
+        RouterPart part = new RouterPart(router, new RetainedKeeper(router, null), true);
+        LocalPart.RemoteRoutes routes = part.join("a", outbox());
+
+        routes.changed(new RouteRow("$share/g/t", 1_000));
+        assertThat(seats(index)).isEqualTo(1_000);
+        routes.changed(new RouteRow("$share/g/t", 3));
+        assertThat(seats(index)).isEqualTo(3);
+        routes.changed(new RouteRow("$share/g/t", Integer.MAX_VALUE));
+        assertThat(seats(index)).isEqualTo(1_024);
+        routes.changed(new RouteRow("$share/g/t", 0));
+        assertThat(seats(index)).isZero();
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+    }
+
+    private static PeerOutbox outbox() {
+        return new PeerOutbox(
+                Runnable::run,
+                ClusterSettings.defaults(),
+                BrokerObserver.NONE,
+                new QueueBudget(Long.MAX_VALUE),
+                () -> 1,
+                batch -> true,
+                (message, group) -> {});
+    }
+
+    private static int seats(SubscriptionIndex index) {
+        SharedGroup group = index.group("g", TopicFilter.of("t"));
+        return group == null ? 0 : group.size();
     }
 
     private static RouterPart withEndedLoops() throws InterruptedException {
