@@ -373,9 +373,7 @@ final class ClusterClients {
             return;
         }
         ClaimKey claim = sender.claim();
-        if (claim.number() == ack.number()
-                && claim.claimant().equals(from.nodeId())
-                && claim.epoch() == from.epoch()) {
+        if (claim.number() == ack.number() && claim.claimant().equals(from.nodeId()) && claim.epoch() == from.epoch()) {
             sender.acknowledged(ack);
         }
     }

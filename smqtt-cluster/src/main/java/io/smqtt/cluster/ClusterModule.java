@@ -191,7 +191,8 @@ public final class ClusterModule implements BrokerModule {
             created.start();
             return transport
                     .start(created)
-                    .then(Mono.defer(() -> await(() -> created.knowsAllRoutes() || namesake(created) != null, FIRST_ROUTES)))
+                    .then(Mono.defer(
+                            () -> await(() -> created.knowsAllRoutes() || namesake(created) != null, FIRST_ROUTES)))
                     .then(alone(created))
                     .doOnSuccess(done -> created.execute(() -> report(created)));
         });
@@ -223,9 +224,8 @@ public final class ClusterModule implements BrokerModule {
             state = ClusterStatus.State.JOINED;
             sink.success();
         } else if (created.namesakes().ahead() != null || looks <= 0) {
-            sink.error(new ConfigurationException(
-                    "cluster.node-id: " + nodeId + " is the node at " + namesake
-                            + ", which is there: each node needs a node-id of its own"));
+            sink.error(new ConfigurationException("cluster.node-id: " + nodeId + " is the node at " + namesake
+                    + ", which is there: each node needs a node-id of its own"));
         } else if (!over.get() && !loop.isShuttingDown()) {
             loop.schedule(() -> alone(created, sink, over, looks - 1), POLL_MILLIS, TimeUnit.MILLISECONDS);
         }

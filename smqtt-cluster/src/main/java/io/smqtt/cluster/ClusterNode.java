@@ -123,8 +123,8 @@ final class ClusterNode implements ClusterTransport.Handler {
             FrameGate gate,
             Consumer<String> superseded) {
         this.superseded = superseded;
-        this.namesakes = new Namesakes(
-                introduction.address(), settings.digestInterval().toNanos() * DIGESTS_REMEMBERED);
+        this.namesakes =
+                new Namesakes(introduction.address(), settings.digestInterval().toNanos() * DIGESTS_REMEMBERED);
         this.gate = gate;
         this.self = self;
         this.transport = transport;
@@ -572,10 +572,11 @@ final class ClusterNode implements ClusterTransport.Handler {
         boolean first = namesakes.ahead() == null;
         switch (namesakes.met(from, epoch, hello, self.epoch())) {
             case ASK -> transport.send(from, encode(hello(true)), false);
-            case STAY -> complain(
-                    "another process has the node-id of this node, {}, and is refused: {}",
-                    self.nodeId(),
-                    hello == null ? from : hello.address());
+            case STAY ->
+                complain(
+                        "another process has the node-id of this node, {}, and is refused: {}",
+                        self.nodeId(),
+                        hello == null ? from : hello.address());
             case GIVE_WAY -> {
                 String ahead = namesakes.ahead();
                 if (first && namesakes.hasJoined() && ahead != null) {

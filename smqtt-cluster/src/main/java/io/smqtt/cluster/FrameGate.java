@@ -121,7 +121,9 @@ final class FrameGate {
         long mine = line.bytes.addAndGet(-cost);
         long total = all.addAndGet(-cost);
         if (waiting > 0
-                && (falls(mine, cost, peerBytes / 2) || falls(mine, cost, FREE_BYTES) || falls(total, cost, allBytes / 2))) {
+                && (falls(mine, cost, peerBytes / 2)
+                        || falls(mine, cost, FREE_BYTES)
+                        || falls(total, cost, allBytes / 2))) {
             synchronized (change) {
                 change.notifyAll();
             }
@@ -134,7 +136,9 @@ final class FrameGate {
 
     /** Forgets peers that are not there and of which nothing is here. */
     void keepOnly(Set<Peer> present) {
-        lines.entrySet().removeIf(line -> !present.contains(line.getKey()) && line.getValue().bytes.get() == 0);
+        lines.entrySet()
+                .removeIf(line -> !present.contains(line.getKey())
+                        && line.getValue().bytes.get() == 0);
     }
 
     /** Nobody waits any more: what there is no room for is thrown away. */

@@ -36,7 +36,6 @@ final class RouterPart implements LocalPart {
     /** In one group of one node: what is passed over for each message while that node is away, and what a wrong number costs. */
     private static final int MAXIMUM_SEATS = 1_024;
 
-
     private final Router router;
     private final RetainedKeeper retained;
     private final boolean awaits;

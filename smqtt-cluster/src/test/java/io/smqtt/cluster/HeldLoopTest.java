@@ -119,7 +119,9 @@ class HeldLoopTest {
 
     private static LocalClients nobody() {
         return (LocalClients) Proxy.newProxyInstance(
-                LocalClients.class.getClassLoader(), new Class<?>[] {LocalClients.class}, (proxy, method, arguments) -> {
+                LocalClients.class.getClassLoader(),
+                new Class<?>[] {LocalClients.class},
+                (proxy, method, arguments) -> {
                     if (method.getName().equals("clientIds")) {
                         return Collections.emptyIterator();
                     }

@@ -57,8 +57,8 @@ class NamesakeTest {
         }
 
         Process started() {
-            brokers.add(start().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS)
-                    .join());
+            brokers.add(
+                    start().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
             return this;
         }
 
@@ -137,7 +137,8 @@ class NamesakeTest {
         List<Process> both =
                 List.of(new Process("left", "n1", "127.0.0.1:1"), new Process("right", "n1", "127.0.0.1:3"));
 
-        List<CompletableFuture<Broker>> starts = both.stream().map(Process::start).toList();
+        List<CompletableFuture<Broker>> starts =
+                both.stream().map(Process::start).toList();
 
         List<Throwable> failures = Stream.of(starts.get(0), starts.get(1))
                 .map(start -> start.handle((broker, failure) -> {

@@ -96,9 +96,7 @@ class ClusterIT {
 
             try (CapturedProcess second = nodes.namesake(0, LoopbackPorts.ofNode())) {
                 assertThat(second.awaitExit(PATIENCE)).isEqualTo(3);
-                assertThat(second.report())
-                        .contains("cluster.node-id: n0")
-                        .contains("127.0.0.1:" + nodes.port(0));
+                assertThat(second.report()).contains("cluster.node-id: n0").contains("127.0.0.1:" + nodes.port(0));
             }
 
             publisher.publish("named/after", "hello", 1);
@@ -130,7 +128,9 @@ class ClusterIT {
 
     private void signal(String name, int node) throws IOException, InterruptedException {
         long pid = nodes.broker(node).handle().pid();
-        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor())
+        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+                        .start()
+                        .waitFor())
                 .isZero();
     }
 
