@@ -69,7 +69,7 @@ final class LoopbackCluster implements AutoCloseable {
 
     private Path configuration(Path home, int node, int port) {
         String seeds = String.join(
-                ", ", ports.stream().map(port -> "'127.0.0.1:" + port + "'").toList());
+                ", ", ports.stream().map(seed -> "'127.0.0.1:" + seed + "'").toList());
         String yaml = """
                 management:
                   port: 0
