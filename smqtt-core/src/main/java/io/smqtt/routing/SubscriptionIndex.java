@@ -8,6 +8,8 @@ import io.smqtt.topic.TopicName;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,8 @@ public final class SubscriptionIndex {
     private final LevelTable exact = new LevelTable(0, true);
     private volatile long version;
     private volatile int size;
+    private volatile int localSize;
+    private volatile int localGroups;
 
     /** Told of changes under the lock; null until somebody asks. */
     private @Nullable SubscriptionObserver observer;
@@ -42,6 +46,9 @@ public final class SubscriptionIndex {
     private TrieNode[] path = new TrieNode[16];
     private int pathLength;
     private int nodeCount;
+
+    /** Members of this node by their group and filter. */
+    private final Map<String, Integer> localMembers = new HashMap<>();
 
     /**
      * Creates an empty index.
@@ -64,6 +71,7 @@ public final class SubscriptionIndex {
                     subscription.filter().hasWildcard() ? addToTrie(subscription) : addExact(subscription);
             if (replaced == null) {
                 size = size + 1;
+                countLocal(subscription.subscriber(), subscription.filter(), subscription.shareName(), 1);
                 if (observer != null) {
                     observer.added(subscription);
                 }
@@ -88,12 +96,28 @@ public final class SubscriptionIndex {
                     : removeExact(subscriber, filter.value(), shareName);
             if (removed) {
                 size = size - 1;
+                countLocal(subscriber, filter, shareName, -1);
                 version = version + 1;
                 if (observer != null) {
                     observer.removed(subscriber, filter, shareName);
                 }
             }
             return removed;
+        }
+    }
+
+    /** Under the lock. */
+    private void countLocal(Subscriber subscriber, TopicFilter filter, @Nullable String shareName, int change) {
+        if (!subscriber.isLocal()) {
+            return;
+        }
+        localSize = localSize + change;
+        if (shareName != null) {
+            localMembers.merge(
+                    shareName + TopicLevels.SEPARATOR + filter.value(),
+                    change,
+                    (before, more) -> before + more == 0 ? null : before + more);
+            localGroups = localMembers.size();
         }
     }
 
@@ -177,12 +201,31 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * The number of subscriptions, shared ones included. Any thread.
+     * The number of subscriptions, shared ones and those of other nodes included. Any thread.
      *
      * @return subscriptions
      */
     public int size() {
         return size;
+    }
+
+    /**
+     * The number of subscriptions of this node's own subscribers, shared ones included. Any thread; costs nothing.
+     *
+     * @return subscriptions, without the routes of other nodes
+     */
+    public int localSize() {
+        return localSize;
+    }
+
+    /**
+     * The number of shared groups that have a member on this node: different filters with a share name. Any thread; costs
+     * nothing.
+     *
+     * @return groups, without those that only other nodes have members of
+     */
+    public int localGroups() {
+        return localGroups;
     }
 
     /**

@@ -296,7 +296,7 @@ class ClusterIT {
     void theCommandShowsTheNodes() {
         try (RawClient subscriber = client(0, "subscriber")) {
             for (int i = 0; i < 5; i++) {
-                subscriber.subscribe("shown/" + i, 0);
+                subscriber.subscribe(i == 0 ? "$share/group/shown/0" : "shown/" + i, 0);
             }
             await().atMost(PATIENCE).untilAsserted(() -> {
                 List<String> lines = cluster(1);
@@ -312,6 +312,12 @@ class ClusterIT {
                         .anySatisfy(
                                 line -> assertThat(line).matches("routes: \\d+ pulls, 0 repairs; malformed frames: 0"));
             });
+            assertThat(nodes.metric(0, "smqtt_subscriptions_active")).isEqualTo(5);
+            assertThat(nodes.metric(0, "smqtt_subscriptions_groups")).isEqualTo(1);
+            assertThat(nodes.metric(1, "smqtt_subscriptions_active"))
+                    .as("another node's routes are not counted")
+                    .isZero();
+            assertThat(nodes.metric(1, "smqtt_subscriptions_groups")).isZero();
         }
         nodes.broker(2).kill9();
         await().atMost(PATIENCE)

@@ -127,6 +127,16 @@ final class LoopbackCluster implements AutoCloseable {
         return sessions(get(node, "/metrics", "text/plain"));
     }
 
+    /** What a node says of a meter without tags. */
+    double metric(int node, String name) {
+        return get(node, "/metrics", "text/plain")
+                .lines()
+                .filter(line -> line.startsWith(name + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** The number of sessions that metrics tell of. */
     static int sessions(String metrics) {
         Matcher matcher = SESSIONS.matcher(metrics);

@@ -83,7 +83,7 @@ public final class ApplicationMeters implements BrokerModule {
     }
 
     private void begin(Core core) {
-        SessionTotals totals = new SessionTotals(core.router(), core.sessions(), core.ticker());
+        SessionTotals totals = new SessionTotals(core.sessions(), core.ticker());
         long waiting = 0;
         for (Session session : core.sessions().all()) {
             waiting += session.queuedCount();

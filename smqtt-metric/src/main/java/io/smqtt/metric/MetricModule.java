@@ -159,7 +159,7 @@ public final class MetricModule implements BrokerModule {
         pushed.start();
         token.prepare(); // here the data directory is there, and nobody else's
         Router router = core.router();
-        SessionTotals totals = new SessionTotals(router, core.sessions(), core.ticker());
+        SessionTotals totals = new SessionTotals(core.sessions(), core.ticker());
         long waiting = 0;
         for (Session session : core.sessions().all()) {
             waiting += session.queuedCount();
@@ -189,10 +189,13 @@ public final class MetricModule implements BrokerModule {
                 .register(registry);
         gauge(
                         "smqtt.subscriptions.active",
-                        "subscriptions, shared ones included",
-                        () -> router.index().size())
+                        "subscriptions of this node's clients, shared ones included",
+                        () -> router.index().localSize())
                 .register(registry);
-        gauge("smqtt.subscriptions.groups", "shared groups", () -> totals.get().groups())
+        gauge(
+                        "smqtt.subscriptions.groups",
+                        "shared groups with a member on this node",
+                        () -> router.index().localGroups())
                 .register(registry);
         gauge(
                         "smqtt.messages.inflight",

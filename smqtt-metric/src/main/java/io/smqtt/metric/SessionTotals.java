@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
-import io.smqtt.routing.Router;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.Ticker;
-import java.util.HashSet;
-import java.util.Set;
 
 /**
- * Sums over all sessions and subscriptions, for what no counter can tell. A walk is made at most once a second and takes at
+ * Sums over all sessions, for what no counter can tell. A walk is made at most once a second and takes at
  * most a fiftieth of the time, so that asking often does no harm with a million sessions. Any thread that may wait.
  */
 final class SessionTotals {
@@ -17,14 +14,12 @@ final class SessionTotals {
     private static final long FRESH_NANOS = 1_000_000_000;
     private static final int SHARE_OF_TIME = 50;
 
-    private final Router router;
     private final SessionRegistry sessions;
     private final Ticker ticker;
-    private Totals last = new Totals(0, 0, 0, 0, 0);
+    private Totals last = new Totals(0, 0, 0, 0);
     private long nextNanos;
 
-    SessionTotals(Router router, SessionRegistry sessions, Ticker ticker) {
-        this.router = router;
+    SessionTotals(SessionRegistry sessions, Ticker ticker) {
         this.sessions = sessions;
         this.ticker = ticker;
         nextNanos = ticker.nanoTime();
@@ -51,13 +46,7 @@ final class SessionTotals {
             queuedBytes += session.queuedBytes();
             wills += session.delaysWill() ? 1 : 0;
         }
-        Set<String> groups = new HashSet<>();
-        router.index().forEach(subscription -> {
-            if (subscription.shareName() != null) {
-                groups.add(subscription.clientFilter());
-            }
-        });
-        return new Totals(inFlight, queued, queuedBytes, groups.size(), wills);
+        return new Totals(inFlight, queued, queuedBytes, wills);
     }
 
     /**
@@ -66,8 +55,7 @@ final class SessionTotals {
      * @param inFlight messages sent to subscribers and not acknowledged
      * @param queued messages that wait in sessions' queues
      * @param queuedBytes what these hold, as it counts against the limits of a queue
-     * @param groups shared groups: different filters with a share name
      * @param wills wills of clients that are gone, which wait for their delay
      */
-    record Totals(long inFlight, long queued, long queuedBytes, long groups, long wills) {}
+    record Totals(long inFlight, long queued, long queuedBytes, long wills) {}
 }

@@ -103,7 +103,7 @@ class StatusTopicsTest {
                         if (askers.size() < 3) {
                             throw new IllegalStateException("on purpose");
                         }
-                        return new SessionTotals.Totals(4711, 0, 0, 0, 0);
+                        return new SessionTotals.Totals(4711, 0, 0, 0);
                     },
                     "test");
             topics.start(SOON);

@@ -22,11 +22,15 @@ final class Inspector implements BrokerModule {
         return Mono.fromRunnable(() -> core = null);
     }
 
-    /** Shows all subscriptions, weakly consistent, to a visitor that keeps what it needs. */
+    /** Shows all subscriptions of this node, without the routes of others, weakly consistent, to a visitor that keeps what it needs. */
     void subscriptions(Consumer<? super Subscription> visitor) {
         Core now = core;
         if (now != null) {
-            now.router().index().forEach(visitor);
+            now.router().index().forEach(subscription -> {
+                if (subscription.subscriber().isLocal()) {
+                    visitor.accept(subscription);
+                }
+            });
         }
     }
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.Broker;
+import io.smqtt.BrokerModule;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ListenerConfig;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscriber;
+import io.smqtt.routing.Subscription;
+import io.smqtt.topic.TopicFilter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class InspectorTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @Test
+    void theRoutesOfOtherNodesAreNoSubscriptions() {
+        Inspector inspector = new Inspector();
+        BrokerModule peers = new BrokerModule() {
+
+            @Override
+            public Mono<Void> start(Core core) {
+                return Mono.fromRunnable(() -> {
+                    core.router().index().add(to("theirs", new Somebody("peer", false)));
+                    core.router().index().add(to("ours", new Somebody("client", true)));
+                });
+            }
+
+            @Override
+            public Mono<Void> stop() {
+                return Mono.empty();
+            }
+        };
+        ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
+        Broker broker = Objects.requireNonNull(Broker.builder()
+                .config(BrokerConfig.builder().listeners(Map.of("tcp", tcp)).build())
+                .module(inspector)
+                .module(peers)
+                .start()
+                .block(PATIENCE));
+
+        try {
+            List<Subscription> shown = new ArrayList<>();
+            inspector.subscriptions(shown::add);
+            assertThat(shown)
+                    .singleElement()
+                    .satisfies(subscription ->
+                            assertThat(subscription.clientFilter()).isEqualTo("ours"));
+        } finally {
+            broker.close(Duration.ofSeconds(1)).block(PATIENCE);
+        }
+    }
+
+    private static Subscription to(String filter, Subscriber subscriber) {
+        return new Subscription(
+                subscriber, TopicFilter.of(filter), null, QoS.AT_MOST_ONCE, false, false, Subscription.NO_IDENTIFIER);
+    }
+
+    /**
+     * A client of this node, or another node.
+     *
+     * @param id who it is
+     * @param isLocal whether it is on this node
+     */
+    private record Somebody(String id, boolean isLocal) implements Subscriber {
+
+        @Override
+        public @Nullable RoutingLoop owner() {
+            return null;
+        }
+
+        @Override
+        public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+            throw new AssertionError("nothing is delivered here");
+        }
+
+        @Override
+        public boolean isOnline() {
+            return true;
+        }
+
+        @Override
+        public int inFlightCount() {
+            return 0;
+        }
+    }
+}
