@@ -9,7 +9,6 @@ import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.QueryStringDecoder;
-import io.netty.util.AttributeKey;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementTlsConfig;
 import io.smqtt.config.TlsConfig;
@@ -17,6 +16,7 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.transport.BindFailedException;
 import io.smqtt.transport.TlsContexts;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -27,7 +27,8 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,6 +36,8 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
+import reactor.netty.NettyPipeline;
+import reactor.netty.channel.AbortedException;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
@@ -56,13 +59,16 @@ final class ManagementServer {
     private static final int MAX_BODY_BYTES = 1 << 20;
     private static final Duration IDLE = Duration.ofSeconds(75);
 
-    /** How long a connection may take to send its first request, which nobody can stretch by sending it slowly. */
+    /**
+     * How long a connection may take to send its first request, and any to send a body, which nobody can stretch by sending
+     * slowly.
+     */
     static final Duration FIRST_REQUEST = Duration.ofSeconds(10);
 
-    private static final Duration REQUEST = Duration.ofSeconds(10);
+    private static final Duration BEYOND = Duration.ofSeconds(2);
     private static final Duration DISPOSE = Duration.ofSeconds(2);
-    private static final AttributeKey<Boolean> ASKED = AttributeKey.valueOf(ManagementServer.class, "asked");
     private static final String NEEDED = "a token is needed: Authorization: Bearer ...\n";
+    private static final String WRONG = "wrong token\n";
     private static final String NONE_SET = "a token is needed, and this broker has none: set management.token-file\n";
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final String JSON = "application/json";
@@ -73,7 +79,8 @@ final class ManagementServer {
     private final ManagementToken token;
     private final PrometheusMeterRegistry registry;
     private final Health health;
-    private final AtomicInteger connections = new AtomicInteger();
+    private final ManagementConnections connections = new ManagementConnections(MAX_CONNECTIONS, System::nanoTime);
+    private final Seldom malformed = new Seldom(System::nanoTime);
     private final boolean nativeTransport;
     private final Duration firstRequest;
     private volatile @Nullable Supplier<ClusterStatus> cluster;
@@ -158,26 +165,25 @@ final class ManagementServer {
                 .httpRequestDecoder(
                         limits -> limits.maxInitialLineLength(MAX_LINE_BYTES).maxHeaderSize(MAX_HEADER_BYTES))
                 .idleTimeout(IDLE)
-                .requestTimeout(REQUEST)
+                .requestTimeout(firstRequest.plus(BEYOND)) // whatever else is slow
                 .doOnChannelInit(
                         (observer, channel, remote) -> admit(channel)) // doOnConnection is raised for each request
                 .handle(this::answer);
     }
 
     private void admit(Channel channel) {
-        boolean tooMany = connections.incrementAndGet() > MAX_CONNECTIONS;
-        channel.closeFuture().addListener(closed -> connections.decrementAndGet());
-        if (tooMany) {
+        if (!connections.admit(channel)) {
             channel.close();
             return;
         }
+        channel.pipeline().addAfter(NettyPipeline.HttpCodec, "malformed", new MalformedRequests(malformed));
         if (tls != null) {
             channel.pipeline().addFirst(tls.newHandler(channel.alloc()));
         }
         ScheduledFuture<?> silent = channel.eventLoop()
                 .schedule(
                         () -> {
-                            if (!channel.hasAttr(ASKED)) {
+                            if (!connections.hasAsked(channel)) {
                                 channel.close();
                             }
                         },
@@ -205,46 +211,61 @@ final class ManagementServer {
     }
 
     private Mono<Void> answer(HttpServerRequest request, HttpServerResponse response) {
-        request.withConnection(connection -> connection.channel().attr(ASKED).set(true));
+        String authorization = request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION);
+        boolean hasToken = token.accepts(authorization);
+        AtomicReference<@Nullable Channel> asking = new AtomicReference<>();
+        request.withConnection(connection -> {
+            asking.set(connection.channel());
+            connections.asked(connection.channel(), hasToken);
+        });
+        Runnable answered = () -> {
+            Channel channel = asking.getAndSet(null);
+            if (channel != null) {
+                connections.answered(channel);
+            }
+        };
+        return answer(request, response, hasToken, authorization != null)
+                .doOnTerminate(answered)
+                .doOnCancel(answered);
+    }
+
+    private Mono<Void> answer(
+            HttpServerRequest request, HttpServerResponse response, boolean hasToken, boolean triedToken) {
+        String refusal = !token.exists() ? NONE_SET : triedToken ? WRONG : NEEDED;
         for (Added more : added) {
             if (request.fullPath().startsWith(more.prefix)) {
-                return answerAdded(more.endpoint, request, response);
+                return hasToken
+                        ? answerAdded(more.endpoint, request, response)
+                        : unauthorized(response, refusal); // also on this machine
             }
         }
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
             response.header(HttpHeaderNames.ALLOW, "GET, HEAD");
             return send(response, HttpResponseStatus.METHOD_NOT_ALLOWED, TEXT, "only GET and HEAD\n");
         }
-        String authorization = request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION);
-        boolean hasToken = token.accepts(authorization);
-        if (authorization != null && !hasToken && token.exists()) {
-            return unauthorized(response, "wrong token\n");
-        }
-        boolean mayLook =
-                hasToken || token.lookingIsFree(request.requestHeaders().get(HttpHeaderNames.HOST));
+        boolean wrongToken = triedToken && !hasToken && token.exists();
+        boolean mayLook = hasToken
+                || (!wrongToken && token.lookingIsFree(request.requestHeaders().get(HttpHeaderNames.HOST)));
         String path = request.fullPath();
         return switch (path) {
-            // Open without a token: probes of orchestrators have none, and learn one word.
+            // Open without a token, or with one of yesterday: probes of orchestrators learn one word.
             case "/health/live" -> health(response, health.live(), mayLook);
             case "/health/ready" -> health(response, health.ready(), mayLook);
             case "/metrics" ->
                 mayLook
                         ? send(response, HttpResponseStatus.OK, PROMETHEUS, registry.scrape())
-                        : unauthorized(response, NEEDED);
-            case "/cluster" -> mayLook ? cluster(request, response) : unauthorized(response, NEEDED);
+                        : unauthorized(response, refusal);
+            case "/cluster" -> mayLook ? cluster(request, response) : unauthorized(response, refusal);
             default ->
                 hasToken
                         ? send(response, HttpResponseStatus.NOT_FOUND, TEXT, "no such path\n")
-                        : unauthorized(response, token.exists() ? NEEDED : NONE_SET);
+                        : unauthorized(response, refusal);
         };
     }
 
-    /** Every path of others needs the token, also on this machine. */
+    /** For those who have shown the token. */
     private Mono<Void> answerAdded(
             ManagementEndpoint endpoint, HttpServerRequest request, HttpServerResponse response) {
-        if (!token.accepts(request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION))) {
-            return unauthorized(response, token.exists() ? NEEDED : NONE_SET);
-        }
         HttpMethod method = request.method();
         if (!method.equals(HttpMethod.GET) && !method.equals(HttpMethod.POST)) {
             response.header(HttpHeaderNames.ALLOW, "GET, POST");
@@ -263,13 +284,24 @@ final class ManagementServer {
                 .asByteArray()
                 .reduceWith(ByteArrayOutputStream::new, ManagementServer::append)
                 .map(bytes -> bytes.toString(StandardCharsets.UTF_8))
-                .defaultIfEmpty("");
+                .defaultIfEmpty("")
+                .timeout(firstRequest)
+                .onErrorMap(TimeoutException.class, error -> new SlowBodyException());
         return body.flatMap(text -> endpoint.answer(
                         new ManagementEndpoint.Request(method.name(), request.fullPath(), parameters, forPeople, text)))
                 .onErrorResume(BodyTooLargeException.class, error -> {
                     response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
                     return Mono.just(ManagementEndpoint.Answer.text(413, "the body is larger than 1 MiB\n"));
                 })
+                .onErrorResume(SlowBodyException.class, error -> {
+                    response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+                    return Mono.just(ManagementEndpoint.Answer.text(408, "the body came too slowly\n"));
+                })
+                .onErrorResume(
+                        error -> error instanceof IOException || AbortedException.isConnectionReset(error), error -> {
+                            LOG.debug("a request ended with its connection", error);
+                            return Mono.empty();
+                        })
                 .onErrorResume(error -> {
                     LOG.warn("a request of the management port failed", error);
                     return Mono.just(ManagementEndpoint.Answer.text(500, "failed; the log says why\n"));
@@ -293,6 +325,16 @@ final class ManagementServer {
 
         BodyTooLargeException() {
             super("body too large", null, false, false);
+        }
+    }
+
+    /** Slower than anybody needs to be. */
+    private static final class SlowBodyException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        SlowBodyException() {
+            super("slow body", null, false, false);
         }
     }
 

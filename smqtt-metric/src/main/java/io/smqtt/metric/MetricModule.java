@@ -315,7 +315,6 @@ public final class MetricModule implements BrokerModule {
                     probes.forEach(LoopProbe::stop);
                     process.close();
                 })
-                .then(pushed.close())
-                .then(server.close());
+                .then(Mono.whenDelayError(pushed.close(), server.close())); // at once: together they may take too long
     }
 }

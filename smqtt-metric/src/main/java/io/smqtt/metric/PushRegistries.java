@@ -47,15 +47,25 @@ final class PushRegistries {
     PushRegistries(BrokerConfig broker) {
         ManagementConfig config = broker.management();
         String instance = config.otlp() == null && config.influx() == null ? "" : Instance.of(broker);
-        HttpSender http = new HttpUrlConnectionSender(CONNECT, ANSWER);
         OtlpConfig otlp = config.otlp();
         if (otlp != null) {
-            add("smqtt-otlp", "management.otlp", () -> OtlpPush.create(otlp, instance, sending, http));
+            add("smqtt-otlp", "management.otlp", () -> OtlpPush.create(otlp, instance, sending, sender(otlp.url())));
         }
         InfluxConfig influx = config.influx();
         if (influx != null) {
-            add("smqtt-influx", "management.influx", () -> InfluxPush.create(influx, instance, sending, http));
+            add(
+                    "smqtt-influx",
+                    "management.influx",
+                    () -> InfluxPush.create(influx, instance, sending, sender(influx.url())));
         }
+    }
+
+    private static HttpSender sender(String url) {
+        int query = url.indexOf('?'); // may hold a password
+        String where = query < 0 ? url : url.substring(0, query);
+        return new ToldSender(
+                new HttpUrlConnectionSender(CONNECT, ANSWER),
+                new Outage("metrics to " + where, LOG::warn, LOG::info, System::nanoTime));
     }
 
     private void add(String thread, String key, Supplier<PushMeterRegistry> maker) {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
 import java.io.IOException;
@@ -14,19 +15,30 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
 
 class ManagementConnectionsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int MOST = 64;
     private static final String REQUEST = "GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+
+    private static final String TOKEN = "0123456789abcdef-secret";
+    private static final String KNOWN = "Authorization: Bearer " + TOKEN + "\r\n";
+
+    @TempDir
+    Path directory;
 
     private final List<Socket> sockets = new ArrayList<>();
     private final List<ManagementServer> servers = new ArrayList<>();
@@ -39,9 +51,10 @@ class ManagementConnectionsTest {
         servers.forEach(server -> server.close().block(PATIENCE));
     }
 
-    private InetSocketAddress serve(Duration firstRequest) {
+    private InetSocketAddress serve(Duration firstRequest) throws IOException {
+        Path token = Files.writeString(directory.resolve("token"), TOKEN);
         BrokerConfig config = BrokerConfig.builder()
-                .management(ManagementConfig.builder().port(0).build())
+                .management(ManagementConfig.builder().port(0).tokenFile(token).build())
                 .build();
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         ManagementServer server = new ManagementServer(
@@ -51,6 +64,7 @@ class ManagementConnectionsTest {
                 new Health(new BrokerMeters(registry, Set.of(), null).store()),
                 false,
                 firstRequest);
+        server.endpoint("/added/", request -> Mono.just(ManagementEndpoint.Answer.text(200, "ok")));
         servers.add(server);
         server.bind().block(PATIENCE);
         return Objects.requireNonNull(server.address());
@@ -65,8 +79,13 @@ class ManagementConnectionsTest {
 
     /** {@return whether it was answered, rather than closed} */
     private static boolean ask(Socket socket) {
+        return ask(socket, "");
+    }
+
+    private static boolean ask(Socket socket, String header) {
         try {
-            socket.getOutputStream().write(REQUEST.getBytes(StandardCharsets.US_ASCII));
+            String request = REQUEST.replace("\r\n\r\n", "\r\n" + header + "\r\n");
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             InputStream in = socket.getInputStream();
             StringBuilder head = new StringBuilder();
             while (head.indexOf("\r\n\r\n") < 0) {
@@ -96,17 +115,103 @@ class ManagementConnectionsTest {
     }
 
     @Test
-    void idleConnectionsCountAndMakeRoomWhenTheyClose() throws IOException {
+    void theOldestConnectionWithoutATokenMakesRoomForAProbe() throws IOException {
         InetSocketAddress server = serve(PATIENCE);
         for (int i = 0; i < MOST; i++) {
             assertThat(ask(open(server))).as("connection %d", i).isTrue();
         }
 
-        assertThat(ask(open(server))).isFalse();
-        assertThat(ask(sockets.get(0))).isTrue();
+        for (int i = 0; i < MOST; i++) {
+            assertThat(ask(open(server))).as("probe %d", i).isTrue();
+        }
+        assertThat(sockets.get(0).getInputStream().read()).isEqualTo(-1);
+        assertThat(ask(sockets.get(MOST))).isTrue();
+    }
 
-        sockets.get(0).close();
+    @Test
+    void connectionsThatSendNothingKeepNoProbeOut() throws IOException {
+        InetSocketAddress server = serve(PATIENCE);
+        for (int i = 0; i < MOST; i++) {
+            open(server);
+        }
+
+        assertThat(ask(open(server))).isTrue();
+    }
+
+    @Test
+    void whoHasShownTheTokenIsNotClosedForOthers() throws IOException {
+        InetSocketAddress server = serve(PATIENCE);
+        Socket known = open(server);
+        assertThat(ask(known, KNOWN)).isTrue();
+        for (int i = 0; i < 2 * MOST; i++) {
+            assertThat(ask(open(server))).as("connection %d", i).isTrue();
+        }
+        assertThat(ask(known, KNOWN)).isTrue();
+
+        for (int i = 0; i < MOST - 1; i++) {
+            assertThat(ask(open(server), KNOWN)).as("connection %d", i).isTrue();
+        }
+        assertThat(ask(open(server))).as("all others have the token").isFalse();
+        known.close();
         await().atMost(PATIENCE).until(() -> ask(open(server)));
+    }
+
+    /** The connection of a request that is being answered is spared, for some seconds. */
+    @Test
+    void whoIsBeingAnsweredIsSparedForAWhile() {
+        AtomicLong now = new AtomicLong();
+        ManagementConnections connections = new ManagementConnections(2, now::get);
+        EmbeddedChannel asking = new EmbeddedChannel();
+        EmbeddedChannel idle = new EmbeddedChannel();
+        assertThat(connections.admit(asking)).isTrue();
+        connections.asked(asking, false);
+        assertThat(connections.admit(idle)).isTrue();
+
+        EmbeddedChannel next = new EmbeddedChannel();
+        assertThat(connections.admit(next)).isTrue();
+        assertThat(asking.isOpen()).isTrue();
+        assertThat(idle.isOpen()).isFalse();
+
+        now.addAndGet(Duration.ofSeconds(6).toNanos()); // reads no answer
+        assertThat(connections.admit(new EmbeddedChannel())).isTrue();
+        assertThat(asking.isOpen()).isFalse();
+        assertThat(next.isOpen()).isTrue();
+    }
+
+    @Test
+    void aBodyThatComesTooSlowlyIsAnswered408() throws IOException {
+        InetSocketAddress server = serve(Duration.ofSeconds(1));
+        Socket slow = open(server);
+        slow.getOutputStream()
+                .write(("POST /added/x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n" + KNOWN + "\r\n12345")
+                        .getBytes(StandardCharsets.US_ASCII));
+
+        assertThat(new String(slow.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
+                .startsWith("HTTP/1.1 408 ");
+    }
+
+    @Test
+    void whatIsNoRequestIsRefusedAndToldOnceAMinute() throws IOException {
+        InetSocketAddress server = serve(PATIENCE);
+        assertThat(refused(server, "\0\1\2 nonsense\r\n\r\n")).startsWith("HTTP/1.1 400 ");
+        assertThat(refused(server, "GET /" + "x".repeat(5_000) + " HTTP/1.1\r\n\r\n"))
+                .startsWith("HTTP/1.1 414 ");
+        assertThat(refused(server, "GET / HTTP/1.1\r\nx: " + "x".repeat(10_000) + "\r\n\r\n"))
+                .startsWith("HTTP/1.1 431 ");
+
+        AtomicLong now = new AtomicLong();
+        Seldom told = new Seldom(now::get);
+        assertThat(told.happened()).isEqualTo(1);
+        assertThat(told.happened()).isZero();
+        assertThat(told.happened()).isZero();
+        now.addAndGet(Duration.ofMinutes(1).toNanos());
+        assertThat(told.happened()).isEqualTo(3);
+    }
+
+    private String refused(InetSocketAddress server, String request) throws IOException {
+        Socket socket = open(server);
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+        return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
     }
 
     @Test

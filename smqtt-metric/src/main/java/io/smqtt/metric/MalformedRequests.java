@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.metric;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.util.ReferenceCountUtil;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Refuses what is no HTTP, and closes the connection. It is told of once a minute at most: whoever reaches the port can send
+ * as much of it as he likes. On the event loop of one connection.
+ */
+final class MalformedRequests extends ChannelInboundHandlerAdapter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MalformedRequests.class);
+
+    private final Seldom told;
+    private boolean refused;
+
+    /**
+     * Creates one for a connection.
+     *
+     * @param told of all connections
+     */
+    MalformedRequests(Seldom told) {
+        this.told = told;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        Throwable cause =
+                message instanceof HttpObject part && part.decoderResult().isFailure()
+                        ? part.decoderResult().cause()
+                        : null;
+        if (cause == null && !refused) {
+            context.fireChannelRead(message);
+            return;
+        }
+        ReferenceCountUtil.release(message);
+        if (!refused && cause != null) {
+            refuse(context, cause);
+        }
+    }
+
+    private void refuse(ChannelHandlerContext context, Throwable cause) {
+        refused = true;
+        long count = told.happened();
+        if (count > 0) {
+            LOG.warn(
+                    "the management port got what is no request, from {}: {} ({} since the last word of it)",
+                    context.channel().remoteAddress(),
+                    cause.getClass().getSimpleName(),
+                    count);
+        }
+        HttpResponseStatus status = cause instanceof TooLongHttpLineException
+                ? HttpResponseStatus.REQUEST_URI_TOO_LONG
+                : cause instanceof TooLongHttpHeaderException
+                        ? HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+                        : HttpResponseStatus.BAD_REQUEST;
+        DefaultFullHttpResponse response =
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.EMPTY_BUFFER);
+        response.headers()
+                .set(HttpHeaderNames.CONTENT_LENGTH, HttpHeaderValues.ZERO)
+                .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        context.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
+    }
+}
