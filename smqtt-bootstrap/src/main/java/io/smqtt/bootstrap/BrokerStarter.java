@@ -7,12 +7,15 @@ import io.smqtt.EventTopics;
 import io.smqtt.ReloadResult;
 import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.metric.MetricModule;
 import io.smqtt.metric.TraceModule;
 import io.smqtt.spi.BrokerStore;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -59,7 +62,7 @@ interface BrokerStarter {
                 }
             }
             if (metrics != null && legacy.managementPaths()) {
-                paths = new LegacyPaths(metrics::scrape, cluster == null ? null : cluster::status);
+                paths = new LegacyPaths(config.limits(), metrics::scrape, cluster == null ? null : cluster::status);
                 metrics.endpoint(LegacyPaths.PREFIX, paths);
             }
             if (legacy.eventTopics()) {
@@ -86,6 +89,34 @@ interface BrokerStarter {
             paths.serve(broker);
         }
         return new CoreBroker(broker, metrics);
+    }
+
+    /**
+     * Looks into all files that a start would read, and for what it would refuse; nothing is bound. Blocks.
+     *
+     * @param config what to run with
+     * @throws ConfigurationException with all problems that were found
+     */
+    static void check(BrokerConfig config) {
+        List<String> problems = new ArrayList<>();
+        collect(problems, () -> Broker.builder().config(config).check());
+        if (config.management().enabled()) {
+            collect(problems, () -> MetricModule.create(config));
+        }
+        if (config.management().tracing() != null) {
+            collect(problems, () -> TraceModule.create(config).stop().block());
+        }
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems.stream().distinct().toList());
+        }
+    }
+
+    private static void collect(List<String> problems, Runnable step) {
+        try {
+            step.run();
+        } catch (ConfigurationException e) {
+            problems.addAll(e.problems());
+        }
     }
 
     /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.Broker;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -39,7 +38,7 @@ final class ConfigCommand implements Runnable {
         public Integer call() {
             EffectiveConfig config = config();
             config.requireUsable(surroundings().modules());
-            Broker.builder().config(config.broker()).check();
+            BrokerStarter.check(config.broker());
             surroundings()
                     .out()
                     .println("configuration ok, listeners "

@@ -84,6 +84,7 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
                         + ": cluster.node-id: must not be empty; without the key the name is made from cluster.bind");
             }
         }
+        requireDifferentPorts(problems);
         requireReadable("access.password-file", broker.access().passwordFile(), problems);
         requireReadable("access.acl-file", broker.access().aclFile(), problems);
         requireReadable("management.token-file", broker.management().tokenFile(), problems);
@@ -105,6 +106,49 @@ record EffectiveConfig(BrokerConfig broker, ProgramConfig program, Map<String, C
         }
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
+        }
+    }
+
+    private void requireDifferentPorts(List<String> problems) {
+        List<Bound> all = new ArrayList<>();
+        broker.listeners()
+                .forEach((name, listener) ->
+                        all.add(new Bound("listeners." + name + ".port", listener.host(), listener.port())));
+        if (broker.management().enabled()) {
+            all.add(new Bound(
+                    "management.port",
+                    broker.management().host(),
+                    broker.management().port()));
+        }
+        for (int i = 0; i < all.size(); i++) {
+            for (int j = 0; j < i; j++) {
+                Bound later = all.get(i);
+                if (later.meets(all.get(j))) {
+                    problems.add(origin(later.key) + ": " + later.key + " is " + later.port + ", and " + all.get(j).key
+                            + " too, at the same address");
+                }
+            }
+        }
+    }
+
+    /**
+     * What will be bound.
+     *
+     * @param key of the port
+     * @param host the address
+     * @param port 0 for any
+     */
+    private record Bound(String key, String host, int port) {
+
+        /** Whether both are sure not to be bound at the same time. */
+        boolean meets(Bound other) {
+            return port != 0
+                    && port == other.port
+                    && (host.equalsIgnoreCase(other.host) || covers(other) || other.covers(this));
+        }
+
+        private boolean covers(Bound other) {
+            return host.equals("0.0.0.0") && !other.host.contains(":");
         }
     }
 

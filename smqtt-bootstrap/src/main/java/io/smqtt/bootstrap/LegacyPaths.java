@@ -9,10 +9,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.netty.util.NetUtil;
 import io.smqtt.Broker;
 import io.smqtt.ClientInfo;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.metric.ManagementEndpoint;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.topic.TopicName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -35,11 +37,13 @@ final class LegacyPaths implements ManagementEndpoint {
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
     private static final Mono<Answer> STARTING = Mono.just(Answer.text(503, "the broker is starting\n"));
 
+    private final LimitsConfig limits;
     private final Supplier<String> metrics;
     private final @Nullable Supplier<ClusterStatus> cluster;
     private volatile @Nullable Broker broker;
 
-    LegacyPaths(Supplier<String> metrics, @Nullable Supplier<ClusterStatus> cluster) {
+    LegacyPaths(LimitsConfig limits, Supplier<String> metrics, @Nullable Supplier<ClusterStatus> cluster) {
+        this.limits = limits;
         this.metrics = metrics;
         this.cluster = cluster;
     }
@@ -89,7 +93,7 @@ final class LegacyPaths implements ManagementEndpoint {
     }
 
     /** {@code {"topic": …, "qos": 0, "retain": false, "message": …}}; qos and retain may be missing, as before. */
-    private static Mono<Answer> publish(Broker running, JsonFields fields) {
+    private Mono<Answer> publish(Broker running, JsonFields fields) {
         String topic = fields.text("topic");
         if (topic.startsWith("$")) {
             throw new BadDataException("topics that begin with $ are the broker's own");
@@ -99,7 +103,19 @@ final class LegacyPaths implements ManagementEndpoint {
                 .qos(QoS.values()[fields.has("qos") ? (int) fields.number("qos", 0, 2) : 0])
                 .retain(fields.has("retain") && fields.flag("retain"))
                 .build();
+        requireWithinLimits(message.topic());
         return running.publish(message).thenReturn(Answer.text(200, "success"));
+    }
+
+    /** The limits that hold for clients, who may not be able to subscribe to it otherwise. */
+    private void requireWithinLimits(TopicName topic) {
+        if (topic.utf8().length > limits.maxTopicBytes()) {
+            throw new BadDataException("the topic has more bytes than limits.max-topic-bytes allows");
+        }
+        long levels = 1 + topic.value().chars().filter(c -> c == '/').count();
+        if (levels > limits.maxTopicLevels()) {
+            throw new BadDataException("the topic has more levels than limits.max-topic-levels allows");
+        }
     }
 
     private static Mono<Answer> connections(Broker running) {

@@ -3,9 +3,14 @@ package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.ReloadResult;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ManagementConfig;
+import io.smqtt.metric.MetricModule;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -32,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 class CommandLineTest {
 
@@ -69,6 +75,8 @@ class CommandLineTest {
                     management.otlp.url=http://u:p@localhost/      | management.otlp.url      | without a user
                     management.otlp.interval=5s                    | management.otlp.url      | must be set
                     management.influx.url=ftp://localhost          | management.influx.url    | http:// or https://
+                    management.influx.org=home                     | management.influx.url    | must be set
+                    management.sys-interval=1ms                    | management.sys-interval  | at least 100ms
                     management.tracing.url=localhost:4318          | management.tracing.url   | http:// or https://
                     management.tracing.share=0.5                   | management.tracing.url   | must be set
                     management.tracing.enabled=true                | management.tracing.enabled | unknown key
@@ -197,6 +205,62 @@ class CommandLineTest {
                 .anyMatch(line -> line.contains("passwords:1: "))
                 .anyMatch(line -> line.contains("acl:1: "))
                 .anyMatch(line -> line.contains("listeners.tcp.tls.certificate: "));
+    }
+
+    @Test
+    void checkRefusesWhatAStartWouldRefuseOfTheManagementPort() throws IOException {
+        Files.writeString(directory.resolve("token"), "short\n");
+
+        assertThat(run("config", "check", "--set=management.token-file=token")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("management.token-file", "16");
+        err.reset();
+        assertThat(run("config", "check", "--set=management.host=0.0.0.0")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("management.token-file", "0.0.0.0");
+        assertThat(run("config", "check", "--set=management.tracing.url=http://127.0.0.1:1/v1/traces"))
+                .isEqualTo(ExitCode.OK);
+    }
+
+    @Test
+    void twoKeysWithTheSamePortAreNamed() {
+        assertThat(run("config", "check", "--set=management.port=1883")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("management.port is 1883", "listeners.tcp.port");
+        err.reset();
+        assertThat(run("config", "check", "--set=listeners.ws.port=1883")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("listeners.ws.port", "tcp");
+        assertThat(run(
+                        "config",
+                        "check",
+                        "--set=listeners.tcp.host=127.0.0.2",
+                        "--set=management.host=127.0.0.1",
+                        "--set=management.port=1883"))
+                .isEqualTo(ExitCode.OK);
+    }
+
+    @Test
+    void aTokenFileThatOthersCanReadIsWarnedOf() throws IOException {
+        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef-secret\n");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
+        Logger log = (Logger) LoggerFactory.getLogger("io.smqtt.metric.ManagementToken");
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        log.addAppender(told);
+        try {
+            MetricModule module = MetricModule.create(BrokerConfig.builder()
+                    .management(ManagementConfig.builder().tokenFile(token).build())
+                    .build());
+            assertThat(told.list)
+                    .singleElement()
+                    .satisfies(event -> assertThat(event.getFormattedMessage())
+                            .contains(token.toString(), "can be read by every user"));
+            module.reload();
+            assertThat(told.list).hasSize(2);
+
+            Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+            module.reload();
+            assertThat(told.list).hasSize(2);
+        } finally {
+            log.detachAppender(told);
+        }
     }
 
     @Test

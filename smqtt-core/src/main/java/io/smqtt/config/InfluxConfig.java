@@ -56,7 +56,7 @@ public record InfluxConfig(
         Check.that(
                 (org == null) == (bucket == null) && (org == null) == (token == null),
                 "influx.org",
-                "influx.bucket and influx.token are set together, or none");
+                "and influx.bucket and influx.token are set together, or none");
         Check.that(org == null || user == null, "influx.user", "is for InfluxDB 1, and influx.org for InfluxDB 2");
         for (String secret : new String[] {password, token}) {
             if (secret != null) {

@@ -302,6 +302,14 @@ public interface BrokerObserver {
     default void storeCommitted(int operations, long bytes, long nanos, boolean kept) {}
 
     /**
+     * The store's own thread begins a round of work, or has ended it: it writes a batch, waits for stable storage, measures.
+     * A round that has begun and does not end is a disk that hangs. Not told while there is nothing to do.
+     *
+     * @param working true at the beginning, false at the end
+     */
+    default void storeWorking(boolean working) {}
+
+    /**
      * How the store is. Told about once a second, by the store's own thread.
      *
      * @param figures of this moment

@@ -214,6 +214,13 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void storeWorking(boolean working) {
+        for (BrokerObserver member : members) {
+            member.storeWorking(working);
+        }
+    }
+
+    @Override
     public void storeMeasured(StoreFigures figures) {
         each(member -> member.storeMeasured(figures));
     }

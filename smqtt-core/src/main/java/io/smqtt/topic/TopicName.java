@@ -20,12 +20,13 @@ public final class TopicName {
     /**
      * Validates a topic name.
      *
-     * @param value at least one character, no wildcard, no U+0000, at most 65,535 bytes of UTF-8
+     * @param value at least one character, no wildcard, no U+0000, no half of a surrogate pair, at most 65,535 bytes of UTF-8
      * @return the topic name
      * @throws InvalidTopicException if the text is not a topic name
      */
     public static TopicName of(String value) {
         TopicRules.requireTopicName(value);
+        TopicRules.requirePairs(value);
         byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
         TopicRules.requireLength(utf8.length);
         return new TopicName(value, utf8);

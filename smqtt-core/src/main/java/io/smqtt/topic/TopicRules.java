@@ -36,6 +36,22 @@ final class TopicRules {
         }
     }
 
+    /** Text of the wire has none; half of a pair would become a question mark. */
+    static void requirePairs(String value) {
+        int length = value.length();
+        for (int i = 0; i < length; i++) {
+            char c = value.charAt(i);
+            if (Character.isSurrogate(c)) {
+                boolean pair =
+                        Character.isHighSurrogate(c) && i + 1 < length && Character.isLowSurrogate(value.charAt(i + 1));
+                if (!pair) { // [MQTT-1.5.4-1]
+                    throw new InvalidTopicException("a topic must not contain half of a surrogate pair");
+                }
+                i++;
+            }
+        }
+    }
+
     static void requireLength(int utf8Bytes) {
         if (utf8Bytes > MAXIMUM_BYTES) { // [MQTT-4.7.3-3]
             throw new InvalidTopicException("a topic must not be longer than 65,535 bytes");

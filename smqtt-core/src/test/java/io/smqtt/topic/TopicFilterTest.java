@@ -150,4 +150,14 @@ class TopicFilterTest {
         assertThat(SharedFilter.isShared("$shared/g")).isFalse();
         assertThat(TopicLevels.count("a//b/")).isEqualTo(4);
     }
+
+    /** It would go out as another topic, with a question mark. */
+    @ParameterizedTest
+    @ValueSource(strings = {"s\ud800t", "\udc00", "a/\ud800", "\udc00\ud800", "\ud83d\ud83d\ude00"})
+    void halfOfASurrogatePairIsNoTopicName(String topic) {
+        assertThatThrownBy(() -> TopicName.of(topic))
+                .isInstanceOf(InvalidTopicException.class)
+                .hasMessageContaining("surrogate");
+        assertThat(TopicName.of("a/\ud83d\ude00/b").utf8()).hasSize(8);
+    }
 }

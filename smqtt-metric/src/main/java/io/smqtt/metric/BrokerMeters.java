@@ -214,6 +214,11 @@ final class BrokerMeters implements BrokerObserver {
     }
 
     @Override
+    public void storeWorking(boolean working) {
+        store.working(working);
+    }
+
+    @Override
     public void storeMeasured(StoreFigures figures) {
         store.measured(figures);
     }

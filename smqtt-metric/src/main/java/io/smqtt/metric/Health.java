@@ -64,7 +64,9 @@ final class Health {
     Report ready() {
         Map<String, String> checks = new LinkedHashMap<>();
         checks.put("listeners", draining ? "draining" : listening ? "bound" : "starting");
-        checks.put("store", !store.isPresent() ? "none" : store.isHealthy() ? "healthy" : "failing");
+        boolean healthy = store.isHealthy();
+        checks.put(
+                "store", !store.isPresent() ? "none" : healthy ? "healthy" : store.isHanging() ? "hanging" : "failing");
         Supplier<ClusterStatus> watched = cluster;
         boolean together = true;
         if (watched != null) {
@@ -73,7 +75,7 @@ final class Health {
             boolean tooFew = !together && status.state() == ClusterStatus.State.JOINED;
             checks.put("cluster", tooFew ? "too few members" : Tagged.of(status.state()));
         }
-        return new Report(listening && !draining && store.isHealthy() && together, checks);
+        return new Report(listening && !draining && healthy && together, checks);
     }
 
     /**

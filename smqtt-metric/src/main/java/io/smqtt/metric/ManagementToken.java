@@ -16,12 +16,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Who may ask what. With a token file everything but health needs its token. Without one, which is possible on loopback
@@ -33,6 +36,7 @@ final class ManagementToken {
     /** The token that the broker makes, in the data directory. */
     static final String FILE_NAME = "management.token";
 
+    private static final Logger LOG = LoggerFactory.getLogger(ManagementToken.class);
     private static final String KEY = "management.token-file";
     private static final int MIN_LENGTH = 16;
     private static final int MAX_LENGTH = 4_096;
@@ -115,8 +119,21 @@ final class ManagementToken {
         }
     }
 
+    private static void warnIfReadableByOthers(Path file) {
+        try {
+            if (Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ)) {
+                LOG.warn(
+                        "{} can be read by every user of this machine, who then may do all that the token allows",
+                        file);
+            }
+        } catch (UnsupportedOperationException | IOException e) {
+            LOG.debug("permissions of {} are not known", file, e);
+        }
+    }
+
     private static byte[] read(Path file) {
         String text;
+        warnIfReadableByOthers(file);
         try {
             text = Files.readString(file, StandardCharsets.UTF_8).strip();
         } catch (IOException e) {

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,9 @@ final class StoreMeters {
 
     private static final StoreFigures NOTHING = new StoreFigures(true, 0, 0, 0, 0);
 
+    private static final long IDLE = Long.MIN_VALUE;
+    private static final long HANGS_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final LongAdder operations = new LongAdder();
     private final Timer kept;
     private final Timer failed;
@@ -27,6 +31,10 @@ final class StoreMeters {
     private volatile double free = Double.NaN;
     private volatile double total = Double.NaN;
     private final @Nullable File volume;
+    private final LongSupplier nanoTime;
+
+    /** When the round of work began that the store is at; {@link #IDLE} if it is at none. */
+    private volatile long workingSinceNanos = IDLE;
 
     /**
      * Creates meters.
@@ -35,13 +43,30 @@ final class StoreMeters {
      * @param directory where the broker's store has its files, or null without one
      */
     StoreMeters(MeterRegistry registry, @Nullable Path directory) {
+        this(registry, directory, System::nanoTime);
+    }
+
+    /**
+     * Creates meters.
+     *
+     * @param registry where they are registered
+     * @param directory where the broker's store has its files, or null without one
+     * @param nanoTime the time in nanoseconds
+     */
+    StoreMeters(MeterRegistry registry, @Nullable Path directory, LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
         volume = directory == null ? null : directory.toFile();
         kept = commits(registry, "kept");
         failed = commits(registry, "failed");
         FunctionCounter.builder("smqtt.store.operations", operations, LongAdder::sum)
                 .description("operations that were made safe")
                 .register(registry);
-        gauge("smqtt.store.healthy", "1 if the store takes operations, or there is none", now -> now.healthy() ? 1 : 0)
+        Gauge.builder("smqtt.store.healthy", this, meters -> meters.isHealthy() ? 1 : 0)
+                .description("1 if the store takes operations and does not hang, or there is none")
+                .register(registry);
+        Gauge.builder("smqtt.store.commit.age", this, meters -> meters.workingNanos() / 1e9)
+                .description("how long the store has been at the commit that it is at now; grows while the disk hangs")
+                .baseUnit("seconds")
                 .register(registry);
         gauge("smqtt.store.queue", "operations that wait to be written", StoreFigures::queuedBytes)
                 .baseUnit("bytes")
@@ -106,6 +131,15 @@ final class StoreMeters {
         }
     }
 
+    void working(boolean now) {
+        workingSinceNanos = now ? nanoTime.getAsLong() : IDLE;
+    }
+
+    private long workingNanos() {
+        long since = workingSinceNanos;
+        return since == IDLE ? 0 : Math.max(0, nanoTime.getAsLong() - since);
+    }
+
     /** Asks the file system, too, on the store's thread: who shows meters must not wait for a volume that hangs. */
     void measured(StoreFigures latest) {
         figures = latest;
@@ -122,8 +156,13 @@ final class StoreMeters {
         return volume != null;
     }
 
-    /** Whether the store took operations when it was last looked at. */
+    /** Whether the store took operations when it was last looked at, and does not hang. */
     boolean isHealthy() {
-        return figures.healthy();
+        return figures.healthy() && !isHanging();
+    }
+
+    /** Whether the store has been at one commit for ten seconds. */
+    boolean isHanging() {
+        return workingNanos() >= HANGS_NANOS;
     }
 }

@@ -27,7 +27,7 @@ class StatusTopicsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private static final Duration SOON = Duration.ofMillis(50);
+    private static final Duration SOON = Duration.ofMillis(100);
 
     @TempDir
     Path directory;

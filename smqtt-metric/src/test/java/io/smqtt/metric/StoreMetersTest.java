@@ -8,6 +8,8 @@ import io.smqtt.spi.StoreFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -56,5 +58,31 @@ class StoreMetersTest {
 
         assertThat(meters.isPresent()).isFalse();
         assertThat(bytes("smqtt.store.disk.total")).isNaN();
+    }
+
+    /** The store's thread tells nothing while it hangs: that is what is seen. */
+    @Test
+    void aCommitThatDoesNotEndIsAStoreThatHangs() {
+        AtomicLong now = new AtomicLong(7);
+        StoreMeters meters = new StoreMeters(registry, directory, now::get);
+        Health health = new Health(meters);
+        health.listening();
+        meters.measured(FIGURES);
+
+        meters.working(true);
+        now.addAndGet(Duration.ofSeconds(9).toNanos());
+        assertThat(bytes("smqtt.store.commit.age")).isEqualTo(9);
+        assertThat(bytes("smqtt.store.healthy")).isEqualTo(1);
+        assertThat(health.ready().up()).isTrue();
+
+        now.addAndGet(Duration.ofSeconds(1).toNanos());
+        assertThat(bytes("smqtt.store.healthy")).isZero();
+        assertThat(health.ready().up()).isFalse();
+        assertThat(health.ready().checks()).containsEntry("store", "hanging");
+
+        meters.working(false);
+        assertThat(bytes("smqtt.store.commit.age")).isZero();
+        assertThat(bytes("smqtt.store.healthy")).isEqualTo(1);
+        assertThat(health.ready().up()).isTrue();
     }
 }

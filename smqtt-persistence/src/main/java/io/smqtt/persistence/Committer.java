@@ -127,9 +127,14 @@ final class Committer implements Runnable {
                 break;
             }
         }
-        commit(bytes);
-        store.tick();
-        sweepSometimes();
+        store.figures().working(true);
+        try {
+            commit(bytes);
+            store.tick();
+            sweepSometimes();
+        } finally {
+            store.figures().working(false);
+        }
     }
 
     private void commit(long bytes) {

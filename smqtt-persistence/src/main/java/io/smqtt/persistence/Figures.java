@@ -37,6 +37,10 @@ final class Figures {
         tell(() -> observer.storeCommitted(count, bytes, nanos, kept));
     }
 
+    void working(boolean now) {
+        tell(() -> observer.storeWorking(now));
+    }
+
     /** Takes down what the files take, and what was given to the database and written by it. */
     void measured(long onDisk, long submitted, long written) {
         diskBytes = onDisk;

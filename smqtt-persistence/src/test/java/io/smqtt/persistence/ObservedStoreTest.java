@@ -33,11 +33,17 @@ class ObservedStoreTest {
     Path directory;
 
     private final List<Commit> commits = new CopyOnWriteArrayList<>();
+    private final List<Boolean> rounds = new CopyOnWriteArrayList<>();
     private final List<StoreFigures> figures = new CopyOnWriteArrayList<>();
     private final BrokerObserver observer = new BrokerObserver() {
         @Override
         public void storeCommitted(int operations, long bytes, long nanos, boolean kept) {
             commits.add(new Commit(operations, bytes, nanos, kept));
+        }
+
+        @Override
+        public void storeWorking(boolean working) {
+            rounds.add(working);
         }
 
         @Override
@@ -84,6 +90,11 @@ class ObservedStoreTest {
             assertThat(commit.nanos()).isPositive();
             assertThat(commit.kept()).isTrue();
         });
+        assertThat(rounds).as("each begins and ends").hasSizeGreaterThanOrEqualTo(2);
+        for (int i = 0; i < rounds.size(); i++) {
+            assertThat(rounds.get(i)).isEqualTo(i % 2 == 0);
+        }
+        assertThat(rounds.get(rounds.size() - 1)).isFalse();
     }
 
     @Test
