@@ -58,8 +58,8 @@ class HeldLoopTest {
                     .payload(number + " ".repeat(LENGTH))
                     .retain(true)
                     .build();
-            Frame frame = new Frame.RetainedUpdate(
-                    new RetainedVersion(number + 2, nodeId), new ForwardedMessage(message, false, List.of()));
+            Frame frame =
+                    new Frame.RetainedUpdate(List.of(RetainedRow.of(new RetainedVersion(number + 2, nodeId), message)));
             return transport.send(to, FrameCodec.encode(new NodeIdentity(nodeId, 1), frame, System.nanoTime()), true);
         }
 

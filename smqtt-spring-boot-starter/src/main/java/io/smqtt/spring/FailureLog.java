@@ -111,7 +111,8 @@ final class FailureLog {
         }
 
         @Override
-        @SuppressWarnings("OverrideThrowableToString") // the name of the class says nothing, that of the other is in the message
+        @SuppressWarnings(
+                "OverrideThrowableToString") // the name of the class says nothing, that of the other is in the message
         public String toString() {
             return String.valueOf(getMessage());
         }
