@@ -67,6 +67,9 @@ class ObserverChainTest {
         if (type == DropReason.class) {
             return DropReason.EXPIRED;
         }
+        if (type == Elsewhere.class) {
+            return Elsewhere.MOVED;
+        }
         if (type == ClientIdentity.class) {
             return new ClientIdentity(
                     "c", null, InetSocketAddress.createUnresolved("h", 1), "tcp", ProtocolVersion.MQTT_5, Set.of());
