@@ -33,7 +33,7 @@ class InterruptionTest {
         }
     }
 
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofSeconds(120);
 
     @TempDir
     Path directory;
