@@ -123,7 +123,7 @@ class ManagementIT {
             assertThat(without.headers().firstValue("www-authenticate"))
                     .hasValueSatisfying(value -> assertThat(value).startsWith("Bearer"));
             assertThat(status(broker, "/metrics", "wrong")).isEqualTo(401);
-            assertThat(status(broker, "/health/ready", "wrong")).isEqualTo(401);
+            assertThat(status(broker, "/health/ready", "wrong")).isEqualTo(200); // open to everybody
             assertThat(status(broker, "/metrics", TOKEN)).isEqualTo(200);
             assertThat(get(broker, "/health/ready").body()).isEqualTo("{\"status\":\"up\"}\n");
             assertThat(directory.resolve("data/management.token")).doesNotExist();
