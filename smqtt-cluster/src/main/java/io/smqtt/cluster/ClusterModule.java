@@ -14,6 +14,7 @@ import io.smqtt.message.Will;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.routing.SubscriptionObserver;
+import io.smqtt.session.GroupWatch;
 import io.smqtt.session.WillWatch;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
@@ -176,7 +177,7 @@ public final class ClusterModule implements BrokerModule {
                     core.ticker(),
                     System::currentTimeMillis,
                     settings,
-                    new RouterPart(core.router(), core.sessions().retained(), holdsAcknowledgements()),
+                    new RouterPart(core.router(), core.sessions(), holdsAcknowledgements()),
                     new BrokerClients(core.sessions()),
                     core.observer(),
                     core.budget(),
@@ -185,6 +186,7 @@ public final class ClusterModule implements BrokerModule {
                     this::superseded);
             core.sessions().rememberMarks();
             core.sessions().watchWills(new LocalWills(created));
+            core.sessions().watchGroups(new LocalGroups(created));
             node = created;
             core.router().index().observe(new LocalRoutes(created));
             core.router().retained().observe(new LocalRetained(created, Thread.currentThread()));
@@ -373,6 +375,20 @@ public final class ClusterModule implements BrokerModule {
         }
     }
 
+    /** Tells the cluster of groups whose members could stand in for each other across nodes. */
+    private record LocalGroups(ClusterNode node) implements GroupWatch {
+
+        @Override
+        public void wanted(SharedFilter group) {
+            node.groups().wanted(group);
+        }
+
+        @Override
+        public void held(SharedFilter group, boolean elsewhere) {
+            node.groups().held(group, elsewhere);
+        }
+    }
+
     /**
      * Tells the cluster what this node retains.
      *
@@ -396,6 +412,11 @@ public final class ClusterModule implements BrokerModule {
             if (subscription.subscriber().isLocal()
                     && !isOfThisNode(subscription.filter().value())) {
                 node.localChange(subscription.clientFilter(), 1);
+                String shareName = subscription.shareName();
+                if (shareName != null
+                        && !subscription.subscriber().isOnline()) { // found in the store, maybe with messages
+                    node.groups().held(new SharedFilter(shareName, subscription.filter()), false);
+                }
             }
         }
 

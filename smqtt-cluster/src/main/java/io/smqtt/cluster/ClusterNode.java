@@ -8,6 +8,7 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.ClusterTransport.Peer;
 import io.smqtt.spi.Ticker;
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -43,6 +44,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private static final int MAXIMUM_MEMBERS = 1_000;
     private static final int NAMES = 2_048;
     private static final int TICKS_PER_DIGEST = 10;
+    private static final long GROUP_CALL_MILLIS = 100;
 
     /** Digests of this node that may be lost or late before the others' answer to them is no longer true. */
     private static final int DIGESTS_REMEMBERED = 3;
@@ -74,6 +76,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private NodeIdentity self;
     private final RetainedReplica retained;
     private final ClusterClients clients;
+    private final GroupCalls groups;
     private final Wire wire = new Wire();
     private final Namesakes namesakes;
     private final Consumer<String> superseded;
@@ -160,6 +163,11 @@ final class ClusterNode implements ClusterTransport.Handler {
                         "too many wills: not all of them are kept by other nodes ({} at most, {} bytes)",
                         Wills.MAXIMUM_WILLS,
                         Wills.MAXIMUM_BYTES));
+        this.groups = new GroupCalls(
+                settings,
+                frame -> toAllReachable(encode(frame)),
+                task -> schedule(task, GROUP_CALL_MILLIS, TimeUnit.MILLISECONDS),
+                local::canTakeMore);
         long now = ticker.nanoTime();
         this.toldAtNanos = now;
         this.complainedAtNanos = now - COMPLAINT_NANOS;
@@ -310,6 +318,19 @@ final class ClusterNode implements ClusterTransport.Handler {
     /** What deals with client identifiers. On the cluster's loop. */
     ClusterClients clients() {
         return clients;
+    }
+
+    /** What is said about shared groups. Any thread. */
+    GroupCalls groups() {
+        return groups;
+    }
+
+    private void toAllReachable(byte[] frame) {
+        for (Member member : members.values()) {
+            if (member.isReachable()) {
+                send(member, frame);
+            }
+        }
     }
 
     private void flush() {
@@ -556,6 +577,8 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
         } else if (frame instanceof Frame.Sync sync) {
             sync(member, sync);
+        } else if (frame instanceof Frame.GroupCall call) {
+            heard(member, call);
         } else if (frame instanceof Frame.Client client) {
             clients.accept(member.identity(), client);
         } else if (frame != null) {
@@ -600,6 +623,15 @@ final class ClusterNode implements ClusterTransport.Handler {
     /** Who else says that it is this node. On the cluster's loop. */
     Namesakes namesakes() {
         return namesakes;
+    }
+
+    private void heard(Member member, Frame.GroupCall call) {
+        List<SharedFilter> named = call.groups().stream().map(SharedFilter::of).toList();
+        if (call.wants()) {
+            named.forEach(group -> local.handOver(group, member.nodeId()));
+        } else {
+            groups.heardHeld(named);
+        }
     }
 
     private void sync(Member member, Frame.Sync sync) {
@@ -811,6 +843,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         LOG.info("node {} is here: {}", member.identity(), member.peer());
         member.reachable(ticker.nanoTime());
         clients.up(member.nodeId());
+        groups.greeting().forEach(frame -> send(member, encode(frame)));
     }
 
     /** Asks for what is missing, but not again while the answer may be on its way. */

@@ -170,6 +170,15 @@ sealed interface Frame {
      */
     record RetainedCompared(int part, int missing) implements Frame {}
 
+    /**
+     * Names shared groups that can stand in for absent members.
+     *
+     * @param wants whether members of them are there on the sender, and what waits for absent ones on the receiver may come; or else whether
+     *     messages of them wait on the sender
+     * @param groups the groups, each as a client writes it
+     */
+    record GroupCall(boolean wants, List<String> groups) implements Frame {}
+
     /** What is said about client identifiers and their sessions; see {@link ClientCodec}. */
     sealed interface Client extends Frame {}
 

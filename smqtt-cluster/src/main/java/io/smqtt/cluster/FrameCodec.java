@@ -35,6 +35,8 @@ final class FrameCodec {
 
     private static final List<RetainedRow.Kind> ROW_KINDS = List.of(RetainedRow.Kind.values());
 
+    private static final int GROUP_CALL = 48;
+
     private FrameCodec() {}
 
     /**
@@ -107,6 +109,8 @@ final class FrameCodec {
             return RETAINED_PULL;
         } else if (frame instanceof Frame.RetainedCompared) {
             return RETAINED_COMPARED;
+        } else if (frame instanceof Frame.GroupCall) {
+            return GROUP_CALL;
         }
         return PUBLISH_ACK;
     }
@@ -149,6 +153,9 @@ final class FrameCodec {
             target.i64(ack.ofEpoch()).i32(ack.stream()).number(ack.received()).number(ack.upTo());
             target.number(ack.refusals().size());
             ack.refusals().forEach(refusal -> target.number(refusal.sequence()).text(refusal.group()));
+        } else if (frame instanceof Frame.GroupCall call) {
+            target.u8(call.wants() ? 1 : 0).number(call.groups().size());
+            call.groups().forEach(target::text);
         } else {
             retained(target, frame, nowNanos);
         }
@@ -333,8 +340,19 @@ final class FrameCodec {
             case RETAINED_VERSIONS -> retainedVersions(source, names);
             case RETAINED_PULL -> retainedPull(source);
             case RETAINED_COMPARED -> retainedCompared(source);
+            case GROUP_CALL -> groupCall(source);
             default -> ClientCodec.read(type, source, nowNanos, names);
         };
+    }
+
+    private static Frame groupCall(FrameReader source) {
+        boolean wants = source.u8() == 1;
+        int count = source.count(1);
+        List<String> groups = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            groups.add(MessageCodec.group(source.text()).toString());
+        }
+        return new Frame.GroupCall(wants, groups);
     }
 
     private static Frame snapshot(FrameReader source) {

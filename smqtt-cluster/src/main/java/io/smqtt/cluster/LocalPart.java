@@ -34,6 +34,22 @@ interface LocalPart {
     void redispatch(OutboundMessage message, SharedFilter group, String nodeId);
 
     /**
+     * Members of a group are there on another node: what waits here for absent ones may go to them.
+     *
+     * @param group the group
+     * @param nodeId the node
+     */
+    void handOver(SharedFilter group, String nodeId);
+
+    /**
+     * Tells whether a member of a group is there on this node and can take what waits elsewhere.
+     *
+     * @param group the group
+     * @return true if one is
+     */
+    boolean canTakeMore(SharedFilter group);
+
+    /**
      * A message was retained on another node: to be stored here, which is told back like what is retained here.
      *
      * @param message the message; an empty payload removes what is there

@@ -7,8 +7,9 @@ import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.Subscription;
-import io.smqtt.session.RetainedKeeper;
+import io.smqtt.session.SessionRegistry;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayDeque;
@@ -37,7 +38,7 @@ final class RouterPart implements LocalPart {
     private static final int MAXIMUM_SEATS = 1_024;
 
     private final Router router;
-    private final RetainedKeeper retained;
+    private final SessionRegistry sessions;
     private final boolean awaits;
     private final Deque<Integer> freeNumbers = new ArrayDeque<>();
     private int peers;
@@ -57,12 +58,12 @@ final class RouterPart implements LocalPart {
      * Creates the part.
      *
      * @param router the broker's router
-     * @param retained keeps the broker's retained messages
+     * @param sessions the broker's sessions
      * @param awaits whether publishers wait for other nodes
      */
-    RouterPart(Router router, RetainedKeeper retained, boolean awaits) {
+    RouterPart(Router router, SessionRegistry sessions, boolean awaits) {
         this.router = router;
-        this.retained = retained;
+        this.sessions = sessions;
         this.awaits = awaits;
     }
 
@@ -202,7 +203,7 @@ final class RouterPart implements LocalPart {
     public void retain(ApplicationMessage message, Runnable refused) {
         RoutingLoop loop = loopOf(message);
         execute(loop, () -> {
-            if (retained.retain(loop, message, RouteTicket.NONE).isRefusal()) {
+            if (sessions.retained().retain(loop, message, RouteTicket.NONE).isRefusal()) {
                 refused.run();
             }
         });
@@ -215,12 +216,44 @@ final class RouterPart implements LocalPart {
         ticket.hold();
         RoutingLoop loop = loopOf(message);
         boolean taken = execute(loop, () -> {
-            router.redispatch(loop, message, group, member -> isSeatOf(member, nodeId), ticket);
+            redispatch(loop, message, group, nodeId, ticket);
             ticket.release(true);
         });
         if (!taken) {
             ticket.release(false);
         }
+    }
+
+    /** Another node has one more try, or an absent member of this one; if there is nobody else, that node keeps it for an absent one. */
+    private void redispatch(
+            RoutingLoop loop, ApplicationMessage message, SharedFilter group, String nodeId, RouteTicket ticket) {
+        ApplicationMessage next = message.withProperties(message.properties()); // other peers may have this one, too
+        next.crossed(message.crossings() + 1);
+        SharedGroup members = router.index().group(group.shareName(), group.filter());
+        boolean alone = members != null
+                && next.crossings() <= Router.MAXIMUM_CROSSINGS
+                && members.hasOnlineMember(member -> !nodeId.equals(member.node()))
+                && isAlone(members, nodeId);
+        if (alone) {
+            next.crossed(Router.MAXIMUM_CROSSINGS);
+        }
+        router.redispatch(loop, next, group, member -> !alone && isSeatOf(member, nodeId), ticket);
+    }
+
+    private static boolean isAlone(SharedGroup members, String nodeId) {
+        boolean[] others = {false};
+        members.forEachMember(member -> others[0] |= !nodeId.equals(member.node()));
+        return !others[0];
+    }
+
+    @Override
+    public void handOver(SharedFilter group, String nodeId) {
+        sessions.handOver(group, nodeId);
+    }
+
+    @Override
+    public boolean canTakeMore(SharedFilter group) {
+        return sessions.canTakeMore(group);
     }
 
     @Override

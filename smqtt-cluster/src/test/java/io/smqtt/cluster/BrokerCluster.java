@@ -15,6 +15,7 @@ import io.smqtt.test.store.ManualStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
@@ -47,6 +48,21 @@ final class BrokerCluster {
 
     BrokerExtension get(int index) {
         return brokers.get(index);
+    }
+
+    /** One node hears from another one that members of a group are there. */
+    void call(int to, int from, String group) {
+        ClusterNode node = Objects.requireNonNull(modules.get(to).node());
+        node.execute(() -> node.members().stream()
+                .filter(member -> member.nodeId().equals(names.get(from)))
+                .forEach(member -> node.received(
+                        Objects.requireNonNull(member.peer()),
+                        FrameCodec.encode(member.identity(), new Frame.GroupCall(true, List.of(group)), 0))));
+    }
+
+    /** How many messages a node has sent to others. */
+    long forwarded(int broker) {
+        return modules.get(broker).status().traffic().forwardedMessages();
     }
 
     /** One node is alone, and all know it. */

@@ -66,6 +66,7 @@ final class GoldenFrames {
         frames.put(
                 "retained-versions",
                 new Frame.RetainedVersions(200, List.of("a/b", "c"), List.of(version(), version())));
+        frames.put("group-call", new Frame.GroupCall(true, List.of("$share/group/a/#", "$share/é/b")));
         frames.put("retained-pull", new Frame.RetainedPull(List.of("a/b", "c")));
         frames.put("retained-compared", new Frame.RetainedCompared(200, 300));
         clients(frames);

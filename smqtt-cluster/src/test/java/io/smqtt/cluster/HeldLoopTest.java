@@ -94,6 +94,14 @@ class HeldLoopTest {
         public void redispatch(OutboundMessage message, SharedFilter group, String nodeId) {}
 
         @Override
+        public void handOver(SharedFilter group, String nodeId) {}
+
+        @Override
+        public boolean canTakeMore(SharedFilter group) {
+            return false;
+        }
+
+        @Override
         public void retain(ApplicationMessage message, Runnable refused) {
             retained.add(Integer.parseInt(message.payload().asString().trim()));
         }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.netty.util.concurrent.DefaultEventExecutor;
 import io.netty.util.concurrent.EventExecutor;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.SessionConfig;
 import io.smqtt.config.SharedStrategy;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RetainedMessages;
@@ -14,13 +16,15 @@ import io.smqtt.routing.Router;
 import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.SubscriptionIndex;
 import io.smqtt.session.QueueBudget;
-import io.smqtt.session.RetainedKeeper;
+import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 /** What other nodes ask of a broker that ends at this moment. */
 class RouterPartTest {
@@ -47,7 +51,7 @@ class RouterPartTest {
         EventExecutor loop = new DefaultEventExecutor();
         SubscriptionIndex index = new SubscriptionIndex(SharedStrategy.ROUND_ROBIN);
         Router router = new Router(List.of(loop), index, new RetainedMessages(1, 1), BrokerObserver.NONE);
-        RouterPart part = new RouterPart(router, new RetainedKeeper(router, null), true);
+        RouterPart part = part(router);
         LocalPart.RemoteRoutes routes = part.join("a", outbox());
 
         routes.changed(new RouteRow("$share/g/t", 1_000));
@@ -86,7 +90,22 @@ class RouterPartTest {
                 new SubscriptionIndex(SharedStrategy.ROUND_ROBIN),
                 new RetainedMessages(1, 1),
                 BrokerObserver.NONE);
-        return new RouterPart(router, new RetainedKeeper(router, null), true);
+        return part(router);
+    }
+
+    private static RouterPart part(Router router) {
+        return new RouterPart(
+                router,
+                new SessionRegistry(
+                        router,
+                        List.of(),
+                        (client, action, topic) -> Mono.just(AccessDecision.ALLOW),
+                        BrokerObserver.NONE,
+                        System::nanoTime,
+                        LimitsConfig.defaults(),
+                        SessionConfig.defaults(),
+                        new QueueBudget(1)),
+                true);
     }
 
     @Test

@@ -428,6 +428,16 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     }
 
     @Override
+    public void handOver(SharedFilter group, String nodeId) {
+        // no message waits on a simulated node
+    }
+
+    @Override
+    public boolean canTakeMore(SharedFilter group) {
+        return false;
+    }
+
+    @Override
     public void redispatch(OutboundMessage message, SharedFilter group, String refusing) {
         @Nullable
         String other = remote.keySet().stream()

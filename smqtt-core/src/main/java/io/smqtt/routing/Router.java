@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Router {
 
+    /** How often a message of a shared group is sent to other nodes in search of a member that is there. */
+    public static final int MAXIMUM_CROSSINGS = 4;
+
     private final SubscriptionIndex index;
     private final RetainedMessages retained;
     private final BrokerObserver observer;
@@ -189,7 +192,9 @@ public final class Router {
         int count = toAll ? routeLocally(loop, message, ticket) : 0;
         for (SharedFilter wanted : groups) {
             SharedGroup group = index.group(wanted.shareName(), wanted.filter());
-            if (group != null && handToMember(loop, message, group, Router::isElsewhere, ticket)) {
+            if (group != null
+                    && mayStay(message, group)
+                    && handToMember(loop, message, group, refused(message), ticket)) {
                 count++;
             } else {
                 refused.accept(wanted);
@@ -215,8 +220,32 @@ public final class Router {
         return count;
     }
 
-    private static boolean isElsewhere(Subscription member) {
-        return !member.subscriber().isLocal();
+    /**
+     * Tells whether a message of a shared group that has come from another node is not sent elsewhere if nobody is there: because a
+     * member had asked for it, or after it was sought elsewhere. Any thread.
+     *
+     * @param message a message of a shared group
+     * @return true if it stays, and there may be more where it has come from
+     */
+    public static boolean isAskedFor(ApplicationMessage message) {
+        return message.crossings() > MAXIMUM_CROSSINGS;
+    }
+
+    /**
+     * Whether a message of another node finds a member that is there. If not, that node looks for one elsewhere, until it has looked
+     * often enough. It is not passed on from here: its acknowledgement would wait for those of messages that wait for it.
+     */
+    private static boolean mayStay(ApplicationMessage message, SharedGroup group) {
+        return isAskedFor(message)
+                || message.qos() == QoS.AT_MOST_ONCE
+                || group.hasOnlineMember(member -> !member.isLocal());
+    }
+
+    /** Who does not get a message that has come from another node: members elsewhere, and full ones if it can go back. */
+    private static Predicate<Subscription> refused(ApplicationMessage message) {
+        boolean mayGoBack = message.crossings() == MAXIMUM_CROSSINGS + 1;
+        return member -> !member.subscriber().isLocal()
+                || (mayGoBack && !member.subscriber().hasRoom());
     }
 
     /**

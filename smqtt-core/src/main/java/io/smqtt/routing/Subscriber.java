@@ -59,6 +59,15 @@ public interface Subscriber {
     int inFlightCount();
 
     /**
+     * Tells whether the subscriber can keep one more message that could stay where it is. Any thread; a hint.
+     *
+     * @return false if its queue is more than half full
+     */
+    default boolean hasRoom() {
+        return true;
+    }
+
+    /**
      * Tells whether the subscriber is on this node. Any thread.
      *
      * @return false for a peer

@@ -363,13 +363,6 @@ final class DurableQueue implements StoreWaiter {
         return handOver().depart(target, message, subscription, number, sequence, delivered);
     }
 
-    /** Offers a message that waits, and is in no joint operation, to other members. While no client is connected. */
-    void offer(OutboundFlow.SharedReturn target, ApplicationMessage message, Subscription subscription, long number) {
-        if (number < unsafeFrom() && handOver().depart(target, message, subscription, number, -1, false)) {
-            forget(message.footprintBytes());
-        }
-    }
-
     /** Offers what waits by shared subscriptions to other members, page by page, while the client is away. */
     void drainShared(OutboundFlow.SharedReturn target) {
         if (handOver != null) {

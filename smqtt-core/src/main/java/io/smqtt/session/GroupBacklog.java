@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
@@ -10,8 +11,8 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.topic.SharedFilter;
 import java.lang.invoke.VarHandle;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,15 +27,20 @@ final class GroupBacklog {
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupBacklog.class);
 
-    /** How often a message goes to another node in search of a member that is there. */
-    private static final int MAXIMUM_CROSSINGS = 4;
-
     private final Router router;
     private final BrokerObserver observer;
+    private final LimitsConfig limits;
+    private volatile @Nullable GroupWatch watch;
 
-    GroupBacklog(Router router, BrokerObserver observer) {
+    GroupBacklog(Router router, BrokerObserver observer, LimitsConfig limits) {
         this.router = router;
         this.observer = observer;
+        this.limits = limits;
+    }
+
+    /** Has somebody told of members that can take more from now on. Any thread. */
+    void watch(GroupWatch told) {
+        watch = told;
     }
 
     private @Nullable SharedGroup groupOf(Subscription subscription) {
@@ -44,41 +50,26 @@ final class GroupBacklog {
     /** Takes a message for a member that is away: another one gets it if one is there. On the absent member's loop. */
     void take(Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
-        if (group != null && hasTaker(group, absent, message)) {
-            if (message.crossings() > 0) {
-                takeForwarded(absent, message, subscription, ticket, group);
-                return;
-            }
-            if (offer(absent, message, subscription, ticket, group)) {
-                return;
-            }
+        if (group != null && hasTaker(group, absent) && offer(absent, message, subscription, ticket, group)) {
+            return;
         }
         absent.park(message, subscription, ticket);
         VarHandle.fullFence(); // a member that comes at this moment sees the message, or is seen: gather()
-        if (group != null && hasTaker(group, absent, message)) {
+        if (group != null && hasTaker(group, absent)) {
             absent.member().handOver();
         }
+        held(group);
     }
 
-    /**
-     * Takes a message that another node waits for, and other members are there. That node must not wait for nodes in its turn: each
-     * takes over messages in their order, so two could wait for each other without end.
-     */
-    private void takeForwarded(
-            Session absent,
-            ApplicationMessage message,
-            Subscription subscription,
-            RouteTicket ticket,
-            SharedGroup group) {
-        Predicate<Subscriber> notHere = member -> member == absent || !member.isLocal();
-        if (group.hasOnlineMember(notHere) && offer(absent, message, subscription, ticket, group, notHere)) {
-            return;
-        }
-        Predicate<Subscriber> excluded = member -> isExcluded(member, absent, message);
-        if (absent.outbound().hasRoom(message)) {
-            absent.parkAndOffer(message, subscription, ticket);
-        } else if (!offer(absent, message, subscription, RouteTicket.NONE, group, excluded)) {
-            absent.park(message, subscription, ticket);
+    /** Messages wait for an absent member: other nodes may ask for them. */
+    void held(Subscription subscription) {
+        held(groupOf(subscription));
+    }
+
+    private void held(@Nullable SharedGroup group) {
+        GroupWatch told = watch;
+        if (told != null && group != null) {
+            told.held(new SharedFilter(group.shareName(), group.filter()), group.hasOnlineMember(Subscriber::isLocal));
         }
     }
 
@@ -89,25 +80,22 @@ final class GroupBacklog {
      */
     boolean offer(Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
-        return group != null && hasTaker(group, absent, message) && offer(absent, message, subscription, ticket, group);
+        return group != null && hasTaker(group, absent) && offer(absent, message, subscription, ticket, group);
     }
 
-    private static boolean hasTaker(SharedGroup group, Session absent, ApplicationMessage message) {
-        return group.hasOnlineMember(subscriber -> isExcluded(subscriber, absent, message));
+    private static boolean hasTaker(SharedGroup group, Session absent) {
+        return group.hasOnlineMember(subscriber -> isExcluded(subscriber, absent));
     }
 
-    /**
-     * Another node counts as there, whoever of its members is. So a message that has crossed nodes often enough stays where it is:
-     * it would go to and fro without end where nobody is there.
-     */
-    private static boolean isExcluded(Subscriber member, Session absent, ApplicationMessage message) {
-        return member == absent || (message.crossings() >= MAXIMUM_CROSSINGS && !member.isLocal());
+    /** Members on other nodes are offered nothing: it is not known here whether they are there, and those that are ask. */
+    private static boolean isExcluded(Subscriber member, Session absent) {
+        return member == absent || !member.isLocal();
     }
 
     /**
      * Whether a session is not alone in a group.
      *
-     * @param online whether only members count that are there
+     * @param online whether only members count that are there, and on this node
      */
     boolean hasOthers(Session session, Subscription subscription, boolean online) {
         SharedGroup group = subscription.shareName() == null ? null : groupOf(subscription);
@@ -115,7 +103,7 @@ final class GroupBacklog {
             return false;
         }
         if (online) {
-            return group.hasOnlineMember(member -> member == session);
+            return hasTaker(group, session);
         }
         boolean[] found = {false};
         group.forEachMember(member -> found[0] |= member != session);
@@ -128,17 +116,7 @@ final class GroupBacklog {
             Subscription subscription,
             RouteTicket ticket,
             SharedGroup group) {
-        return offer(absent, message, subscription, ticket, group, member -> isExcluded(member, absent, message));
-    }
-
-    private boolean offer(
-            Session absent,
-            ApplicationMessage message,
-            Subscription subscription,
-            RouteTicket ticket,
-            SharedGroup group,
-            Predicate<? super Subscriber> excluded) {
-        Subscription other = group.selectExcept(message, member -> excluded.test(member.subscriber()));
+        Subscription other = group.selectExcept(message, member -> isExcluded(member.subscriber(), absent));
         if (other == null || !other.subscriber().isOnline()) {
             return false;
         }
@@ -152,10 +130,61 @@ final class GroupBacklog {
                     ticket.release(false);
                 }
             });
-        } else {
+        } else { // no session: it takes what it is given
             redispatch(absent, message, subscription, ticket);
         }
         return true;
+    }
+
+    /**
+     * Offers a message to the members that are on one node, of which one has asked for it. It stays there whoever is there by then. On the
+     * absent member's loop.
+     *
+     * @param ticket is held until the message is safe there; fails if it is not
+     * @return false if that node has no members or cannot be reached: the message stays
+     */
+    boolean offerTo(
+            String node, Session absent, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        SharedGroup group = groupOf(subscription);
+        if (group == null || !group.hasOnlineMember(member -> !node.equals(member.node()))) {
+            return false;
+        }
+        ApplicationMessage moved = message.withProperties(message.properties()); // other queues may hold this one, too
+        moved.crossed(Router.MAXIMUM_CROSSINGS);
+        SharedFilter wanted = new SharedFilter(group.shareName(), group.filter());
+        RoutingLoop loop = absent.owner();
+        ticket.hold();
+        loop.executor()
+                .execute(() -> ticket.release(router.redispatch(
+                        loop,
+                        moved,
+                        wanted,
+                        member -> !node.equals(member.subscriber().node()),
+                        ticket)));
+        return true;
+    }
+
+    /** Whether a member of this node, which has room, can take what waits on other nodes. Any thread. */
+    boolean hasTaker(SharedFilter wanted) {
+        SharedGroup group = router.index().group(wanted.shareName(), wanted.filter());
+        return group != null && group.hasOnlineMember(member -> !member.isLocal() || !member.hasRoom());
+    }
+
+    /**
+     * Members on another node can take more: what waits here for absent ones goes there, up to a quarter of what a queue may hold. Any
+     * thread.
+     */
+    void handOver(SharedFilter wanted, String node) {
+        SharedGroup group = router.index().group(wanted.shareName(), wanted.filter());
+        if (group == null) {
+            return;
+        }
+        HandOverRound round = new HandOverRound(wanted, node, limits);
+        group.forEachMember(member -> {
+            if (member instanceof Session absent && !absent.isOnline() && absent.mayHoldMessages()) {
+                absent.execute(() -> absent.member().handOver(round));
+            }
+        });
     }
 
     /**
@@ -176,6 +205,11 @@ final class GroupBacklog {
         RoutingLoop loop = from.owner();
         ticket.hold();
         loop.executor().execute(() -> ticket.release(router.redispatch(loop, message, subscription, ticket)));
+    }
+
+    /** A delivery that ended elsewhere goes on here. */
+    void repeated() {
+        observer.messageRepeated(1);
     }
 
     /** A message that arrived after its session had ended. */
@@ -204,6 +238,10 @@ final class GroupBacklog {
                 absent.execute(() -> absent.member().handOver());
             }
         });
+        GroupWatch told = watch;
+        if (told != null && !present.hasBacklog() && group.hasOnlineMember(Subscriber::isLocal)) {
+            told.wanted(new SharedFilter(group.shareName(), group.filter()));
+        }
     }
 
     /** A member that would have asked for more leaves: the others that are there do so. */

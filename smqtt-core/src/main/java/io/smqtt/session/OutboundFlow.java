@@ -862,5 +862,15 @@ final class OutboundFlow {
 
         /** Returns false if there is no other member for it: the message stays. */
         boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
+
+        /** Whether it takes only so much. */
+        default boolean isBounded() {
+            return false;
+        }
+
+        /** Whether it has taken so much, and takes nothing more. */
+        default boolean isSatisfied() {
+            return false;
+        }
     }
 }

@@ -36,6 +36,9 @@ final class QueueHandOver implements StoreWaiter {
     /** Who is offered what waits, while that goes on. */
     private OutboundFlow.@Nullable SharedReturn target;
 
+    /** Who is offered what is left then: members on another node that have asked meanwhile. */
+    private OutboundFlow.@Nullable SharedReturn following;
+
     private boolean reading;
     private boolean again;
 
@@ -79,6 +82,7 @@ final class QueueHandOver implements StoreWaiter {
         reading = false;
         mayHold |= target != null; // not all of it was offered
         target = null;
+        following = null;
     }
 
     /** Whether messages are on their way or about to be. */
@@ -259,7 +263,10 @@ final class QueueHandOver implements StoreWaiter {
     void drain(OutboundFlow.SharedReturn to) {
         if (target != null) {
             again = true;
-        } else if (queue.waitsForNobody() && mayHold && (isLeaving() || session.hasPeers(true))) {
+            if (to.isBounded()) {
+                following = to;
+            }
+        } else if (queue.waitsForNobody() && mayHold && (isLeaving() || to.isBounded() || session.hasPeers(true))) {
             target = to;
             if (!sameRound) {
                 drainUntil = queue.next();
@@ -330,16 +337,28 @@ final class QueueHandOver implements StoreWaiter {
         if (target == null || reading || departing != null) {
             return;
         }
-        boolean isLast = cameBack || nextPage >= Math.min(queue.next(), drainUntil);
+        boolean isLast = cameBack || target.isSatisfied() || nextPage >= Math.min(queue.next(), drainUntil);
         if (!isLast) {
             drainFrom(nextPage);
-        } else if (again) {
+        } else if (again && !target.isBounded()) {
             drainUntil = queue.next();
             drainFrom(queue.unreadFrom());
         } else {
             mayHold |= nextPage < queue.next();
             target = null;
             left();
+            follow();
+        }
+    }
+
+    private void follow() {
+        OutboundFlow.SharedReturn next = following;
+        following = null;
+        if (again && target == null) { // asked for while a bounded round went on
+            session.member().handOver();
+        }
+        if (next != null) {
+            drain(next);
         }
     }
 

@@ -8,6 +8,7 @@ import io.smqtt.message.Will;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
@@ -247,6 +248,9 @@ public final class Session implements Subscriber {
             registry.groups().take(this, message, subscription, ticket);
         } else {
             remember(message);
+            if (subscription.shareName() != null && Router.isAskedFor(message)) {
+                member().tookAskedFor();
+            }
             outbound().deliver(message, subscription, ticket);
             absence.awaitExpiryOf(message);
         }
@@ -789,6 +793,21 @@ public final class Session implements Subscriber {
         return flow == null ? queuedCount() > 0 : flow.queuedCount() + flow.inFlightCount() > 0;
     }
 
+    /** Whether messages that no store has are on their way to members on other nodes. */
+    boolean hasCrossings() {
+        return member != null && member.hasCrossings();
+    }
+
+    /** Whether messages wait until the client takes more. */
+    boolean hasBacklog() {
+        return queuedCount() > 0;
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return queuedCount() * 2L < resources.limits().maxQueuedMessages();
+    }
+
     /** Whether there may be something to hand over. */
     boolean mayHaveQueued() {
         return outbound != null || queuedCount() > 0;
@@ -802,22 +821,6 @@ public final class Session implements Subscriber {
         }
         outbound().deliver(message, subscription, ticket);
         absence.awaitExpiryOf(message);
-    }
-
-    /** Keeps a message and offers it to others: who waits for it waits until it is kept, and no longer. */
-    void parkAndOffer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        DurableQueue queue = record == null ? null : record.queue();
-        if (queue == null || message.qos().atMost(subscription.maximumQos()) == QoS.AT_MOST_ONCE) {
-            if (!member().offer(message, subscription, RouteTicket.NONE)) { // nothing that would survive is kept here
-                park(message, subscription, ticket);
-            }
-            return;
-        }
-        long before = queue.next();
-        park(message, subscription, ticket);
-        if (queue.next() > before && !departing) {
-            queue.offer(member()::offer, message, subscription, before);
-        }
     }
 
     /** What absent members have is asked for, if nothing waits here any more. */

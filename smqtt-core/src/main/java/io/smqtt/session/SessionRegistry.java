@@ -16,6 +16,7 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Ticker;
+import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -98,7 +99,7 @@ public final class SessionRegistry {
         resources = new SessionResources(
                 router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget, stores);
         retained = new RetainedKeeper(router, stores);
-        groups = new GroupBacklog(router, observer);
+        groups = new GroupBacklog(router, observer, limits);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
     }
 
@@ -421,6 +422,36 @@ public final class SessionRegistry {
      */
     public void watchWills(WillWatch watch) {
         willWatch = watch;
+    }
+
+    /**
+     * Has somebody told of shared groups whose members here can take what waits on other nodes. Any thread; before clients connect.
+     *
+     * @param watch who is told
+     */
+    public void watchGroups(GroupWatch watch) {
+        groups.watch(watch);
+    }
+
+    /**
+     * Members of a shared group on another node can take more: what waits here for absent members goes there, as much of it as they are
+     * likely to have room for. Any thread.
+     *
+     * @param group the group
+     * @param node the name of the node, which has members of the group
+     */
+    public void handOver(SharedFilter group, String node) {
+        groups.handOver(group, node);
+    }
+
+    /**
+     * Tells whether a member of a shared group is there on this node and can take what waits for absent ones elsewhere. Any thread.
+     *
+     * @param group the group
+     * @return true if one is
+     */
+    public boolean canTakeMore(SharedFilter group) {
+        return groups.hasTaker(group);
     }
 
     @Nullable

@@ -16,6 +16,9 @@ final class SharedMember {
     private final GroupBacklog groups;
     private boolean awaitsGroup;
 
+    /** Messages in memory that are on their way to other nodes. */
+    private int crossings;
+
     SharedMember(Session session, GroupBacklog groups) {
         this.session = session;
         this.groups = groups;
@@ -28,10 +31,17 @@ final class SharedMember {
         OutboundFlow flow = session.outboundOrNull();
         if (flow != null) {
             flow.drainShared(this::offer);
+            session.forEachSubscription(this::held);
         }
         if (awaitsGroup) {
             awaitsGroup = false;
             session.forEachSubscription(this::passOn);
+        }
+    }
+
+    private void held(Subscription subscription) {
+        if (subscription.shareName() != null && session.mayHoldMessages()) {
+            groups.held(subscription);
         }
     }
 
@@ -48,7 +58,7 @@ final class SharedMember {
         }
     }
 
-    boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    private boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         return groups.offer(session, message, subscription, ticket);
     }
 
@@ -56,6 +66,57 @@ final class SharedMember {
     void handOver() {
         if (!session.isOnline() && !session.hasEnded() && !session.isDeparting() && session.mayHaveQueued()) {
             session.outbound().drainShared(this::offer);
+        }
+    }
+
+    /** Members on another node can take more: what waits here for nobody goes there, as far as the round allows. */
+    void handOver(HandOverRound round) {
+        if (!session.isOnline() && !session.hasEnded() && !session.isDeparting() && session.mayHaveQueued()) {
+            session.outbound().drainShared(new OutboundFlow.SharedReturn() {
+                @Override
+                public boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+                    return SharedMember.this.offer(round, message, subscription, ticket);
+                }
+
+                @Override
+                public boolean isBounded() {
+                    return true;
+                }
+
+                @Override
+                public boolean isSatisfied() {
+                    return round.isOver();
+                }
+            });
+        }
+    }
+
+    private boolean offer(
+            HandOverRound round, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (!round.includes(subscription)) {
+            return false;
+        }
+        boolean inMemory = ticket == RouteTicket.NONE;
+        RouteTicket way = inMemory ? new Crossing(session, message, subscription) : ticket;
+        boolean goes = groups.offerTo(round.node(), session, message, subscription, way);
+        if (goes) {
+            round.add(message);
+            crossings += inMemory ? 1 : 0;
+        }
+        return goes;
+    }
+
+    /** Whether messages that no store has are on their way to other nodes, and may come back. */
+    boolean hasCrossings() {
+        return crossings > 0;
+    }
+
+    /** A message in memory is safe on another node, or it is not and waits here again. */
+    void crossed(ApplicationMessage message, Subscription subscription, boolean safe) {
+        crossings--;
+        if (!safe) {
+            groups.repeated(); // whoever did not keep it has counted the end of this delivery
+            takeBack(message, subscription, RouteTicket.NONE);
         }
     }
 
@@ -93,8 +154,14 @@ final class SharedMember {
     /** A subscription was made, or its client has come: what waits for absent members goes to it. */
     void gather(Subscription subscription) {
         if (subscription.shareName() != null) {
+            awaitsGroup |= session.hasBacklog(); // other nodes are asked when there is room
             groups.gather(session, subscription, false);
         }
+    }
+
+    /** A message has come that was asked for: there may be more. */
+    void tookAskedFor() {
+        awaitsGroup = true;
     }
 
     /**
@@ -133,7 +200,7 @@ final class SharedMember {
 
     /** Asks for what absent members have when nothing waits here, if there is more. */
     void gatherMore() {
-        if (awaitsGroup && session.queuedCount() == 0) {
+        if (awaitsGroup && !session.hasBacklog()) {
             awaitsGroup = false;
             session.forEachSubscription(subscription -> {
                 if (subscription.shareName() != null) {

@@ -64,9 +64,9 @@ final class StoredDeparture implements SessionDeparture {
         }
         SessionRecord record = session.record();
         InboundFlow inbound = session.inboundOrNull();
-        boolean storeQuiet = record == null || record.queue().isQuiet();
+        boolean quiet = (record == null || record.queue().isQuiet()) && !session.hasCrossings();
         boolean settled = inbound == null || inbound.isSettled();
-        if (storeQuiet && (settled || number >= ATTEMPTS)) {
+        if (quiet && (settled || number >= ATTEMPTS)) {
             freeze();
             reply.departing(this);
         } else if (number >= ATTEMPTS) {

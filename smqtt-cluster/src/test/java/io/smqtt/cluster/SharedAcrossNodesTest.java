@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.test.BrokerExtension;
+import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What waits for absent members of a shared group goes to one that is there, on whichever node it waits. */
+@Timeout(180)
+class SharedAcrossNodesTest {
+
+    private static final BrokerCluster CLUSTER = new BrokerCluster();
+
+    /** More than a node hands over when it is asked once. */
+    private static final int MESSAGES = 600;
+
+    private static final int FEW = 20;
+    private static final int RECEIVE_MAXIMUM = 0x21;
+
+    @RegisterExtension
+    static final BrokerExtension A = CLUSTER.broker(false);
+
+    @RegisterExtension
+    static final BrokerExtension B = CLUSTER.broker(false);
+
+    @RegisterExtension
+    static final BrokerExtension C = CLUSTER.broker(true);
+
+    @RegisterExtension
+    static final BrokerExtension D = CLUSTER.broker(true);
+
+    private static int tests;
+
+    private final String topic = "backlog/" + ++tests;
+    private final String filter = "$share/g/" + topic;
+
+    private RawClient member(int broker, String name, boolean present) {
+        return CLUSTER.persistent(broker, name + topic, present).deadline(BrokerCluster.PATIENCE);
+    }
+
+    private void joinAndLeave(int broker, String name) {
+        try (RawClient member = member(broker, name, false)) {
+            member.subscribe(filter, 1);
+        }
+        await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.connected(name + topic) == 0);
+    }
+
+    private void publish(int broker, int from, int to) {
+        publish(broker, topic, from, to);
+    }
+
+    private void publish(int broker, String where, int from, int to) {
+        try (RawClient publisher =
+                CLUSTER.get(broker).open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE)) {
+            publisher.connect("publisher" + topic);
+            for (int i = from; i < to; i++) {
+                publisher.send(PublishBytes.to(where).payload(String.valueOf(i)).qos(1, publisher.nextPacketId()));
+                assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode())
+                        .isZero();
+            }
+        }
+    }
+
+    private static void receivesAllOnce(RawClient member, int count) {
+        TreeSet<Integer> numbers = new TreeSet<>();
+        for (int i = 0; i < count; i++) {
+            numbers.add(Integer.valueOf(BrokerCluster.nextMessage(member).text()));
+        }
+        assertThat(numbers)
+                .containsExactlyElementsOf(IntStream.range(0, count).boxed().toList());
+        BrokerCluster.receivesNothing(member);
+    }
+
+    private long waiting(int broker) {
+        return Objects.requireNonNull(CLUSTER.get(broker)
+                .broker()
+                .clients()
+                .filter(client -> client.identity().clientId().endsWith(topic))
+                .map(client -> (long) client.queued())
+                .reduce(0L, Long::sum)
+                .block(BrokerCluster.PATIENCE));
+    }
+
+    private void awaitWaiting(int broker, long count) {
+        await().atMost(BrokerCluster.PATIENCE)
+                .untilAsserted(() -> assertThat(waiting(broker)).isEqualTo(count));
+    }
+
+    /** Nobody was there; then a member returns on the node on which nothing waits. */
+    @ParameterizedTest
+    @CsvSource({"0, 1", "2, 3", "0, 3", "2, 1"})
+    void aMemberThatReturnsGetsWhatWaitsOnAnotherNode(int holder, int other) {
+        joinAndLeave(holder, "one-");
+        joinAndLeave(other, "other-");
+        publish(holder, 0, MESSAGES);
+        awaitWaiting(
+                holder,
+                MESSAGES); // in memory a message is acknowledged before it is in the queue of another event loop
+
+        try (RawClient returned = member(other, "other-", true)) {
+            receivesAllOnce(returned, MESSAGES);
+        }
+
+        awaitWaiting(holder, 0);
+    }
+
+    /** It is away again before it has taken all: what has come for it and what has stayed is there for whoever returns. */
+    @ParameterizedTest
+    @CsvSource({"0, 1", "2, 3"})
+    void whatWasHandedOverIsThereForTheOthersToo(int holder, int other) {
+        joinAndLeave(holder, "one-");
+        joinAndLeave(other, "other-");
+        publish(holder, 0, FEW);
+        try (RawClient returned = member(other, "other-", true)) {
+            assertThat(returned.expect(MqttMessageType.PUBLISH).text()).isEqualTo("0"); // not acknowledged
+        }
+        await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.connected("other-" + topic) == 0);
+
+        try (RawClient first = member(holder, "one-", true)) {
+            receivesAllOnce(first, FEW);
+        }
+    }
+
+    /** The member is there all the time, behind a cut. */
+    @ParameterizedTest
+    @CsvSource({"0, 1", "2, 3"})
+    void whatWaitedBecauseOfACutGoesToTheMemberThatIsThere(int holder, int other) {
+        joinAndLeave(holder, "one-");
+        try (RawClient there = member(other, "other-", false)) {
+            there.subscribe(filter, 1);
+            CLUSTER.cutOff(holder);
+            publish(holder, 0, FEW);
+            awaitWaiting(holder, FEW);
+
+            CLUSTER.heal(holder);
+
+            receivesAllOnce(there, FEW);
+        }
+        awaitWaiting(holder, 0);
+    }
+
+    /** What comes back is behind the rest of the queue, and is not offered again before somebody asks. */
+    @ParameterizedTest
+    @CsvSource({"0, 1", "2, 3"})
+    void whatAnotherNodeHasNoRoomForIsOfferedOnce(int holder, int other) {
+        joinAndLeave(holder, "one-");
+        publish(holder, topic, 0, FEW);
+        try (RawClient full = CLUSTER.get(other).open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE)) {
+            ConnectBytes slow = ConnectBytes.of("full-" + topic);
+            slow.properties().u16(RECEIVE_MAXIMUM, 1);
+            full.connect(slow);
+            full.subscribe("own/" + topic, 1);
+            publish(other, "own/" + topic, 0, MESSAGES); // it acknowledges none: more than half of its queue
+            assertThat(full.expect(MqttMessageType.PUBLISH).text()).isEqualTo("0");
+            full.subscribe(filter, 1);
+            long before = CLUSTER.forwarded(holder);
+
+            CLUSTER.call(holder, other, filter);
+            await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.forwarded(holder) >= before + FEW);
+            awaitWaiting(holder, FEW);
+            CLUSTER.call(holder, other, filter);
+            await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.forwarded(holder) >= before + 2 * FEW);
+
+            try (RawClient returned = member(holder, "one-", true)) {
+                receivesAllOnce(returned, FEW);
+            }
+            assertThat(CLUSTER.forwarded(holder)).isEqualTo(before + 2 * FEW);
+        }
+    }
+
+    /** A message looks for a member on a few nodes only; the one that is there asks for it. */
+    @ParameterizedTest
+    @CsvSource({"0, 1, 2, 3", "2, 3, 0, 1"})
+    void aMessageThatWasSoughtOnTheWrongNodesIsFound(int holder, int second, int third, int there) {
+        for (int broker : List.of(holder, second, third)) {
+            joinAndLeave(broker, "away-" + broker + "-");
+        }
+        try (RawClient member = member(there, "there-", false)) {
+            member.subscribe(filter, 1);
+            publish(holder, 0, FEW);
+
+            receivesAllOnce(member, FEW);
+        }
+    }
+}
