@@ -87,7 +87,7 @@ public interface ClusterTransport {
 
         /**
          * A frame was thrown away because it is not what a node with the same secret has sent, or was changed on its way.
-         * Does nothing where it is not implemented.
+         * A handler that does not count such frames need not override this.
          *
          * @param from who seems to have sent it
          */

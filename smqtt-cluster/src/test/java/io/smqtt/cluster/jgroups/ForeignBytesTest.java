@@ -4,10 +4,6 @@ package io.smqtt.cluster.jgroups;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.test.LoopbackPorts;
 import java.io.DataInput;
@@ -40,10 +36,9 @@ import org.jgroups.protocols.pbcast.NakAckHeader2;
 import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.util.SizeStreamable;
 import org.jgroups.util.Util;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Bytes of somebody who reaches the port of a running node. */
 class ForeignBytesTest {
@@ -56,29 +51,12 @@ class ForeignBytesTest {
     /** Objects that came out of bytes, of the classes below. */
     private static final AtomicInteger MADE = new AtomicInteger();
 
-    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    @RegisterExtension
+    final ShownLines log = new ShownLines();
 
     @BeforeEach
-    void listen() {
+    void countAnew() {
         MADE.set(0);
-        lines.start();
-        root().addAppender(lines);
-    }
-
-    @AfterEach
-    void listenNoMore() {
-        root().detachAppender(lines);
-    }
-
-    private static Logger root() {
-        return (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-    }
-
-    private List<String> warnings() {
-        return List.copyOf(lines.list).stream()
-                .filter(line -> line.getLevel().isGreaterOrEqual(Level.WARN))
-                .map(ILoggingEvent::getFormattedMessage)
-                .toList();
     }
 
     /** What Java's serialization makes of bytes. */
@@ -217,7 +195,7 @@ class ForeignBytesTest {
                     stranger.say(stranger.addressed(join)
                             .putHeader(Stranger.ENCRYPT_ID, new EncryptHeader((byte) 0, new byte[0], new byte[0])));
                     await().atMost(PATIENCE)
-                            .until(() -> warnings().stream().anyMatch(line -> line.contains("cluster.secret")));
+                            .until(() -> log.warnings().stream().anyMatch(line -> line.contains("cluster.secret")));
                     stranger.ask();
                     assertThat(node.peers).isEmpty();
                 }
@@ -231,7 +209,7 @@ class ForeignBytesTest {
         try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
                 Stranger stranger = new Stranger(port, CLAIMED_PORT)) {
             Address address = stranger.ask();
-            int before = warnings().size();
+            int before = log.warnings().size();
             for (int i = 0; i < 5_000; i++) {
                 stranger.say(stranger.addressed(new BytesMessage(address, new byte[64]))
                         .putHeader(Stranger.ENCRYPT_ID, new EncryptHeader((byte) 0, new byte[16], new byte[16])));
@@ -239,7 +217,7 @@ class ForeignBytesTest {
             }
             stranger.ask();
 
-            List<String> said = warnings().subList(before, warnings().size());
+            List<String> said = log.warnings().subList(before, log.warnings().size());
             assertThat(said).hasSizeLessThan(20);
             assertThat(said)
                     .anySatisfy(
@@ -255,7 +233,7 @@ class ForeignBytesTest {
                 TransportNode other = new TransportNode(
                         "other", ports.get(1), ports, config -> config.secret("another secret of others"))) {
             await().atMost(PATIENCE)
-                    .untilAsserted(() -> assertThat(warnings())
+                    .untilAsserted(() -> assertThat(log.warnings())
                             .anySatisfy(line -> assertThat(line)
                                     .matches("somebody at 127.0.0.1:(" + ports.get(0) + '|' + ports.get(1)
                                             + ").*cluster.secret.*")));

@@ -5,10 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import io.smqtt.ReloadResult;
@@ -31,11 +27,9 @@ import java.util.Random;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 
 /** Real channels on the loopback interface. */
 class JGroupsTransportTest {
@@ -48,30 +42,8 @@ class JGroupsTransportTest {
     @TempDir
     Path directory;
 
-    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
-
-    @BeforeEach
-    void listen() {
-        lines.start();
-        root().addAppender(lines);
-    }
-
-    @AfterEach
-    void listenNoMore() {
-        root().detachAppender(lines);
-    }
-
-    private static Logger root() {
-        return (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-    }
-
-    /** What an operator sees. */
-    private List<String> warnings() {
-        return List.copyOf(lines.list).stream()
-                .filter(line -> line.getLevel().isGreaterOrEqual(Level.WARN))
-                .map(ILoggingEvent::getFormattedMessage)
-                .toList();
-    }
+    @RegisterExtension
+    final ShownLines log = new ShownLines();
 
     private static X509Bundle authority() throws Exception {
         return new CertificateBuilder()
@@ -243,7 +215,7 @@ class JGroupsTransportTest {
         try (TransportNode one = new TransportNode("one", ports.get(0), ports, SECRET);
                 TransportNode other = new TransportNode("other", ports.get(1), ports, SECRET)) {
             awaitMeeting(one, other);
-            int before = warnings().size();
+            int before = log.warnings().size();
 
             Random random = new Random(4);
             for (int i = 0; i < 300; i++) {
@@ -258,7 +230,7 @@ class JGroupsTransportTest {
             await().atMost(PATIENCE).until(() -> one.frames.contains("after the noise"));
             assertThat(one.frames).containsExactly("from other", "after the noise");
             assertThat(one.peers).hasSize(1);
-            assertThat(warnings().subList(before, warnings().size())).hasSizeLessThan(20);
+            assertThat(log.warnings().subList(before, log.warnings().size())).hasSizeLessThan(20);
         }
     }
 
