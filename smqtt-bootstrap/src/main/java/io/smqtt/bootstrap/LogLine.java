@@ -6,6 +6,9 @@ import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.classic.spi.StackTraceElementProxy;
 import io.smqtt.message.LogText;
 import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +21,15 @@ final class LogLine {
     private static final int MAX_FRAMES = 40;
     private static final int MAX_CAUSES = 5;
 
+    /** Always with three digits of a second, so that columns line up and lines sort by their text. */
+    private static final DateTimeFormatter TIME =
+            new DateTimeFormatterBuilder().appendInstant(3).toFormatter(Locale.ROOT);
+
     private LogLine() {}
 
+    /** The time of an event in UTC with milliseconds, 24 characters: {@code 2026-01-02T03:04:05.000Z}. */
     static String time(ILoggingEvent event) {
-        return Instant.ofEpochMilli(event.getTimeStamp()).toString();
+        return TIME.format(Instant.ofEpochMilli(event.getTimeStamp()));
     }
 
     static String safe(@Nullable String text) {

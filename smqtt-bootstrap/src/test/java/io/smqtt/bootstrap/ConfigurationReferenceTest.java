@@ -36,6 +36,7 @@ class ConfigurationReferenceTest {
             - Durations are written `250ms`, `5s`, `10m`, `1h`, `1d` or as in ISO 8601 (`PT5S`); sizes `64KiB`, `1MiB`, `16MB`, plain bytes, or as
               a share of the largest heap, `25%`; lists as YAML lists or separated by commas.
             - Listeners have names. `tcp` (port 1883) and `ws` (port 8083) exist by default and can be changed key by key; a new name needs a `type`.
+            - A line of the log begins with its time in UTC with milliseconds, always 24 characters: `2026-01-02T03:04:05.000Z`; in JSON it is `time`.
             """;
 
     @Test

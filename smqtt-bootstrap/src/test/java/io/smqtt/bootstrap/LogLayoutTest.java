@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.LayoutBase;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 
 class LogLayoutTest {
@@ -27,6 +28,21 @@ class LogLayoutTest {
     void textOfAPeerStaysOnItsLine() {
         assertThat(new TextLayout().doLayout(event(HOSTILE, null)))
                 .endsWith(" WARN [main] Session: client \\u001b[2J\\u000d\\u000a2026 INFO forged \"x\\y\" \\u202e\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2026-01-02T03:04:05Z, 2026-01-02T03:04:05.000Z",
+        "2026-01-02T03:04:00Z, 2026-01-02T03:04:00.000Z",
+        "2026-01-02T03:04:05.1Z, 2026-01-02T03:04:05.100Z",
+        "2026-12-31T23:59:59.999999Z, 2026-12-31T23:59:59.999Z",
+    })
+    void timesHaveMillisecondsInUtcAndOneWidth(String instant, String shown) {
+        LoggingEvent event = event("m", null);
+        event.setInstant(Instant.parse(instant));
+
+        assertThat(new TextLayout().doLayout(event)).startsWith(shown + " WARN [main] ");
+        assertThat(new JsonLayout().doLayout(event)).startsWith("{\"time\":\"" + shown + "\",\"level\":");
     }
 
     @Test
@@ -71,7 +87,7 @@ class LogLayoutTest {
         assertThat(LoggerFactory.getLogger("io.netty").isErrorEnabled()).isTrue();
     }
 
-    private static ILoggingEvent event(String message, @Nullable Throwable failure) {
+    private static LoggingEvent event(String message, @Nullable Throwable failure) {
         LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
         LoggingEvent event = new LoggingEvent(
                 LayoutBase.class.getName(),
