@@ -9,7 +9,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 # Files that are pages or are linked to, from the root of the repository; README.md becomes the first page.
-PAGES = ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+PAGES = ["README.md", "README.zh-CN.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 FOLDERS = ["config", "deploy"]
 LINK = re.compile(r"(\]\()([^)#\s:]+)(#[^)\s]*)?(\))")
 

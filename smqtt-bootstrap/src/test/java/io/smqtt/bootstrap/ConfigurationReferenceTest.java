@@ -20,8 +20,7 @@ class ConfigurationReferenceTest {
     private static final String HEAD = """
             # Configuration
 
-            Every key, generated from the schema: do not edit. To write it again after a change of the records run
-            `mvn -pl smqtt-bootstrap -am test -Dtest=ConfigurationReferenceTest -Dsurefire.failIfNoSpecifiedTests=false -Dsmqtt.docs.write=true`.
+            Every key, with its default, its type and its meaning.
 
             - **File**: YAML, `bin/smqtt start --config FILE` or `SMQTT_CONFIG`. Keys are nested or dotted. [config/smqtt.yaml](../config/smqtt.yaml)
               lists all of them with reasons to change them. Relative paths are relative to the file's directory.
@@ -37,6 +36,14 @@ class ConfigurationReferenceTest {
               a share of the largest heap, `25%`; lists as YAML lists or separated by commas.
             - Listeners have names. `tcp` (port 1883) and `ws` (port 8083) exist by default and can be changed key by key; a new name needs a `type`.
             - A line of the log begins with its time in UTC with milliseconds, always 24 characters: `2026-01-02T03:04:05.000Z`; in JSON it is `time`.
+            """;
+
+    private static final String TAIL = """
+
+            ## About this page
+
+            Generated from the configuration schema: do not edit. To generate it again after a change of the configuration records, run
+            `mvn -pl smqtt-bootstrap -am test -Dtest=ConfigurationReferenceTest -Dsurefire.failIfNoSpecifiedTests=false -Dsmqtt.docs.write=true`.
             """;
 
     @Test
@@ -67,10 +74,10 @@ class ConfigurationReferenceTest {
         }
         StringBuilder text = new StringBuilder(HEAD);
         blocks.forEach((name, rows) -> text.append("\n## ")
-                .append(name.replace("<", "\\<"))
+                .append(name.contains("<") ? "`" + name + "`" : name)
                 .append("\n\n| key | default | type | meaning |\n|---|---|---|---|\n")
                 .append(rows));
-        return text.toString();
+        return text.append(TAIL).toString();
     }
 
     private static String row(ConfigKey key, String name) {
