@@ -12,6 +12,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
+import io.smqtt.session.AcknowledgementOutcome;
 import io.smqtt.session.InboundFlow;
 import io.smqtt.session.RetainedKeeper;
 import io.smqtt.session.Session;
@@ -282,17 +283,26 @@ public final class PublishFlow {
     }
 
     void onPubAck(Connection connection, int packetId, ReasonCode reason) {
-        connection.session().onPubAck(packetId, reason); // an unknown identifier changes nothing
+        requireStep(connection.session().onPubAck(packetId, reason)); // an unknown identifier changes nothing
     }
 
     void onPubRec(Connection connection, int packetId, ReasonCode reason) {
-        boolean known = connection.session().onPubRec(packetId, reason);
-        if (!known && !reason.isError()) {
+        AcknowledgementOutcome outcome = connection.session().onPubRec(packetId, reason);
+        requireStep(outcome);
+        if (outcome == AcknowledgementOutcome.UNKNOWN && !reason.isError()) {
             connection.pubRel(packetId, ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
         }
     }
 
     void onPubComp(Connection connection, int packetId) {
-        connection.session().onPubComp(packetId); // an unknown identifier changes nothing
+        requireStep(connection.session().onPubComp(packetId)); // an unknown identifier changes nothing
+    }
+
+    /** The delivery would stay in flight for good: its client believes that it is done with it. */
+    private static void requireStep(AcknowledgementOutcome outcome) {
+        if (outcome == AcknowledgementOutcome.WRONG_STEP) { // [MQTT-4.13.1-1]
+            throw new ProtocolViolation(
+                    ReasonCode.PROTOCOL_ERROR, "an acknowledgement that its delivery does not await");
+        }
     }
 }

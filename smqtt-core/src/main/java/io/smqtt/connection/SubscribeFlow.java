@@ -16,8 +16,6 @@ import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientDirectory;
-import io.smqtt.topic.InvalidTopicException;
-import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicLevels;
 import java.util.ArrayList;
@@ -82,21 +80,19 @@ public final class SubscribeFlow {
     }
 
     private Wish parse(Connection connection, SubscribePacket.Request request, int identifier) {
-        String text = request.filter();
-        try {
-            SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
-            TopicFilter filter = shared == null ? TopicFilter.of(text) : shared.filter();
-            ReasonCode refusal = notOffered(filter, shared != null, identifier);
-            if (refusal != null && connection.isV5()) { // it was told: sections 3.2.2.3.11 to 3.2.2.3.13
-                throw new ProtocolViolation(refusal, "a subscription of a kind that is not offered");
-            }
-            if (TopicLevels.count(filter.value()) > limits.maxTopicLevels()) {
-                refusal = ReasonCode.TOPIC_FILTER_INVALID;
-            }
-            return new Wish(request, filter, shared == null ? null : shared.shareName(), refusal);
-        } catch (InvalidTopicException e) {
+        RequestedFilter requested = RequestedFilter.parse(connection, request.filter());
+        if (requested == null) {
             return new Wish(request, null, null, ReasonCode.TOPIC_FILTER_INVALID);
         }
+        TopicFilter filter = requested.filter();
+        ReasonCode refusal = notOffered(filter, requested.shareName() != null, identifier);
+        if (refusal != null && connection.isV5()) { // it was told: sections 3.2.2.3.11 to 3.2.2.3.13
+            throw new ProtocolViolation(refusal, "a subscription of a kind that is not offered");
+        }
+        if (TopicLevels.count(filter.value()) > limits.maxTopicLevels()) {
+            refusal = ReasonCode.TOPIC_FILTER_INVALID;
+        }
+        return new Wish(request, filter, requested.shareName(), refusal);
     }
 
     private @Nullable ReasonCode notOffered(TopicFilter filter, boolean shared, int identifier) {
@@ -242,9 +238,14 @@ public final class SubscribeFlow {
     void onUnsubscribe(Connection connection, UnsubscribePacket packet) {
         slowIfStored(connection);
         Session session = connection.session();
-        List<ReasonCode> reasons = new ArrayList<>(packet.filters().size());
-        for (String text : packet.filters()) {
-            reasons.add(unsubscribe(session, text));
+        List<@Nullable RequestedFilter> filters =
+                new ArrayList<>(packet.filters().size());
+        for (String text : packet.filters()) { // all of them before anything changes
+            filters.add(RequestedFilter.parse(connection, text));
+        }
+        List<ReasonCode> reasons = new ArrayList<>(filters.size());
+        for (RequestedFilter filter : filters) {
+            reasons.add(unsubscribe(session, filter));
         }
         if (session.isStored()) {
             session.afterCommit(kept -> unsubscribed(connection, packet.packetId(), reasons, kept));
@@ -268,14 +269,11 @@ public final class SubscribeFlow {
         connection.unsubAck(packetId, reasons); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
     }
 
-    private static ReasonCode unsubscribe(Session session, String text) {
-        try {
-            SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
-            TopicFilter filter = shared == null ? TopicFilter.of(text) : shared.filter();
-            boolean existed = session.unsubscribe(filter, shared == null ? null : shared.shareName());
-            return existed ? ReasonCode.SUCCESS : ReasonCode.NO_SUBSCRIPTION_EXISTED;
-        } catch (InvalidTopicException e) {
+    private static ReasonCode unsubscribe(Session session, @Nullable RequestedFilter requested) {
+        if (requested == null) {
             return ReasonCode.TOPIC_FILTER_INVALID;
         }
+        boolean existed = session.unsubscribe(requested.filter(), requested.shareName());
+        return existed ? ReasonCode.SUCCESS : ReasonCode.NO_SUBSCRIPTION_EXISTED;
     }
 }

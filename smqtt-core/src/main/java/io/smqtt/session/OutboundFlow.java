@@ -626,46 +626,59 @@ final class OutboundFlow {
                 && message.isExpired(resources.ticker().nanoTime());
     }
 
-    /** A PUBACK. Returns false if no message waits for it. */
-    boolean acknowledged(int packetId, ReasonCode reason) {
+    /** A PUBACK. */
+    AcknowledgementOutcome acknowledged(int packetId, ReasonCode reason) {
         long sequence = inFlight.find(packetId);
         if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBACK) {
-            return false;
+            return unexpected(sequence);
         }
         if (reason.isError()) {
             observer.messageAbandoned(DropReason.REFUSED_BY_CLIENT, 1);
         }
         finish(sequence);
-        return true;
+        return AcknowledgementOutcome.EXPECTED;
     }
 
-    /** A PUBREC. Returns false if no message waits for it; then the PUBREL says so. */
-    boolean received(int packetId, ReasonCode reason) {
+    /** A PUBREC; after one that was not an error the PUBREL follows, also when it is repeated. */
+    AcknowledgementOutcome received(int packetId, ReasonCode reason) {
         long sequence = inFlight.find(packetId);
         if (sequence < 0 || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
-            return false;
+            return unexpected(sequence);
         }
         if (reason.isError()) { // [MQTT-4.3.3-4]: no PUBREL after an error
             if (inFlight.message(sequence) != null) {
                 observer.messageAbandoned(DropReason.REFUSED_BY_CLIENT, 1);
             }
             finish(sequence);
-            return true;
+            return AcknowledgementOutcome.EXPECTED;
         }
-        if (stored == null || !inFlight.is(sequence, InFlightWindow.UNSAFE)) {
+        if (inFlight.state(sequence) == InFlightWindow.AWAITING_PUBREC) {
             release(sink, sequence);
-        } // else it was said before; the PUBREL leaves when that is safe
-        return true;
+        } else if (sink != null
+                && !inFlight.is(sequence, InFlightWindow.UNSAFE)) { // or else it leaves when that is safe
+            sink.pubRel(packetId);
+        }
+        return AcknowledgementOutcome.EXPECTED;
     }
 
-    /** A PUBCOMP. Returns false if no message waits for it. */
-    boolean completed(int packetId) {
+    /** A PUBCOMP. */
+    AcknowledgementOutcome completed(int packetId) {
         long sequence = inFlight.find(packetId);
         if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBCOMP) {
-            return false;
+            return unexpected(sequence);
         }
         finish(sequence);
-        return true;
+        return AcknowledgementOutcome.EXPECTED;
+    }
+
+    /**
+     * What an acknowledgement is that its delivery does not await. What was sent over an earlier connection alone may
+     * have another state here than the client remembers: only what left over this one must be answered in step.
+     */
+    private AcknowledgementOutcome unexpected(long sequence) {
+        return sequence >= 0 && sequence < resendNext
+                ? AcknowledgementOutcome.WRONG_STEP
+                : AcknowledgementOutcome.UNKNOWN;
     }
 
     private void finish(long sequence) {

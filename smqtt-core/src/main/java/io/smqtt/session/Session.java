@@ -325,13 +325,11 @@ public final class Session implements Subscriber {
      * A PUBACK.
      *
      * @param packetId the packet identifier
-     * @param reason the reason code
-     * @return false if no message waits for it
+     * @param reason the reason code; the message ends with an error, too
+     * @return whether a message awaits it
      */
-    public boolean onPubAck(int packetId, ReasonCode reason) {
-        boolean known = outbound != null && outbound.acknowledged(packetId, reason);
-        gatherMore();
-        return known;
+    public AcknowledgementOutcome onPubAck(int packetId, ReasonCode reason) {
+        return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.acknowledged(packetId, reason));
     }
 
     /**
@@ -339,24 +337,25 @@ public final class Session implements Subscriber {
      *
      * @param packetId the packet identifier
      * @param reason the reason code
-     * @return false if no message waits for it
+     * @return whether a message awaits it
      */
-    public boolean onPubRec(int packetId, ReasonCode reason) {
-        boolean known = outbound != null && outbound.received(packetId, reason);
-        gatherMore();
-        return known;
+    public AcknowledgementOutcome onPubRec(int packetId, ReasonCode reason) {
+        return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.received(packetId, reason));
     }
 
     /**
      * A PUBCOMP.
      *
      * @param packetId the packet identifier
-     * @return false if no message waits for it
+     * @return whether a message awaits it
      */
-    public boolean onPubComp(int packetId) {
-        boolean known = outbound != null && outbound.completed(packetId);
+    public AcknowledgementOutcome onPubComp(int packetId) {
+        return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.completed(packetId));
+    }
+
+    private AcknowledgementOutcome taken(AcknowledgementOutcome outcome) {
         gatherMore();
-        return known;
+        return outcome;
     }
 
     // --- messages from the client

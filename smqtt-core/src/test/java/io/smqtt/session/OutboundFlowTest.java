@@ -60,7 +60,7 @@ class OutboundFlowTest {
 
         for (int acknowledged = 0; acknowledged < 6; acknowledged++) {
             assertThat(session.onPubAck(sink.sent.get(acknowledged).packetId(), ReasonCode.SUCCESS))
-                    .isTrue();
+                    .isEqualTo(AcknowledgementOutcome.EXPECTED);
             assertThat(session.inFlightCount()).isLessThanOrEqualTo(2);
         }
         assertThat(sink.texts()).containsExactly("0", "1", "2", "3", "4", "5");
@@ -92,13 +92,14 @@ class OutboundFlowTest {
         publish(0, 1, QoS.EXACTLY_ONCE);
         int packetId = sink.lastPacketId();
 
-        assertThat(session.onPubAck(packetId, ReasonCode.SUCCESS)).isFalse();
-        assertThat(session.onPubComp(packetId)).isFalse();
-        assertThat(session.onPubRec(packetId, ReasonCode.SUCCESS)).isTrue();
-        assertThat(session.onPubRec(packetId, ReasonCode.SUCCESS)).isTrue(); // again: PUBREL again
+        assertThat(session.onPubAck(packetId, ReasonCode.SUCCESS)).isEqualTo(AcknowledgementOutcome.WRONG_STEP);
+        assertThat(session.onPubComp(packetId)).isEqualTo(AcknowledgementOutcome.WRONG_STEP);
+        assertThat(session.onPubRec(packetId, ReasonCode.SUCCESS)).isEqualTo(AcknowledgementOutcome.EXPECTED);
+        assertThat(session.onPubRec(packetId, ReasonCode.SUCCESS))
+                .isEqualTo(AcknowledgementOutcome.EXPECTED); // again: PUBREL again
         assertThat(sink.released).containsExactly(packetId, packetId);
-        assertThat(session.onPubComp(packetId)).isTrue();
-        assertThat(session.onPubComp(packetId)).isFalse();
+        assertThat(session.onPubComp(packetId)).isEqualTo(AcknowledgementOutcome.EXPECTED);
+        assertThat(session.onPubComp(packetId)).isEqualTo(AcknowledgementOutcome.UNKNOWN);
         assertThat(session.inFlightCount()).isZero();
         assertThat(bench.observer.abandoned).isEmpty();
     }
@@ -167,7 +168,7 @@ class OutboundFlowTest {
         sink.sendMaximum = 1;
         session = connect();
 
-        assertThat(session.onPubAck(third, ReasonCode.SUCCESS)).isTrue();
+        assertThat(session.onPubAck(third, ReasonCode.SUCCESS)).isEqualTo(AcknowledgementOutcome.EXPECTED);
         assertThat(sink.texts()).containsExactly("0");
         session.onPubAck(sink.lastPacketId(), ReasonCode.SUCCESS);
         session.onPubAck(sink.lastPacketId(), ReasonCode.SUCCESS);
@@ -191,7 +192,7 @@ class OutboundFlowTest {
             assertThat(sink.sent).hasSize(1);
             int packetId = sink.lastPacketId();
             assertThat(packetId).isNotEqualTo(first).isNotEqualTo(second);
-            assertThat(session.onPubAck(packetId, ReasonCode.SUCCESS)).isTrue();
+            assertThat(session.onPubAck(packetId, ReasonCode.SUCCESS)).isEqualTo(AcknowledgementOutcome.EXPECTED);
             sink.sent.clear();
         }
         publish(140_000, 140_002, QoS.AT_LEAST_ONCE);
@@ -208,11 +209,11 @@ class OutboundFlowTest {
                         new RecordingSink.Sent("0", QoS.EXACTLY_ONCE, false, first, true),
                         new RecordingSink.Sent("1", QoS.AT_LEAST_ONCE, false, second, true),
                         new RecordingSink.Sent("140000", QoS.AT_LEAST_ONCE, false, last, true));
-        assertThat(session.onPubRec(first, ReasonCode.SUCCESS)).isTrue();
-        assertThat(session.onPubComp(first)).isTrue();
+        assertThat(session.onPubRec(first, ReasonCode.SUCCESS)).isEqualTo(AcknowledgementOutcome.EXPECTED);
+        assertThat(session.onPubComp(first)).isEqualTo(AcknowledgementOutcome.EXPECTED);
         assertThat(sink.texts()).endsWith("140001");
-        assertThat(session.onPubAck(second, ReasonCode.SUCCESS)).isTrue();
-        assertThat(session.onPubAck(last, ReasonCode.SUCCESS)).isTrue();
+        assertThat(session.onPubAck(second, ReasonCode.SUCCESS)).isEqualTo(AcknowledgementOutcome.EXPECTED);
+        assertThat(session.onPubAck(last, ReasonCode.SUCCESS)).isEqualTo(AcknowledgementOutcome.EXPECTED);
         assertThat(session.inFlightCount()).isEqualTo(1);
         assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
     }
@@ -388,9 +389,9 @@ class OutboundFlowTest {
 
         assertThat(sink.released).containsExactly(ids.get(0), ids.get(1));
         assertThat(sink.sent).isEmpty();
-        assertThat(session.onPubComp(ids.get(0))).isTrue();
+        assertThat(session.onPubComp(ids.get(0))).isEqualTo(AcknowledgementOutcome.EXPECTED);
         assertThat(sink.released).containsExactlyElementsOf(ids.subList(0, 3));
-        assertThat(session.onPubComp(ids.get(1))).isTrue();
+        assertThat(session.onPubComp(ids.get(1))).isEqualTo(AcknowledgementOutcome.EXPECTED);
         assertThat(sink.texts()).containsExactly("allowed");
         disconnect(session);
         bench.rules.denied = Set.of();
@@ -398,7 +399,7 @@ class OutboundFlowTest {
 
         assertThat(sink.released).containsExactly(ids.get(2)); // the right is back, the message is not
         assertThat(sink.texts()).containsExactly("allowed");
-        assertThat(session.onPubComp(ids.get(2))).isTrue();
+        assertThat(session.onPubComp(ids.get(2))).isEqualTo(AcknowledgementOutcome.EXPECTED);
         assertThat(session.inFlightCount()).isEqualTo(1);
         assertThat(bench.observer.abandoned).isEqualTo(Map.of(DropReason.NOT_AUTHORIZED, 2));
         assertThat(bench.observer.dropped).isEmpty();
@@ -419,7 +420,7 @@ class OutboundFlowTest {
         assertThat(sink.sent).isEmpty();
         assertThat(sink.released).containsExactly(packetId);
         assertThat(session.onPubRec(packetId, ReasonCode.PACKET_IDENTIFIER_NOT_FOUND))
-                .isTrue();
+                .isEqualTo(AcknowledgementOutcome.EXPECTED);
         assertThat(session.inFlightCount()).isZero();
         assertThat(bench.observer.abandoned).isEqualTo(Map.of(DropReason.PACKET_TOO_LARGE, 1));
     }

@@ -2,7 +2,6 @@
 package io.smqtt.test;
 
 import static io.netty.handler.codec.mqtt.MqttMessageType.CONNACK;
-import static io.netty.handler.codec.mqtt.MqttMessageType.DISCONNECT;
 import static io.netty.handler.codec.mqtt.MqttMessageType.PUBACK;
 import static io.netty.handler.codec.mqtt.MqttMessageType.PUBCOMP;
 import static io.netty.handler.codec.mqtt.MqttMessageType.PUBLISH;
@@ -97,7 +96,7 @@ class HostileInputTest {
         RawClient client = hostile();
         client.send(publish);
 
-        assertThat(client.expect(DISCONNECT).reason()).isIn(ReasonCode.PACKET_TOO_LARGE, ReasonCode.QUOTA_EXCEEDED);
+        client.expectDisconnect(ReasonCode.QUOTA_EXCEEDED);
     }
 
     @Test
@@ -107,13 +106,8 @@ class HostileInputTest {
         RawClient publisher = hostile();
         publisher.send(PublishBytes.to(deep).retained()).expectDisconnect(ReasonCode.TOPIC_NAME_INVALID);
         RawClient subscriber = hostile();
-        subscriber.send(SubscribeBytes.of(1).filter(deep + "#", 0));
-        ReceivedPacket answer = subscriber.receive();
-        if (answer.type() == SUBACK) {
-            assertThat(answer.reasonCodes()).containsExactly(ReasonCode.TOPIC_FILTER_INVALID.value());
-        } else {
-            assertThat(answer.reason()).isEqualTo(ReasonCode.TOPIC_FILTER_INVALID);
-        }
+        assertThat(subscriber.subscribe(deep + "#", 0).reasonCodes())
+                .containsExactly(ReasonCode.TOPIC_FILTER_INVALID.value());
         RawClient longest = hostile();
         longest.send(PublishBytes.to("/".repeat(65_535))).expectDisconnect(ReasonCode.TOPIC_NAME_INVALID);
     }
@@ -311,8 +305,8 @@ class HostileInputTest {
         RawClient late = BROKER.open(MQTT_5);
         late.send(PacketBytes.connect(MQTT_5, 0x02, 0, "owner").u8(1)); // a byte too many
         for (RawClient client : List.of(thief, late)) {
-            ReceivedPacket answer = client.receive();
-            assertThat(answer == null || answer.reasonCode() >= 0x80).isTrue();
+            assertThat(client.expect(CONNACK).reason()).isEqualTo(ReasonCode.MALFORMED_PACKET);
+            client.expectClosed();
         }
 
         owner.expectNothing();

@@ -13,6 +13,7 @@ import io.smqtt.test.packet.PacketRow;
 import io.smqtt.test.packet.PacketTable;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -81,23 +82,68 @@ class MalformedPacketTest {
         }
     }
 
-    /** The row as the first packet: no answer, or a CONNACK that tells the reason. */
+    /** The row as the first packet: one answer exactly, see {@link #answerToFirst}. */
     private static @Nullable String first(PacketRow row, ReasonCode reason) {
         try (RawClient client = RawClient.to(BROKER.address(), MQTT_5)) {
             client.socket().setSoTimeout(5_000);
             send(client, row);
             byte[] answer = client.socket().getInputStream().readAllBytes();
-            boolean nothing = answer.length == 0;
-            boolean v5 =
-                    answer.length > 4 && answer[0] == 0x20 && answer[2] == 0 && (answer[3] & 0xFF) == reason.value();
-            boolean older =
-                    answer.length == 4 && answer[0] == 0x20 && answer[2] == 0 && answer[3] >= 1 && answer[3] <= 5;
-            return nothing || v5 || older ? null : "the answer was " + Arrays.toString(answer);
+            byte[] expected = answerToFirst(row.bytes(), reason);
+            boolean v5 = expected.length == 4 && (expected[3] & 0xFF) >= 0x80; // then properties follow
+            byte[] told = v5 && answer.length > 4 ? new byte[] {answer[0], 2, answer[2], answer[3]} : answer;
+            return Arrays.equals(told, expected)
+                    ? null
+                    : "the answer was " + Arrays.toString(answer) + ", not " + Arrays.toString(expected);
         } catch (SocketTimeoutException e) {
             return "the connection stayed open";
         } catch (IOException e) {
-            return null; // a reset is an end too
+            return "the connection was reset: " + e;
         }
+    }
+
+    /**
+     * What the broker answers to a first packet that breaks the protocol: nothing if it is no CONNECT or not even its
+     * version arrived; a CONNACK with the reason code in MQTT 5.0; before that one with a return code, where there is one
+     * for the reason, and otherwise nothing [MQTT311-3.1.4-1].
+     *
+     * @return the CONNACK without properties, or nothing
+     */
+    private static byte[] answerToFirst(byte[] first, ReasonCode reason) {
+        int level = level(first);
+        if (level < 0) {
+            return new byte[0];
+        }
+        if (level >= 5) {
+            return new byte[] {0x20, 2, 0, (byte) reason.value()};
+        }
+        return switch (reason) {
+            case UNSUPPORTED_PROTOCOL_VERSION -> new byte[] {0x20, 2, 0, 1};
+            case CLIENT_IDENTIFIER_NOT_VALID -> new byte[] {0x20, 2, 0, 2};
+            default -> new byte[0];
+        };
+    }
+
+    /** The protocol level of a CONNECT that is complete and has a known protocol name, without a bridge's bit; or -1. */
+    private static int level(byte[] first) {
+        if (first.length < 2 || first[0] != 0x10) {
+            return -1;
+        }
+        int at = 1;
+        int length = 0;
+        for (int shift = 0; at < first.length; shift += 7) {
+            int part = first[at++] & 0xFF;
+            length |= (part & 0x7F) << shift;
+            if (part < 0x80) {
+                break;
+            }
+        }
+        String text = new String(first, at, first.length - at, StandardCharsets.ISO_8859_1);
+        boolean complete = first.length - at >= length;
+        String mqtt = "\0\4MQTT";
+        String old = "\0\6MQIsdp";
+        String name = text.startsWith(mqtt) ? mqtt : text.startsWith(old) ? old : text;
+        int level = complete && name.length() < text.length() ? first[at + name.length()] & 0x7F : -1;
+        return name.equals(old) ? Math.min(level, 3) : level;
     }
 
     private static @Nullable String later(PacketRow row, ProtocolVersion version, ReasonCode reason) {

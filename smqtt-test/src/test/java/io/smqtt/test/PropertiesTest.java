@@ -205,7 +205,7 @@ class PropertiesTest {
         message.properties().responseTopic(topic);
         RawClient client = BROKER.client(MQTT_5, "wild-response");
 
-        assertThat(end(client.send(message))).isIn(ReasonCode.PROTOCOL_ERROR, ReasonCode.TOPIC_NAME_INVALID);
+        assertThat(end(client.send(message))).isEqualTo(ReasonCode.PROTOCOL_ERROR);
     }
 
     @ParameterizedTest

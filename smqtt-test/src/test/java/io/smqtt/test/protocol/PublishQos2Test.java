@@ -2,6 +2,7 @@
 package io.smqtt.test.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
@@ -15,15 +16,19 @@ import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Sections 3.5 to 3.7 and 4.3.3 of both standards. */
 class PublishQos2Test {
 
     private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
+    private static final int PUBACK = 0x40;
     private static final int PUBREC = 0x50;
     private static final int PUBREL = 0x62;
     private static final int PUBCOMP = 0x70;
@@ -213,5 +218,61 @@ class PublishQos2Test {
         ReceivedPacket pubRel = client.acknowledge(PUBREC, 12).expect(MqttMessageType.PUBREL);
         assertThat(pubRel.packetId()).isEqualTo(12);
         assertThat(pubRel.reason()).isEqualTo(ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
+    }
+
+    /** The answers that are wrong after each step of a delivery: PUBLISH at QoS 1, PUBLISH at QoS 2, PUBREL. */
+    private static Stream<Arguments> wrongAnswers() {
+        return Stream.of(ProtocolVersion.values())
+                .flatMap(version -> Stream.of(
+                        arguments(version, 1, false, PUBREC),
+                        arguments(version, 1, false, PUBCOMP),
+                        arguments(version, 2, false, PUBACK),
+                        arguments(version, 2, false, PUBCOMP),
+                        arguments(version, 2, true, PUBACK)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("wrongAnswers")
+    void anAcknowledgementOfTheWrongStepEndsTheConnection(
+            ProtocolVersion version, int qos, boolean received, int answer) {
+        // [MQTT-4.13.1-1] [MQTT311-4.8.0-1]
+        RawClient client = resume(version);
+        client.subscribe("a", qos);
+        RawClient publisher = broker.client(version, "p");
+        publisher.publish("a", "x", qos);
+        int id = client.expectPublish("a", "x").packetId();
+        if (received) {
+            client.acknowledge(PUBREC, id).expect(MqttMessageType.PUBREL);
+        }
+
+        client.acknowledge(answer, id).expectDisconnect(ReasonCode.PROTOCOL_ERROR);
+
+        RawClient again = broker.open(version);
+        ConnectBytes one = ConnectBytes.of("c").persistent(1_000);
+        if (version.isV5()) {
+            one.properties().receiveMaximum(1);
+        }
+        again.connect(one); // with a window of one message nothing else comes until the first is done
+        if (received) {
+            assertThat(again.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(id);
+            again.acknowledge(PUBCOMP, id);
+        } else {
+            assertThat(again.expectPublish("a", "x").packetId()).isEqualTo(id);
+            finish(again, qos, id);
+        }
+        for (int i = 0; i < 3; i++) {
+            publisher.publish("a", "next", qos);
+            finish(again, qos, again.expectPublish("a", "next").packetId());
+        }
+        again.expectNothing();
+    }
+
+    private static void finish(RawClient client, int qos, int id) {
+        if (qos == 1) {
+            client.acknowledge(PUBACK, id);
+        } else {
+            client.acknowledge(PUBREC, id).expect(MqttMessageType.PUBREL);
+            client.acknowledge(PUBCOMP, id);
+        }
     }
 }

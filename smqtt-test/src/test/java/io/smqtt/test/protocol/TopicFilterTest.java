@@ -7,11 +7,13 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
+import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.packet.SubscribeBytes;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -73,29 +75,74 @@ class TopicFilterTest {
         }
     }
 
+    private static final String[] ILL_FORMED = {
+        "a#",
+        "#/a",
+        "a/#/b",
+        "a+",
+        "+a",
+        "a/+b",
+        "a/b+/c",
+        "##",
+        "++",
+        "+#",
+        "$share",
+        "$share/x",
+        "$share//a",
+        "$share/x/"
+    };
+
+    @Test
+    void wildcardsFillALevelAndTheMultiLevelOneComesLast() {
+        // [MQTT-4.7.1-1] [MQTT-4.7.1-2]
+        RawClient client = broker.client(ProtocolVersion.MQTT_5, "c");
+        for (String filter : ILL_FORMED) {
+            assertThat(client.subscribe(filter, 0).reasonCodes()).as(filter).containsExactly(0x8F);
+            assertThat(client.unsubscribe(filter).reasonCodes()).as(filter).containsExactly(0x8F);
+        }
+    }
+
     @ParameterizedTest
-    @EnumSource
-    void wildcardsFillALevelAndTheMultiLevelOneComesLast(ProtocolVersion version) {
-        // [MQTT-4.7.1-1] [MQTT-4.7.1-2] [MQTT311-4.7.1-2] [MQTT311-4.7.1-3] [MQTT-4.7.3-1] [MQTT311-4.7.3-1]
-        RawClient client = broker.client(version, "c");
-        for (String filter : new String[] {"a#", "#/a", "a/#/b", "a+", "+a", "a/+b", "a/b+/c", "##", "++", "+#"}) {
-            assertThat(client.subscribe(filter, 0).reasonCodes().get(0))
-                    .as(filter)
-                    .isGreaterThanOrEqualTo(0x80);
+    @EnumSource(names = "MQTT_5", mode = EnumSource.Mode.EXCLUDE)
+    void beforeMqtt5AnIllFormedFilterEndsTheConnection(ProtocolVersion version) {
+        // [MQTT311-4.7.1-2] [MQTT311-4.7.1-3] [MQTT311-4.8.0-1]
+        RawClient publisher = broker.client(version, "p");
+        for (String filter : ILL_FORMED) {
+            RawClient client = broker.open(version);
+            client.connect(ConnectBytes.of("c").persistent(100));
+            client.subscribe("kept", 0);
+            SubscribeBytes both = SubscribeBytes.of(7).filter("kept/not", 0).filter(filter, 0);
+            client.send(both).expectClosed();
+            client = broker.open(version);
+            client.connect(ConnectBytes.of("c").persistent(100));
+            PacketBytes unsubscribe = PacketBytes.packet(0xA2).u16(8).noPropertiesIn(version);
+            client.send(unsubscribe.string("kept").string(filter)).expectClosed();
+
+            client = broker.open(version);
+            client.connect(ConnectBytes.of("c").persistent(100));
+            publisher.publish("kept/not", "x", 1); // neither packet changed anything
+            publisher.publish("kept", "x", 1);
+            client.expectPublish("kept", "x");
+            client.expectNothing();
+            client.close();
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void anEmptyFilterIsNotGranted(ProtocolVersion version) {
+    void anEmptyFilterEndsTheConnection(ProtocolVersion version) {
         // [MQTT-4.7.3-1] [MQTT311-4.7.3-1]
-        RawClient client = broker.client(version, "c");
-        client.send(SubscribeBytes.of(1).filter("", 0));
-        var answer = client.receive();
-        assertThat(answer == null
-                        || answer.bytes()[0] == (byte) 0xE0
-                        || answer.reasonCodes().get(0) >= 0x80)
-                .isTrue();
+        ReasonCode reason = version.isV5() ? ReasonCode.MALFORMED_PACKET : ReasonCode.TOPIC_FILTER_INVALID;
+        endsWith(version, SubscribeBytes.of(1).filter("", 0).toBytes(version), reason);
+        endsWith(
+                version,
+                PacketBytes.packet(0xA2)
+                        .u16(1)
+                        .noPropertiesIn(version)
+                        .string("a")
+                        .string("")
+                        .toBytes(),
+                reason);
     }
 
     @ParameterizedTest

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.codec.ProtocolViolation;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A filter of a SUBSCRIBE or UNSUBSCRIBE that is well-formed (section 4.7 of both standards, section 4.8.2 of MQTT 5.0).
+ *
+ * @param filter the topic filter, without the share name
+ * @param shareName of a shared subscription, or null
+ */
+record RequestedFilter(TopicFilter filter, @Nullable String shareName) {
+
+    /**
+     * Parses a filter.
+     *
+     * @param text what the packet holds
+     * @return null if the text is no filter and the client is told so by {@link ReasonCode#TOPIC_FILTER_INVALID}
+     * @throws ProtocolViolation if the text is empty, or is no filter and the client's version has no answer for that: an
+     *     UNSUBACK before MQTT 5.0 always means success
+     */
+    static @Nullable RequestedFilter parse(Connection connection, String text) {
+        if (text.isEmpty() && connection.isV5()) { // [MQTT-4.7.3-1]
+            throw new ProtocolViolation(ReasonCode.MALFORMED_PACKET, "an empty topic filter");
+        }
+        try {
+            SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
+            return shared == null
+                    ? new RequestedFilter(TopicFilter.of(text), null)
+                    : new RequestedFilter(shared.filter(), shared.shareName());
+        } catch (InvalidTopicException e) {
+            if (!connection.isV5()) { // [MQTT311-4.8.0-1]
+                throw new ProtocolViolation(ReasonCode.TOPIC_FILTER_INVALID, "not a topic filter");
+            }
+            return null;
+        }
+    }
+}
