@@ -140,7 +140,7 @@ class DocumentCommandsIT {
         for (String document : List.of("getting-started.md", "deployment.md", "migration.md")) {
             Matcher line = LINE.matcher(Files.readString(DOCS.resolve(document)));
             while (line.find()) {
-                String command = line.group(1).strip().replace("/etc/mosquitto/", "");
+                String command = line.group(1).strip().replaceAll("/etc/(mosquitto|smqtt)/", "");
                 if (command.matches("bin/smqtt (passwd|config|version)\\b.*")) {
                     Files.deleteIfExists(directory.resolve("passwords")); // each document begins anew
                     Result result = shell(command, "secret-1234\nsecret-1234\n");
@@ -154,6 +154,31 @@ class DocumentCommandsIT {
         }
         assertThat(run).isGreaterThanOrEqualTo(6);
         assertThat(shell("bin/smqtt version", "").output()).contains("smqtt");
+    }
+
+    /** The script of the page for browsers, by the same client library on Node.js: a browser is not needed for it. */
+    @Test
+    void theScriptForBrowsersTalksToTheBroker() throws Exception {
+        Matcher page = Pattern.compile("(?s)<script>\n(.*?)</script>")
+                .matcher(Files.readString(DOCS.resolve("getting-started.md")));
+        assertThat(page.find()).isTrue();
+        Path library = ForeignLibrary.installed("node/node_modules/mqtt");
+        try (BrokerProcess broker = BrokerProcess.start(directory, TestCertificates.in(directory))) {
+            Files.writeString(
+                    directory.resolve("page.cjs"),
+                    """
+                    const mqtt = require(process.argv[2]);
+                    const document = { body: { append: line => {
+                      process.stdout.write(String(line));
+                      client.end();
+                    } } };
+                    """ + page.group(1).replace("8083", Integer.toString(broker.port("ws"))));
+
+            Result result = shell("node page.cjs '" + library + "'", "");
+
+            assertThat(result.code()).as(result.output()).isZero();
+            assertThat(result.output()).contains("greeting/browser: hello");
+        }
     }
 
     /** Those runs of {@code docs/bench.md} that take seconds and need no more than a broker. */

@@ -68,7 +68,8 @@ final class ForeignLibrary implements ClientLibrary {
         return library;
     }
 
-    private static Path installed(String file) {
+    /** A file below the folder of the client libraries; an error names the script that installs them. */
+    static Path installed(String file) {
         String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", System.getProperty("user.home") + "/.cache");
         Path path = Path.of(cache, "smqtt-it").resolve(file);
         if (!Files.exists(path)) {
