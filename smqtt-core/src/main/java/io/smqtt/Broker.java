@@ -121,7 +121,7 @@ public final class Broker {
 
     Mono<Void> bind() {
         BrokerModule.Core core = new BrokerModule.Core(
-                parts.config(), router, sessions, ticker, parts.observer(), parts.budget(), parts.traffic());
+                parts.config(), router, sessions, ticker, parts.observer(), parts.budget(), parts.traffic(), listeners);
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))

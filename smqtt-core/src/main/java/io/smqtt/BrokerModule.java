@@ -9,6 +9,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
+import io.smqtt.transport.Listeners;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -115,6 +116,7 @@ public interface BrokerModule {
      * @param observer is told what the module does with messages
      * @param budget slows publishers while the module's queues are nearly full
      * @param traffic what each event loop has received from clients and sent to them
+     * @param listeners the connections of this node
      */
     record Core(
             BrokerConfig config,
@@ -123,5 +125,6 @@ public interface BrokerModule {
             Ticker ticker,
             BrokerObserver observer,
             QueueBudget budget,
-            List<TrafficCounts> traffic) {}
+            List<TrafficCounts> traffic,
+            Listeners listeners) {}
 }

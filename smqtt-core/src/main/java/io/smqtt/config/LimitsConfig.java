@@ -8,8 +8,11 @@ import java.time.Duration;
  * {@link Runtime#maxMemory()} when the defaults are made.
  *
  * @param maxConnections connections of the whole broker; more are closed when they are accepted
- * @param maxPendingConnections connections of the whole broker that have not completed CONNECT; handshakes count
+ * @param maxPendingConnections connections of the whole broker that have not completed CONNECT; handshakes count. For one
+ *     more the oldest of them is closed. By default one for each 128 KiB of the heap, at most 5,000
  * @param maxPendingConnectionsPerAddress the same from one address
+ * @param maxPendingBytes bytes received by all connections that have not completed CONNECT, together; past it the oldest
+ *     of them is closed. By default 5 % of the heap
  * @param connectRatePerAddress new connections per second from one address; 0 for no limit
  * @param maxPacketBytes the largest packet from a client; MQTT 5.0 clients learn it in CONNACK
  * @param maxConnectBytes the largest CONNECT; also the most that is buffered for a client before its CONNECT is
@@ -42,13 +45,24 @@ public record LimitsConfig(
         int maxConnections,
 
         @ConfigDoc(
-                value = "connections of the whole broker that have not completed CONNECT; handshakes count",
+                value =
+                        "connections of the whole broker that have not completed CONNECT; handshakes count. For one more "
+                                + "the oldest of them is closed. By default one for each 128 KiB of the heap, at most 5,000",
                 min = "1",
-                max = "1000000")
+                max = "1000000",
+                shown = "5000")
         int maxPendingConnections,
 
         @ConfigDoc(value = "the same from one address", min = "1", max = "1000000")
         int maxPendingConnectionsPerAddress,
+
+        @ConfigDoc(
+                value = "bytes that connections sent which have not completed CONNECT, together; past it the oldest of "
+                        + "them is closed. By default 5 % of the heap",
+                min = "1",
+                max = "1TiB",
+                shown = "5%")
+        long maxPendingBytes,
 
         @ConfigDoc(value = "new connections per second from one address; 0 for no limit", min = "0", max = "1000000")
         int connectRatePerAddress,
@@ -158,6 +172,7 @@ public record LimitsConfig(
         Check.range("limits.max-connections", maxConnections, 1, 100_000_000);
         Check.range("limits.max-pending-connections", maxPendingConnections, 1, 1_000_000);
         Check.range("limits.max-pending-connections-per-address", maxPendingConnectionsPerAddress, 1, 1_000_000);
+        Check.range("limits.max-pending-bytes", maxPendingBytes, 1, 1L << 40);
         Check.range("limits.connect-rate-per-address", connectRatePerAddress, 0, 1_000_000);
         Check.range("limits.max-packet-bytes", maxPacketBytes, 16, 268_435_460);
         Check.range("limits.max-connect-bytes", maxConnectBytes, 16, 16 << 20);
@@ -189,8 +204,9 @@ public record LimitsConfig(
     public static LimitsConfig defaults() {
         return new LimitsConfig(
                 1_000_000,
-                5_000,
+                pendingConnections(),
                 1_000,
+                percentOfHeapBytes(5),
                 0,
                 1 << 20,
                 64 << 10,
@@ -204,9 +220,9 @@ public record LimitsConfig(
                 1_024,
                 1_000,
                 16L << 20,
-                quarterOfHeapBytes(),
+                percentOfHeapBytes(25),
                 1_000_000,
-                quarterOfHeapBytes(),
+                percentOfHeapBytes(25),
                 1_000_000,
                 0,
                 0,
@@ -223,8 +239,13 @@ public record LimitsConfig(
         return defaults().toBuilder();
     }
 
-    private static long quarterOfHeapBytes() {
-        return Runtime.getRuntime().maxMemory() / 4;
+    private static long percentOfHeapBytes(int percent) {
+        return Runtime.getRuntime().maxMemory() * percent / 100;
+    }
+
+    /** A TLS handshake that is not complete takes some ten kilobytes of heap. */
+    private static int pendingConnections() {
+        return (int) Math.max(100, Math.min(5_000, Runtime.getRuntime().maxMemory() >> 17));
     }
 
     /**
@@ -242,6 +263,7 @@ public record LimitsConfig(
         private int maxConnections;
         private int maxPendingConnections;
         private int maxPendingConnectionsPerAddress;
+        private long maxPendingBytes;
         private int connectRatePerAddress;
         private int maxPacketBytes;
         private int maxConnectBytes;
@@ -268,6 +290,7 @@ public record LimitsConfig(
             maxConnections = from.maxConnections;
             maxPendingConnections = from.maxPendingConnections;
             maxPendingConnectionsPerAddress = from.maxPendingConnectionsPerAddress;
+            maxPendingBytes = from.maxPendingBytes;
             connectRatePerAddress = from.connectRatePerAddress;
             maxPacketBytes = from.maxPacketBytes;
             maxConnectBytes = from.maxConnectBytes;
@@ -306,6 +329,12 @@ public record LimitsConfig(
         /** {@return this, with {@link LimitsConfig#maxPendingConnectionsPerAddress()} set to the argument} */
         public Builder maxPendingConnectionsPerAddress(int value) {
             maxPendingConnectionsPerAddress = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxPendingBytes()} set to the argument} */
+        public Builder maxPendingBytes(long value) {
+            maxPendingBytes = value;
             return this;
         }
 
@@ -446,6 +475,7 @@ public record LimitsConfig(
                     maxConnections,
                     maxPendingConnections,
                     maxPendingConnectionsPerAddress,
+                    maxPendingBytes,
                     connectRatePerAddress,
                     maxPacketBytes,
                     maxConnectBytes,

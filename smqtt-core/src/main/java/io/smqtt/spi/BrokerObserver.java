@@ -77,7 +77,7 @@ public interface BrokerObserver {
     default void connectionClosed(String listener, ReasonCode reason) {}
 
     /**
-     * A connection was refused before a handler saw it.
+     * A connection was refused when it was accepted, or closed before its CONNECT was complete to make room for others.
      *
      * @param listener the listener's name
      * @param limit the configuration key of the limit that refused it

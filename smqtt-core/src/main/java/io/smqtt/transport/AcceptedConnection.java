@@ -35,7 +35,7 @@ public final class AcceptedConnection implements ClientLink {
     private boolean initialized;
 
     // until connected
-    private boolean pending;
+    private @Nullable PendingConnection pending;
     private @Nullable InetAddress countedAddress;
     private @Nullable Future<?> deadline;
     private @Nullable Runnable onTimeout;
@@ -147,6 +147,9 @@ public final class AcceptedConnection implements ClientLink {
     @Override
     public void connectComplete() {
         onTimeout = null;
+        if (pending != null) {
+            pending.complete();
+        }
         if (deadline != null) {
             deadline.cancel(false);
             deadline = null;
@@ -162,11 +165,16 @@ public final class AcceptedConnection implements ClientLink {
     /** Counts the connection and starts its deadline; false if a limit refuses it, it is then closed. */
     boolean enter() {
         String limit = listener.opened();
+        if (PendingConnection.COUNT.equals(limit) && listener.pending().evictOldest(channel.eventLoop())) {
+            limit = listener.opened();
+        }
         if (limit != null) {
             refuse(limit);
             return false;
         }
-        pending = true;
+        PendingConnection counted = new PendingConnection(this, listener.pending());
+        pending = counted;
+        channel.pipeline().addFirst(MqttPipeline.PENDING, counted);
         listener.connections(channel.eventLoop()).add(this);
         channel.closeFuture().addListener(closed -> leave());
         deadline = channel.eventLoop()
@@ -195,6 +203,14 @@ public final class AcceptedConnection implements ClientLink {
         channel.close();
     }
 
+    /** Closes the connection, whose CONNECT is not complete, to make room for others, and leaves their count at once. */
+    void evict(String limit) {
+        LOG.debug("listener {}: {} makes room for others: {}", listener.name(), remoteAddress, limit);
+        listener.observer().connectionRefused(listener.name(), limit);
+        settle();
+        channel.unsafe().close(channel.voidPromise()); // TLS and WebSocket would say goodbye first
+    }
+
     /** The transport is ready for MQTT. */
     void initialize() {
         initialized = true;
@@ -210,10 +226,12 @@ public final class AcceptedConnection implements ClientLink {
     }
 
     private void settle() {
-        if (!pending) {
+        PendingConnection counted = pending;
+        if (counted == null) {
             return;
         }
-        pending = false;
+        pending = null;
+        counted.settle();
         listener.admission().settled(countedAddress);
         countedAddress = null;
         connectComplete();

@@ -35,6 +35,7 @@ final class Listener {
     private final String name;
     private final ListenerConfig config;
     private final ConnectionAdmission admission;
+    private final PendingBudget pending;
     private final BrokerObserver observer;
     private final ConnectionInitializer initializer;
     private final EventLoops eventLoops;
@@ -52,12 +53,14 @@ final class Listener {
             LimitsConfig limits,
             EventLoops eventLoops,
             ConnectionAdmission admission,
+            PendingBudget pending,
             BrokerObserver observer,
             ConnectionInitializer initializer) {
         this.name = name;
         this.config = config;
         this.eventLoops = eventLoops;
         this.admission = admission;
+        this.pending = pending;
         this.observer = observer;
         this.initializer = initializer;
         this.maxPacketBytes = config.maxPacketBytes() == 0 ? limits.maxPacketBytes() : config.maxPacketBytes();
@@ -84,6 +87,10 @@ final class Listener {
 
     ConnectionAdmission admission() {
         return admission;
+    }
+
+    PendingBudget pending() {
+        return pending;
     }
 
     BrokerObserver observer() {

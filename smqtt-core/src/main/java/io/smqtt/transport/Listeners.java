@@ -24,6 +24,7 @@ import reactor.core.publisher.Mono;
 public final class Listeners {
 
     private final ConnectionAdmission admission;
+    private final PendingBudget pending;
     private final List<Listener> listeners = new ArrayList<>(); // never changed after construction
 
     /**
@@ -39,9 +40,10 @@ public final class Listeners {
             BrokerConfig config, EventLoops eventLoops, BrokerObserver observer, ConnectionInitializer initializer) {
         ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
         admission = new ConnectionAdmission(config.limits(), rates);
+        pending = new PendingBudget(config.limits().maxPendingBytes(), eventLoops.all());
         config.listeners()
-                .forEach((name, listener) -> listeners.add(
-                        new Listener(name, listener, config.limits(), eventLoops, admission, observer, initializer)));
+                .forEach((name, listener) -> listeners.add(new Listener(
+                        name, listener, config.limits(), eventLoops, admission, pending, observer, initializer)));
     }
 
     /**
@@ -122,6 +124,24 @@ public final class Listeners {
      */
     public int connectedCount() {
         return admission.openCount() - admission.pendingCount();
+    }
+
+    /**
+     * How many connections are not let in yet: their handshake or CONNECT is not complete, or its answer is awaited.
+     *
+     * @return connections of all listeners
+     */
+    public int pendingCount() {
+        return admission.pendingCount();
+    }
+
+    /**
+     * What has arrived on connections that are not let in yet.
+     *
+     * @return bytes, as they count against {@code limits.max-pending-bytes}
+     */
+    public long pendingBytes() {
+        return pending.bytes();
     }
 
     /**

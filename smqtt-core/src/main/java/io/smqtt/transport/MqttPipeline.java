@@ -7,7 +7,7 @@ import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 
 /**
- * The handlers of a connection, from the socket inwards: PROXY header, TLS, HTTP, WebSocket, MQTT. Those of the handshakes leave the pipeline when they are done:
+ * The handlers of a connection, from the socket inwards: {@link #PENDING} until the client is let in, PROXY header, TLS, HTTP, WebSocket, MQTT. Those of the handshakes leave the pipeline when they are done:
  * a plain TCP connection then has {@link #MQTT} alone, TLS adds {@link #TLS}, WebSocket adds {@link #WS_FRAMES}.
  *
  * <p>There is no bridge to Reactor Netty among them: it would cost an operations object per connection, and the MQTT
@@ -18,6 +18,7 @@ public final class MqttPipeline {
     /** Takes the MQTT bytes. */
     public static final String MQTT = "smqtt.mqtt";
 
+    static final String PENDING = "smqtt.pending";
     static final String PROXY_DECODER = "smqtt.proxy-decoder";
     static final String PROXY = "smqtt.proxy";
     static final String TLS = "smqtt.tls";

@@ -85,31 +85,11 @@ record Configs(
     }
 
     static LimitsConfig limits(int connections, int pending, int pendingPerAddress, int rate) {
-        LimitsConfig d = LimitsConfig.defaults();
-        return new LimitsConfig(
-                connections,
-                pending,
-                pendingPerAddress,
-                rate,
-                d.maxPacketBytes(),
-                d.maxConnectBytes(),
-                d.maxTopicBytes(),
-                d.maxTopicLevels(),
-                d.maxUserProperties(),
-                d.maxFiltersPerSubscribe(),
-                d.maxSubscriptionsPerClient(),
-                d.maxInFlight(),
-                d.receiveMaximum(),
-                d.maxAwaitingRelease(),
-                d.maxQueuedMessages(),
-                d.maxQueuedBytes(),
-                d.maxTotalQueuedBytes(),
-                d.maxRetainedMessages(),
-                d.maxRetainedBytes(),
-                d.maxSessions(),
-                d.maxSessionsPerUser(),
-                d.maxPublishRate(),
-                d.maxOutboundBytes(),
-                d.slowConsumerTimeout());
+        return LimitsConfig.builder()
+                .maxConnections(connections)
+                .maxPendingConnections(pending)
+                .maxPendingConnectionsPerAddress(pendingPerAddress)
+                .connectRatePerAddress(rate)
+                .build();
     }
 }

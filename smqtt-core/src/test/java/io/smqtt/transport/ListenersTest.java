@@ -164,7 +164,6 @@ final class ListenersTest {
     @CsvSource({
         "2, 100, 100, 100, limits.max-connections",
         "100, 2, 100, 100, listeners.one.max-connections",
-        "100, 100, 2, 100, limits.max-pending-connections",
         "100, 100, 100, 2, limits.max-pending-connections-per-address",
     })
     void aConnectionOverALimitIsClosedAndTheLimitNamed(
@@ -189,6 +188,107 @@ final class ListenersTest {
                 }
                 assertThat(second.echo("y")).isEqualTo("y");
             }
+        }
+    }
+
+    @Test
+    void theOldestUnfinishedConnectionMakesRoomForOneMore() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 4, 100, 0))) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (int i = 0; i < 6; i++) { // the event loops take turns
+                clients.add(WireClient.tcp(broker.address()));
+                assertThat(clients.get(i).echo("x")).isEqualTo("x");
+            }
+            assertThat(clients.get(0).ended()).isTrue();
+            assertThat(clients.get(1).ended()).isTrue();
+            assertThat(broker.refused)
+                    .containsOnly("limits.max-pending-connections")
+                    .hasSize(2);
+            assertThat(broker.listeners.pendingCount()).isEqualTo(4);
+            for (WireClient client : clients.subList(2, 6)) {
+                assertThat(client.echo("y")).isEqualTo("y");
+                client.close();
+            }
+            await().atMost(TestListeners.PATIENCE).until(() -> broker.listeners.pendingCount() == 0);
+            assertThat(broker.listeners.pendingBytes()).isZero();
+        }
+    }
+
+    @Test
+    void whoseConnectIsCompleteMakesNoRoom() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 2, 100, 0))) {
+            broker.connectAtOnce = false;
+            try (WireClient first = WireClient.tcp(broker.address());
+                    WireClient second = WireClient.tcp(broker.address())) {
+                assertThat(first.echo("x") + second.echo("x")).isEqualTo("xx");
+                for (int i = 0; i < 2; i++) {
+                    AcceptedConnection complete = broker.accepted.get(i);
+                    broker.channels
+                            .get(i)
+                            .eventLoop()
+                            .submit(complete::connectComplete)
+                            .syncUninterruptibly();
+                }
+                try (WireClient third = WireClient.tcp(broker.address())) {
+                    assertThat(third.ended()).isTrue();
+                }
+                assertThat(broker.refused).containsExactly("limits.max-pending-connections");
+                assertThat(first.echo("y") + second.echo("y")).isEqualTo("yy");
+            }
+        }
+    }
+
+    @Test
+    void whatUnfinishedConnectionsHoldIsBoundedAndTheOldestGoFirst() throws IOException {
+        LimitsConfig limits = LimitsConfig.builder().maxPendingBytes(20_000).build();
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), limits)) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (int i = 0; i < 7; i++) {
+                clients.add(WireClient.tcp(broker.address()));
+                assertThat(clients.get(i).echo("x".repeat(4_000))).hasSize(4_000);
+                assertThat(broker.listeners.pendingBytes()).isLessThanOrEqualTo(20_000);
+            }
+            for (WireClient client : clients.subList(0, 2)) {
+                assertThat(client.ended()).isTrue();
+            }
+            assertThat(broker.refused).containsOnly("limits.max-pending-bytes").hasSize(2);
+            broker.channels
+                    .get(6)
+                    .eventLoop()
+                    .submit(broker.accepted.get(6)::connected)
+                    .syncUninterruptibly();
+            assertThat(broker.listeners.pendingBytes()).isEqualTo(16_000); // who is let in does not count
+            assertThat(clients.get(6).echo("y".repeat(50_000))).hasSize(50_000);
+            assertThat(broker.refused).hasSize(2);
+            for (WireClient client : clients) {
+                client.close();
+            }
+            await().atMost(TestListeners.PATIENCE).until(() -> broker.listeners.pendingBytes() == 0);
+        }
+    }
+
+    @Test
+    void anEventLoopThatHoldsLittleHasTheOthersMakeRoom() throws IOException {
+        LimitsConfig limits = LimitsConfig.builder().maxPendingBytes(20_000).build();
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), limits)) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                clients.add(WireClient.tcp(broker.address()));
+                assertThat(clients.get(i).echo("x")).isEqualTo("x");
+            }
+            clients.get(0).echo("x".repeat(9_900)); // the first and third one share an event loop
+            clients.get(2).echo("x".repeat(9_900));
+            clients.get(1).close();
+            await().atMost(TestListeners.PATIENCE)
+                    .until(() -> !broker.channels.get(1).isOpen());
+            assertThat(clients.get(3).echo("z".repeat(500))).hasSize(500);
+            assertThat(clients.get(0).ended()).isTrue();
+            assertThat(clients.get(2).echo("y") + clients.get(3).echo("y")).isEqualTo("yy");
+            clients.get(2).close();
+            clients.get(3).close();
         }
     }
 

@@ -79,7 +79,7 @@ final class ConnectionCounts {
                         "refused " + listener + ' ' + name,
                         key -> Counter.builder("smqtt.connections.refused")
                                 .description(
-                                        "connections refused before their first packet, by the key of the limit that did")
+                                        "connections refused, or closed before their CONNECT was complete, by the key of the limit that did")
                                 .tags("listener", listener, "limit", name)
                                 .register(registry))
                 .increment();

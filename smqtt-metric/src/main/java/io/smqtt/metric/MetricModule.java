@@ -183,6 +183,17 @@ public final class MetricModule implements BrokerModule {
     static void bindTo(Core core, SessionTotals totals, MeterRegistry registry) {
         Router router = core.router();
         gauge(
+                        "smqtt.connections.pending",
+                        "connections whose client is not let in yet",
+                        () -> core.listeners().pendingCount())
+                .register(registry);
+        gauge(
+                        "smqtt.connections.pending.memory",
+                        "what has arrived on them, as it counts against limits.max-pending-bytes",
+                        () -> core.listeners().pendingBytes())
+                .baseUnit("bytes")
+                .register(registry);
+        gauge(
                         "smqtt.sessions.active",
                         "sessions, connected or not",
                         () -> core.sessions().all().size())
