@@ -15,6 +15,7 @@ import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,6 +94,33 @@ class TakeoverTest {
         assertThat(again.dup()).isTrue();
         assertThat(second.expect(MqttMessageType.PUBREL).packetId()).isEqualTo(two);
         assertThat(second.expectPublish("flight/" + from, "three").packetId()).isEqualTo(three);
+        second.expectNothing();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "0, 2", "2, 0", "2, 3"})
+    void whatHasExpiredInFlightIsNotSentAgainByTheNodeItMovedTo(int from, int to) { // [MQTT-4.3.3-7]
+        String clientId = "expired-" + from + to;
+        String topic = "expired/" + from + to;
+        RawClient first = CLUSTER.persistent(from, clientId, false);
+        first.subscribe(topic, 2);
+        RawClient publisher = CLUSTER.get(from).client(ProtocolVersion.MQTT_5, "publisher");
+        List<Integer> identifiers = new ArrayList<>();
+        for (int qos : new int[] {1, 2}) {
+            for (int seconds : new int[] {10, 1_000}) {
+                PublishBytes message = PublishBytes.to(topic).qos(qos).payload(qos + " " + seconds);
+                message.properties().messageExpiry(seconds);
+                publisher.publish(message);
+                identifiers.add(first.expectPublish(topic, qos + " " + seconds).packetId());
+            }
+        }
+        CLUSTER.get(from).ticker().advance(Duration.ofSeconds(20));
+
+        RawClient second = CLUSTER.persistent(to, clientId, true);
+
+        assertThat(second.expectPublish(topic, "1 1000").packetId()).isEqualTo(identifiers.get(1));
+        assertThat(second.expectPublish(topic, "2 10").packetId()).isEqualTo(identifiers.get(2));
+        assertThat(second.expectPublish(topic, "2 1000").packetId()).isEqualTo(identifiers.get(3));
         second.expectNothing();
     }
 

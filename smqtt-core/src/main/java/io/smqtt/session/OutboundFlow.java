@@ -475,7 +475,11 @@ final class OutboundFlow {
         }
     }
 
-    /** Sends again what was in flight when the connection was lost, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. */
+    /**
+     * Sends again what was in flight when the connection was lost, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. A QoS 1
+     * message whose Message Expiry Interval has passed is given up instead: nobody wants it any more, and no half of an
+     * exchange is left behind. At QoS 2 the standard forbids that.
+     */
     private void resend(PacketSink current) {
         while (resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
             long sequence = inFlight.from(resendNext);
@@ -511,8 +515,8 @@ final class OutboundFlow {
             giveUp(current, sequence, first, DropReason.NOT_AUTHORIZED);
             return;
         }
-        if (first && isExpired(message)) {
-            giveUp(current, sequence, true, DropReason.EXPIRED);
+        if ((first || qos == QoS.AT_LEAST_ONCE) && isExpired(message)) { // not at QoS 2 once it was sent [MQTT-4.3.3-7]
+            giveUp(current, sequence, first, DropReason.EXPIRED);
             return;
         }
         inFlight.clear(sequence, InFlightWindow.UNSENT);
@@ -533,11 +537,12 @@ final class OutboundFlow {
     }
 
     /**
-     * Ends a message that cannot be sent, or not again: its client may not have it any more, or does not take packets of
-     * its size. At QoS 1, and if it was never sent, its identifier is free at once. At QoS 2 the client may have it, and
-     * would take the next message with this identifier for a repetition; so the exchange goes on without the content: the
-     * PUBREL lets a client forget the identifier that knows it, others answer that they do not, which is no error when a
-     * session is resumed (MQTT 5.0, section 3.7.2.1). After the PUBREL it is never sent again [MQTT-4.3.3-6].
+     * Ends a message that cannot be sent, or not again: its client may not have it any more, it has expired, or the client
+     * does not take packets of its size. At QoS 1, and if it was never sent, its identifier is free at once. At QoS 2 the
+     * client may have it, and would take the next message with this identifier for a repetition; so the exchange goes on
+     * without the content: the PUBREL lets a client forget the identifier that knows it, others answer that they do not,
+     * which is no error when a session is resumed (MQTT 5.0, section 3.7.2.1). After the PUBREL it is never sent again
+     * [MQTT-4.3.3-6].
      */
     private void endWithoutContent(PacketSink current, long sequence, boolean first) {
         if (first || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {

@@ -11,7 +11,7 @@ public enum DropReason {
     SLOW_CONSUMER,
     /** A QoS 0 message for a client that is offline. */
     OFFLINE,
-    /** The message expired before it was sent. */
+    /** The message expired before it was sent, or before it was sent again at QoS 1. */
     EXPIRED,
     /** The packet would be larger than the client's maximum packet size. */
     PACKET_TOO_LARGE,

@@ -282,6 +282,48 @@ class OutboundFlowTest {
     }
 
     @Test
+    void whatWasSentIsNotSentAgainOnceItHasExpiredExceptAtQos2() { // [MQTT-4.3.3-7]
+        use(LimitsConfig.builder().maxQueuedMessages(2).build(), SessionConfig.defaults());
+        sink.sendMaximum = 3;
+        Session session = connect();
+        SessionBench.subscribe(session, "t", QoS.EXACTLY_ONCE);
+        route("one", QoS.AT_LEAST_ONCE, Duration.ofSeconds(5));
+        route("two", QoS.EXACTLY_ONCE, Duration.ofSeconds(5));
+        route("three", QoS.AT_LEAST_ONCE, Duration.ofSeconds(20));
+        route("unsent", QoS.AT_LEAST_ONCE, Duration.ofSeconds(5));
+        route("last", QoS.AT_LEAST_ONCE, Duration.ofSeconds(20));
+        int one = sink.sent.get(0).packetId();
+        int two = sink.sent.get(1).packetId();
+        int three = sink.sent.get(2).packetId();
+        disconnect(session);
+        bench.pass(Duration.ofSeconds(6));
+
+        session = reconnect();
+
+        assertThat(sink.sent)
+                .startsWith(
+                        new RecordingSink.Sent("two", QoS.EXACTLY_ONCE, false, two, true),
+                        new RecordingSink.Sent("three", QoS.AT_LEAST_ONCE, false, three, true));
+        assertThat(sink.texts()).containsExactly("two", "three", "last");
+        assertThat(session.inFlightCount()).isEqualTo(3);
+        assertThat(session.onPubAck(one, ReasonCode.SUCCESS))
+                .isEqualTo(AcknowledgementOutcome.UNKNOWN); // its identifier is free
+        assertThat(bench.observer.abandoned).isEqualTo(Map.of(DropReason.EXPIRED, 1));
+        assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.EXPIRED, 1));
+        assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
+    }
+
+    private void route(String text, QoS qos, Duration expiry) {
+        ApplicationMessage message = ApplicationMessage.builder("t")
+                .payload(text)
+                .qos(qos)
+                .expiryInterval(expiry)
+                .build()
+                .accepted(bench.nanos, null);
+        bench.router.route(bench.loop(0), message, io.smqtt.routing.RouteTicket.NONE);
+    }
+
+    @Test
     void qos0NeitherWaitsForASlowClientNorForAnAbsentOne() {
         Session session = connect();
         SessionBench.subscribe(session, "t", QoS.EXACTLY_ONCE);

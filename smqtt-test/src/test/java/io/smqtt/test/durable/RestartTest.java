@@ -414,6 +414,32 @@ class RestartTest {
     }
 
     @Test
+    void whatWasSentAtQos1IsNotSentAgainWhenItHasExpired() { // [MQTT-4.3.3-7] [MQTT-3.3.2-6]
+        RawClient subscriber = broker.persistent("s");
+        subscriber.subscribe("t", 2);
+        RawClient publisher = broker.clean("p");
+        for (int qos : new int[] {1, 2}) {
+            for (int seconds : new int[] {10, 100}) {
+                PublishBytes message =
+                        PublishBytes.to("t").payload(qos + " " + seconds).qos(qos);
+                message.properties().messageExpiry(seconds);
+                publisher.publish(message);
+                subscriber.expectPublish("t", qos + " " + seconds);
+            }
+        }
+        await().until(() -> broker.store.messages("s").size() == 4);
+        broker.advance(Duration.ofSeconds(6));
+        broker.kill();
+        broker.advance(Duration.ofSeconds(5));
+        RawClient resumed = broker.resumed("s");
+        assertThat(resumed.expectPublish("t", "1 100").number(0x02)).isEqualTo(89);
+        assertThat(resumed.expectPublish("t", "2 10").dup()).isTrue();
+        assertThat(resumed.expectPublish("t", "2 100").dup()).isTrue();
+        resumed.expectNothing();
+        await().until(() -> broker.store.messages("s").size() == 3);
+    }
+
+    @Test
     void subscriptionsKeepTheirOptionsAndIdentifiers() {
         RawClient subscriber = broker.persistent("s");
         subscriber.subscribe(SubscribeBytes.of(1)

@@ -12,6 +12,7 @@ import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PublishBytes;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PublishQos1Test {
 
     private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
+    private static final int MESSAGE_EXPIRY = 0x02;
 
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension();
@@ -145,6 +147,34 @@ class PublishQos1Test {
         RawClient third = broker.open(version);
         third.connect(ConnectBytes.of("c").persistent(100));
         third.expectNothing();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aMessageThatWasSentIsNotSentAgainWhenItHasExpired(ProtocolVersion version) {
+        RawClient first = broker.open(version);
+        first.connect(ConnectBytes.of("c").persistent(100));
+        first.subscribe("a", 1);
+        RawClient publisher = broker.client(V5, "p");
+        for (int seconds : new int[] {10, 30}) {
+            PublishBytes message = PublishBytes.to("a").qos(1).payload("" + seconds);
+            message.properties().messageExpiry(seconds);
+            publisher.publish(message);
+        }
+        int expired = first.expectPublish("a", "10").packetId();
+        int alive = first.expectPublish("a", "30").packetId();
+        first.abort();
+        broker.ticker().advance(Duration.ofSeconds(20));
+        RawClient second = broker.open(version);
+        second.connect(ConnectBytes.of("c").persistent(100));
+        ReceivedPacket again = second.expectPublish("a", "30");
+        assertThat(again.packetId()).isEqualTo(alive);
+        assertThat(again.dup()).isTrue();
+        if (version.isV5()) {
+            assertThat(again.number(MESSAGE_EXPIRY)).isEqualTo(10); // [MQTT-3.3.2-6]
+        }
+        second.expectNothing();
+        assertThat(expired).isNotEqualTo(alive);
     }
 
     @Test
