@@ -13,6 +13,7 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.spi.PublishInterceptor.Interception;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -174,6 +175,27 @@ class EmbeddingExamplesTest {
     }
 
     @Test
+    void changedMessages() throws Exception {
+        BrokerConfig config = BrokerConfig.builder()
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .build();
+        // snippet interceptor
+        PublishInterceptor expires = (client, message) -> Mono.just(new Interception.Forward(message.toBuilder()
+                .topic("sites/1/" + message.topic())
+                .expiryInterval(Duration.ofHours(1))
+                .build()));
+        // end
+        Broker broker =
+                Broker.builder().config(config).interceptor(expires).start().block();
+        MqttTestClient client = MqttTestClient.connect(broker.listeners().get("tcp"), "c", true);
+        client.subscribe("sites/+/t", 1).publish("t", "hello", 1);
+        await().untilAsserted(() -> assertThat(client.texts).containsExactly("hello"));
+        broker.close(Duration.ofSeconds(1)).block();
+    }
+
+    @Test
     void observers() {
         BrokerConfig config = BrokerConfig.builder()
                 .listeners(Map.of(
@@ -219,6 +241,7 @@ class EmbeddingExamplesTest {
                         "clients",
                         "explain",
                         "plugins",
+                        "interceptor",
                         "observer");
         int elsewhere = 2; // the examples with a store are tested in the store's module
         assertThat(document.split("```java", -1)).hasSize(names.size() + elsewhere + 1);

@@ -127,7 +127,9 @@ public final class PublishFlow {
                 packet.retain(),
                 packet.properties(),
                 packet.expiryIntervalSeconds(),
-                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER ? 0 : ticker.nanoTime(),
+                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER && interceptors.isEmpty()
+                        ? 0
+                        : ticker.nanoTime(), // an interceptor may let it expire
                 connection.client().clientId());
         return !packet.retain() && connection.loop().routing().timesNext() // what is kept would tell its age
                 ? message.timed(ticker.nanoTime())
@@ -184,16 +186,24 @@ public final class PublishFlow {
         Mono<Interception> answer = interceptors.get(next).intercept(connection.client(), message);
         Interception interception = Answers.atHand(answer);
         if (interception != null) {
-            intercepted(connection, packetId, sent, interception, next);
+            intercepted(connection, packetId, sent, message, interception, next);
         } else {
             Interception stop = new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
-            Answers.await(connection, answer, stop, late -> intercepted(connection, packetId, sent, late, next));
+            Answers.await(
+                    connection, answer, stop, late -> intercepted(connection, packetId, sent, message, late, next));
         }
     }
 
-    private void intercepted(Connection connection, int packetId, QoS sent, Interception interception, int at) {
+    /** Publisher, time of acceptance and expiry are the broker's to say, whatever the interceptor has made its message of. */
+    private void intercepted(
+            Connection connection,
+            int packetId,
+            QoS sent,
+            ApplicationMessage message,
+            Interception interception,
+            int at) {
         if (interception instanceof Interception.Forward forward) {
-            intercept(connection, packetId, sent, forward.message(), at + 1);
+            intercept(connection, packetId, sent, forward.message().inPlaceOf(message), at + 1);
         } else if (interception instanceof Interception.Stop stop) {
             acknowledge(connection, packetId, sent, stop.reason());
         }

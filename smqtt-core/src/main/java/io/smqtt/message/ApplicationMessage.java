@@ -3,6 +3,7 @@ package io.smqtt.message;
 
 import io.smqtt.topic.TopicName;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,7 @@ public final class ApplicationMessage {
     private final long expiryIntervalSeconds;
     private final long acceptedAtNanos;
     private final boolean timed;
+    private final boolean expiryStated;
     private final @Nullable String publisherId;
 
     /** Given at most once, while the message is routed, by the one event loop that routes it. */
@@ -51,7 +53,7 @@ public final class ApplicationMessage {
             long expiryIntervalSeconds,
             long acceptedAtNanos,
             @Nullable String publisherId) {
-        this(topic, payload, qos, retain, properties, expiryIntervalSeconds, acceptedAtNanos, publisherId, false);
+        this(topic, payload, qos, retain, properties, expiryIntervalSeconds, acceptedAtNanos, publisherId, false, true);
     }
 
     private ApplicationMessage(
@@ -63,8 +65,10 @@ public final class ApplicationMessage {
             long expiryIntervalSeconds,
             long acceptedAtNanos,
             @Nullable String publisherId,
-            boolean timed) {
+            boolean timed,
+            boolean expiryStated) {
         this.timed = timed;
+        this.expiryStated = expiryStated;
         this.topic = topic;
         this.payload = payload;
         this.qos = qos;
@@ -84,6 +88,15 @@ public final class ApplicationMessage {
      */
     public static Builder builder(String topic) {
         return new Builder(TopicName.of(topic));
+    }
+
+    /**
+     * Starts a message that is like this one: what is not set keeps its value, publisher and time of acceptance included.
+     *
+     * @return a builder
+     */
+    public Builder toBuilder() {
+        return new Builder(this);
     }
 
     /**
@@ -239,15 +252,47 @@ public final class ApplicationMessage {
     /** Collects the parts of a message. Not thread-safe. */
     public static final class Builder {
 
-        private final TopicName topic;
+        private TopicName topic;
         private Payload payload = Payload.EMPTY;
         private QoS qos = QoS.AT_MOST_ONCE;
         private boolean retain;
         private PublishProperties properties = PublishProperties.EMPTY;
         private long expiryIntervalSeconds = NEVER;
+        private boolean expiryStated;
+        private final long acceptedAtNanos;
+        private final @Nullable String publisherId;
+        private final boolean timed;
 
         private Builder(TopicName topic) {
             this.topic = topic;
+            acceptedAtNanos = 0;
+            publisherId = null;
+            timed = false;
+        }
+
+        private Builder(ApplicationMessage from) {
+            topic = from.topic;
+            payload = from.payload;
+            qos = from.qos;
+            retain = from.retain;
+            properties = from.properties;
+            expiryIntervalSeconds = from.expiryIntervalSeconds;
+            expiryStated = from.expiryStated;
+            acceptedAtNanos = from.acceptedAtNanos;
+            publisherId = from.publisherId;
+            timed = from.timed;
+        }
+
+        /**
+         * Sets the topic.
+         *
+         * @param topic a topic name
+         * @return this builder
+         * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic name
+         */
+        public Builder topic(String topic) {
+            this.topic = TopicName.of(topic);
+            return this;
         }
 
         /**
@@ -317,16 +362,39 @@ public final class ApplicationMessage {
                 throw new IllegalArgumentException("a message expiry interval is 0 to 4,294,967,295 seconds");
             }
             expiryIntervalSeconds = seconds;
+            expiryStated = true;
+            return this;
+        }
+
+        /**
+         * Says that the message never expires. A message that takes the place of another one in a
+         * {@code PublishInterceptor}, and says neither this nor an interval, has the interval of that one.
+         *
+         * @return this builder
+         */
+        public Builder neverExpires() {
+            expiryIntervalSeconds = NEVER;
+            expiryStated = true;
             return this;
         }
 
         /**
          * Ends the message.
          *
-         * @return the message, not yet accepted by a broker
+         * @return the message; not yet accepted by a broker, unless the builder began with one that was
          */
         public ApplicationMessage build() {
-            return new ApplicationMessage(topic, payload, qos, retain, properties, expiryIntervalSeconds, 0, null);
+            return new ApplicationMessage(
+                    topic,
+                    payload,
+                    qos,
+                    retain,
+                    properties,
+                    expiryIntervalSeconds,
+                    acceptedAtNanos,
+                    publisherId,
+                    timed && !retain, // what is kept would tell its age
+                    expiryStated);
         }
     }
 
@@ -350,7 +418,35 @@ public final class ApplicationMessage {
      */
     public ApplicationMessage timed(long nowNanos) {
         return new ApplicationMessage(
-                topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisherId, true);
+                topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisherId, true, true);
+    }
+
+    /**
+     * The same message in the place of one that the broker has accepted: it has that one's publisher and time of acceptance, and its
+     * expiry interval if it says nothing of its own.
+     *
+     * @param original the message that was accepted, at the time that it says
+     * @return this message if it was made of that one, or a new one
+     */
+    public ApplicationMessage inPlaceOf(ApplicationMessage original) {
+        if (expiryStated
+                && mark == 0
+                && acceptedAtNanos == original.acceptedAtNanos
+                && timed == (original.timed && !retain)
+                && Objects.equals(publisherId, original.publisherId)) {
+            return this;
+        }
+        return new ApplicationMessage( // also of one that was sent before, for its mark tells it apart in a cluster
+                topic,
+                payload,
+                qos,
+                retain,
+                properties,
+                expiryStated ? expiryIntervalSeconds : original.expiryIntervalSeconds,
+                original.acceptedAtNanos,
+                original.publisherId,
+                original.timed && !retain,
+                true);
     }
 
     /**
@@ -361,7 +457,16 @@ public final class ApplicationMessage {
      */
     public ApplicationMessage withProperties(PublishProperties other) {
         ApplicationMessage changed = new ApplicationMessage(
-                topic, payload, qos, retain, other, expiryIntervalSeconds, acceptedAtNanos, publisherId, timed);
+                topic,
+                payload,
+                qos,
+                retain,
+                other,
+                expiryIntervalSeconds,
+                acceptedAtNanos,
+                publisherId,
+                timed,
+                expiryStated);
         changed.mark = mark;
         changed.crossings = crossings;
         return changed;

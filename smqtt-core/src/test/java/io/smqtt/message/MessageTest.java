@@ -46,6 +46,28 @@ class MessageTest {
     }
 
     @Test
+    void aMessageInThePlaceOfAnotherOneIsThatOnesPublisherAndTimeButNotItsMark() {
+        ApplicationMessage original = mortal(10, 5);
+        assertThat(original.inPlaceOf(original)).isSameAs(original);
+        ApplicationMessage changed =
+                original.toBuilder().topic("u").payload("changed").build();
+        assertThat(changed.inPlaceOf(original)).isSameAs(changed);
+        changed.mark(7);
+        ApplicationMessage again = changed.inPlaceOf(original);
+        assertThat(again.mark()).isZero(); // or peers would take it for one they have
+        assertThat(again.publisherId()).isEqualTo("p");
+        assertThat(again.acceptedAtNanos()).isEqualTo(5);
+        assertThat(again.expiryIntervalSeconds()).isEqualTo(10);
+        assertThat(again.topic()).hasToString("u");
+        ApplicationMessage timed = original.timed(9);
+        assertThat(timed.toBuilder().build().inPlaceOf(timed).isTimed()).isTrue();
+        assertThat(ApplicationMessage.builder("t").build().inPlaceOf(timed).isTimed())
+                .isTrue();
+        ApplicationMessage kept = timed.toBuilder().retain(true).build();
+        assertThat(kept.inPlaceOf(timed).isTimed()).isFalse(); // it would tell its age
+    }
+
+    @Test
     void countsDownByWholeSeconds() { // [MQTT-3.3.2-6]
         ApplicationMessage message = mortal(10, 0);
         assertThat(message.remainingExpirySeconds(SECOND - 1)).isEqualTo(10);

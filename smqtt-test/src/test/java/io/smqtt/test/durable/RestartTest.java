@@ -6,12 +6,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.LimitsConfig;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.spi.PublishInterceptor.Interception;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
@@ -63,6 +66,35 @@ class RestartTest {
         assertThat(resumed.expectPublish("a/1", "3").qos()).isEqualTo(2);
         resumed.expectPublish("a/2", "4");
         resumed.expectNothing();
+    }
+
+    @Test
+    void whatAnInterceptorHasMadeExpiresInItsTime() {
+        PublishInterceptor minute =
+                (client, message) -> Mono.just(new Interception.Forward(ApplicationMessage.builder("t")
+                        .payload(message.payload())
+                        .qos(message.qos())
+                        .retain(message.retain())
+                        .expiryInterval(Duration.ofMinutes(1))
+                        .build()));
+        try (DurableBroker changing = new DurableBroker(config -> config, parts -> parts.interceptor(minute))) {
+            RawClient subscriber = changing.persistent("s");
+            subscriber.subscribe("t", SubscribeBytes.NO_LOCAL | 1);
+            subscriber.publish("own", "not for its publisher", 1);
+            subscriber.disconnect();
+            changing.awaitOffline("s");
+            RawClient publisher = changing.clean("p");
+            publisher.publish("t", "a", 1);
+            publisher.publish(message("kept", 1, 7).retained());
+            changing.advance(Duration.ofSeconds(20));
+            changing.kill();
+            RawClient resumed = changing.resumed("s");
+            assertThat(resumed.expectPublish("t", "a").number(0x02)).isEqualTo(40);
+            resumed.expectPublish("t", "kept");
+            RawClient late = changing.clean("late");
+            late.subscribe("t", 1);
+            assertThat(late.expectPublish("t", "kept").number(0x02)).isEqualTo(40);
+        }
     }
 
     @Test
