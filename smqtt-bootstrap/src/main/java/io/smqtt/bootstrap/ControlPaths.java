@@ -204,6 +204,7 @@ final class ControlPaths implements ManagementEndpoint {
         node.put("address", NetUtil.toSocketAddressString(client.identity().remoteAddress()));
         node.put("listener", client.identity().listener());
         node.put("version", client.identity().version().name());
+        node.put("bridge", client.identity().bridge());
         node.put("subscriptions", client.subscriptions());
         node.put("inFlight", client.inFlight());
         node.put("queued", client.queued());

@@ -40,12 +40,13 @@ final class ControlText {
     }
 
     private static String version(ClientInfo client) {
-        return client.identity()
+        String number = client.identity()
                 .version()
                 .name()
                 .toLowerCase(Locale.ROOT)
                 .replace("mqtt_", "")
                 .replace('_', '.');
+        return client.identity().bridge() ? number + " bridge" : number;
     }
 
     static String of(ClientDetails details) {

@@ -13,7 +13,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Asks authorizers one after the other. The first decision that is not CONTINUE counts; without one, and after an error
- * or an empty answer, the action is denied. Publishing below $SYS and $event is denied before anybody is asked.
+ * or an empty answer, the action is denied. Publishing below $SYS and $event is denied before anybody is asked,
+ * but for the state of a bridge.
  *
  * <p>Answers that are at hand ({@link Callable} Monos, such as those of {@link AccessDecision#now()}) are read without a
  * subscription, and the answer is one of three constants: such a decision allocates nothing.
@@ -29,7 +30,9 @@ final class AuthorizerChain implements Authorizer {
 
     @Override
     public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
-        if (action == AccessAction.PUBLISH && SystemTopics.isStatus(topic)) {
+        if (action == AccessAction.PUBLISH
+                && SystemTopics.isStatus(topic)
+                && !SystemTopics.isOwnBridgeState(client, topic)) {
             return AccessDecision.DENY.now();
         }
         return ask(0, client, action, topic);

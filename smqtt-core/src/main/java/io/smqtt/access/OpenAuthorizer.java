@@ -16,7 +16,9 @@ final class OpenAuthorizer implements Authorizer {
     @Override
     public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
         boolean closed = SystemTopics.isControl(topic)
-                || (SystemTopics.isStatus(topic) && !AdminAuthorizer.mayRead(client, action));
+                || (SystemTopics.isStatus(topic)
+                        && !AdminAuthorizer.mayRead(client, action)
+                        && !(action == AccessAction.PUBLISH && SystemTopics.isOwnBridgeState(client, topic)));
         return (closed ? AccessDecision.DENY : AccessDecision.ALLOW).now();
     }
 

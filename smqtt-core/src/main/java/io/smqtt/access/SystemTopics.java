@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
+import io.smqtt.spi.ClientIdentity;
+
 /** The topics that belong to the broker, not to its clients. Filters that begin with a wildcard never reach them. */
 final class SystemTopics {
+
+    private static final String BRIDGE = "$SYS/broker/connection/";
+    private static final String STATE = "/state";
 
     private SystemTopics() {}
 
@@ -14,6 +19,18 @@ final class SystemTopics {
     /** Tells whether a topic name or filter is $CONTROL or below it. */
     static boolean isControl(String topic) {
         return isBelow("$CONTROL", topic);
+    }
+
+    /**
+     * Tells whether a topic name is the one by which a bridge tells whether it is connected, retained and as its will:
+     * {@code $SYS/broker/connection/<its client identifier>/state}, as with mosquitto.
+     */
+    static boolean isOwnBridgeState(ClientIdentity client, String topic) {
+        String clientId = client.clientId();
+        return topic.length() == BRIDGE.length() + clientId.length() + STATE.length()
+                && topic.startsWith(BRIDGE)
+                && topic.startsWith(clientId, BRIDGE.length())
+                && topic.endsWith(STATE);
     }
 
     private static boolean isBelow(String root, String topic) {

@@ -48,9 +48,13 @@ final class ConnectDecoder {
     private static final int PASSWORD = 0x40;
     private static final int USER_NAME = 0x80;
 
+    /** What a bridge adds to the protocol level before MQTT 5.0; mosquitto calls it a private protocol. */
+    private static final int BRIDGE = 0x80;
+
     private final PacketReader reader;
     private final PropertyReader properties;
     private final TopicCache topics;
+    private boolean bridge;
 
     ConnectDecoder(PacketReader reader, PropertyReader properties, TopicCache topics) {
         this.reader = reader;
@@ -79,8 +83,9 @@ final class ConnectDecoder {
         }
         reader.at += nameLength;
         int level = reader.readByte();
-        ProtocolVersion version = ProtocolVersion.of(mqtt ? "MQTT" : "MQIsdp", level);
-        if (version == null) { // [MQTT-3.1.2-2]
+        ProtocolVersion version = ProtocolVersion.of(mqtt ? "MQTT" : "MQIsdp", level & ~BRIDGE);
+        bridge = (level & BRIDGE) != 0;
+        if (version == null || (bridge && version.isV5())) { // [MQTT-3.1.2-2]
             throw unsupported("the protocol level is not supported").inConnect(closestTo(mqtt, level));
         }
         return version;
@@ -90,12 +95,12 @@ final class ConnectDecoder {
         return Arrays.equals(name, 0, name.length, reader.array, reader.at, reader.at + length);
     }
 
-    /** The version in whose form the client is most likely to understand an answer; the high bit marks a bridge. */
+    /** The version in whose form the client is most likely to understand an answer. */
     private static ProtocolVersion closestTo(boolean mqtt, int level) {
         if (!mqtt) {
             return ProtocolVersion.MQTT_3_1;
         }
-        return (level & 0x7F) >= 5 ? ProtocolVersion.MQTT_5 : ProtocolVersion.MQTT_3_1_1;
+        return (level & ~BRIDGE) >= 5 ? ProtocolVersion.MQTT_5 : ProtocolVersion.MQTT_3_1_1;
     }
 
     private ConnectPacket decode(ProtocolVersion version) {
@@ -127,6 +132,7 @@ final class ConnectDecoder {
         reader.requireEnd();
         return new ConnectPacket(
                 version,
+                bridge,
                 clientId,
                 cleanStart,
                 keepAliveSeconds,

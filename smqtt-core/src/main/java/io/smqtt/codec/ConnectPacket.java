@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * A CONNECT (MQTT 5.0, section 3.1). Absent properties hold the value that the standard gives them.
  *
  * @param version the protocol version
+ * @param bridge whether another broker dials as a bridge: before MQTT 5.0 the highest bit of the protocol level says so
  * @param clientId the client identifier, maybe empty
  * @param cleanStart clean start, or clean session before MQTT 5.0
  * @param keepAliveSeconds 0 to 65,535; 0 for none
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ConnectPacket(
         ProtocolVersion version,
+        boolean bridge,
         String clientId,
         boolean cleanStart,
         int keepAliveSeconds,

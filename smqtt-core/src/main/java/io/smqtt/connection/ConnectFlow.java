@@ -177,7 +177,8 @@ public final class ConnectFlow {
                 connection.link().remoteAddress(),
                 connection.link().listener(),
                 packet.version(),
-                roles(userName, roles));
+                roles(userName, roles),
+                packet.bridge());
         connection.client(client);
         connection.link().connectComplete(); // after the last AUTH as well
         Mono<AccessDecision> mayWill = packet.will() == null

@@ -120,7 +120,8 @@ public final class EnhancedFlow {
                 old.remoteAddress(),
                 old.listener(),
                 old.version(),
-                connect.roles(success.userName(), success.roles()));
+                connect.roles(success.userName(), success.roles()),
+                old.bridge());
         connection.client(again);
         connection.session().reauthenticated(again);
         connection.auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));

@@ -16,6 +16,7 @@ import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientDirectory;
+import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicLevels;
 import java.util.ArrayList;
@@ -60,7 +61,8 @@ public final class SubscribeFlow {
         slowIfStored(connection);
         List<Wish> wishes = new ArrayList<>(packet.requests().size());
         for (SubscribePacket.Request request : packet.requests()) {
-            wishes.add(parse(connection, request, packet.subscriptionIdentifier()));
+            SubscribePacket.Request effective = connection.client().bridge() ? ofBridge(request) : request;
+            wishes.add(parse(connection, effective, packet.subscriptionIdentifier()));
         }
         List<AccessDecision> decisions = decideNow(connection, wishes);
         if (decisions != null) {
@@ -77,6 +79,16 @@ public final class SubscribeFlow {
         if (connection.session().isStored()) {
             connection.pace(limits.maxPublishRate()).stores();
         }
+    }
+
+    /**
+     * A subscription of a bridge. The versions that bridges speak have no options, but what came from here must not go back,
+     * and the other broker must learn what is retained here.
+     */
+    private static SubscribePacket.Request ofBridge(SubscribePacket.Request request) {
+        boolean noLocal = !SharedFilter.isShared(request.filter());
+        return new SubscribePacket.Request(
+                request.filter(), request.maximumQos(), noLocal, true, request.retainHandling());
     }
 
     private Wish parse(Connection connection, SubscribePacket.Request request, int identifier) {

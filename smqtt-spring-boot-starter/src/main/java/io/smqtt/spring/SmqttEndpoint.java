@@ -253,6 +253,7 @@ final class SmqttEndpoint {
         map.put("address", String.valueOf(client.identity().remoteAddress()));
         map.put("listener", client.identity().listener());
         map.put("version", client.identity().version().name());
+        map.put("bridge", client.identity().bridge());
         map.put("subscriptions", client.subscriptions());
         map.put("inFlight", client.inFlight());
         map.put("queued", client.queued());

@@ -32,15 +32,20 @@ final class ConnectRows {
 
     private static void addProtocols(RowCollector rows) {
         ReasonCode unsupported = ReasonCode.UNSUPPORTED_PROTOCOL_VERSION;
-        for (int level : new int[] {0, 1, 2, 3, 6, 7, 0x7F, 0x83, 0x84, 0x85, 0xFF}) {
+        for (int level : new int[] {0, 1, 2, 3, 6, 7, 0x7F, 0x83, 0x85, 0xFF}) {
             PacketBytes packet =
                     packet(0x10).string("MQTT").u8(level).u8(CLEAN).u16(0).string("c");
             rows.violation("MQTT at level " + level, null, unsupported, packet, "MQTT-3.1.2-2");
         }
-        for (int level : new int[] {0, 2, 4, 5}) {
+        for (int level : new int[] {0, 2, 4, 5, 0x82, 0x84, 0x85}) {
             PacketBytes packet =
                     packet(0x10).string("MQIsdp").u8(level).u8(CLEAN).u16(0).string("c");
             rows.violation("MQIsdp at level " + level, null, unsupported, packet, "MQTT-3.1.2-2");
+        }
+        for (ProtocolVersion version : new ProtocolVersion[] {ProtocolVersion.MQTT_3_1, ProtocolVersion.MQTT_3_1_1}) {
+            PacketBytes packet = packet(0x10).string(version.protocolName()).u8(0x80 | version.level());
+            rows.accepted(
+                    version + " from a bridge", null, packet.u8(CLEAN).u16(0).string("c"));
         }
         for (String name : new String[] {"", "M", "MQTt", "mqtt", "MQTTX", "MQIsdpX", "AMQP"}) {
             PacketBytes packet =
