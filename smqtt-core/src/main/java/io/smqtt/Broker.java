@@ -17,6 +17,7 @@ import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.Stores;
 import io.smqtt.spi.Ticker;
+import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import io.smqtt.transport.EventLoops;
@@ -32,10 +33,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,15 +46,21 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /**
- * A running MQTT broker. Several in one JVM share nothing. All methods may be called on any thread.
+ * A running MQTT broker. Several in one JVM share nothing. All methods may be called on any thread. When {@link #close} has ended, all
+ * others fail with {@link BrokerClosedException}; {@link #subscribe}, {@link #receive} and {@link #events} do from its beginning on.
  *
  * <pre>{@code
- * Broker broker = Broker.builder().config(config).start().block();
- * broker.subscribe("devices/+/state").subscribe(message -> …);
- * broker.publish(ApplicationMessage.builder("a/b").payload("hello").build()).block();
+ * import io.smqtt.Broker;
+ * import io.smqtt.message.ApplicationMessage;
+ * import java.time.Duration;
+ *
+ * Broker broker = Broker.builder().start().block();
+ * broker.subscribe("devices/+/state").subscribe(message -> System.out.println(message.payload()));
+ * broker.publish(ApplicationMessage.builder("devices/7/state").payload("on").build()).block();
  * broker.close(Duration.ofSeconds(10)).block();
  * }</pre>
  */
@@ -78,6 +87,11 @@ public final class Broker {
     private final Consumers consumersWithSessions;
     private final Explainer explainer;
     private final AtomicReference<@Nullable Mono<Void>> closing = new AtomicReference<>();
+
+    /** Who waits for event loops to answer. */
+    private final Set<MonoSink<?>> waiting = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
 
     Broker(BrokerBuilder builder) {
         parts = new BrokerParts(builder);
@@ -142,8 +156,38 @@ public final class Broker {
         return stop(modules)
                 .then(step("the end of what is written to the store", patience, this::finishWriting))
                 .then(step("the close of the store", patience, this::closeStore))
-                .then(step("the end of the event loops", patience, eventLoops::dispose))
+                .then(step("the end of the event loops", patience, this::endLoops))
                 .doFinally(signal -> access.close());
+    }
+
+    private Mono<Void> endLoops() {
+        closed = true;
+        return eventLoops
+                .dispose()
+                .doFinally(signal -> waiting.forEach(sink -> sink.error(new BrokerClosedException())));
+    }
+
+    /** What event loops answer; an error if the broker ends before they do. */
+    private <T> Mono<T> answered(Consumer<MonoSink<T>> question) {
+        return Mono.create(sink -> {
+            waiting.add(sink);
+            sink.onDispose(() -> waiting.remove(sink));
+            if (closed) {
+                sink.error(new BrokerClosedException());
+                return;
+            }
+            try {
+                question.accept(sink);
+            } catch (RejectedExecutionException e) { // meanwhile
+                sink.error(new BrokerClosedException());
+            }
+        });
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new BrokerClosedException();
+        }
     }
 
     /** A step of the end: whatever becomes of it, the next one follows in time. */
@@ -201,8 +245,10 @@ public final class Broker {
      * Where the listeners are bound.
      *
      * @return the addresses by listener name, with the real ports
+     * @throws BrokerClosedException if the broker is closed
      */
     public Map<String, InetSocketAddress> listeners() {
+        checkOpen();
         return listeners.addresses();
     }
 
@@ -212,10 +258,10 @@ public final class Broker {
      *
      * @param message the message; access rules do not apply
      * @return what became of it, when it is as safe as the acknowledgement of a client's message would be, or an error if
-     *     it could not be kept; nothing happens before subscription
+     *     it could not be kept or the broker is closed; nothing happens before subscription
      */
     public Mono<PublishResult> publish(ApplicationMessage message) {
-        return Mono.create(sink -> {
+        return answered(sink -> {
             RoutingLoop loop = loopOf(message.topic());
             loop.executor().execute(() -> {
                 ApplicationMessage accepted = message.accepted(ticker.nanoTime(), null);
@@ -238,32 +284,52 @@ public final class Broker {
      * on. Published messages without demand wait, up to 4,096; past that they are dropped and counted as
      * {@link io.smqtt.spi.DropReason#NO_DEMAND}. Retained ones are looked up as they are asked for, a few ahead.
      *
-     * @param filter a topic filter, not shared
+     * <p>A shared subscription ({@code $share/group/filter}) is served like one of
+     * {@link #subscribe(String, ConsumerOptions)} with the default options and QoS 2: messages that the consumer has not taken when it ends go to other
+     * members of the group.
+     *
+     * @param filter a topic filter; {@code $share/group/filter} for a shared one
      * @return the messages, on event loops: consumers that block must move elsewhere ({@code publishOn}); each subscriber
-     *     has a subscription of its own, which ends with its cancellation
+     *     has a subscription of its own, which ends with its cancellation and stands when {@code subscribe} returns, or if it is shared when
+     *     {@link MessageFlux#ready()} says so
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
      */
-    public Flux<ApplicationMessage> subscribe(String filter) {
+    public MessageFlux<ApplicationMessage> subscribe(String filter) {
+        if (SharedFilter.isShared(filter)) {
+            return subscribe(filter, ConsumerOptions.DEFAULTS.qos(QoS.EXACTLY_ONCE));
+        }
         TopicFilter parsed = TopicFilter.of(filter);
-        return Flux.defer(() -> {
-            Sinks.Empty<Void> subscribed =
-                    Sinks.empty(); // the retained ones are looked up after that: nothing falls between
-            AtomicInteger ahead =
-                    new AtomicInteger(); // retained ones that mergeSequential has and the consumer has not
-            AtomicLong taken = new AtomicLong();
-            Flux<ApplicationMessage> retained = subscribed
-                    .asMono()
-                    .thenMany(Flux.defer(() -> retained(parsed)))
-                    .doOnNext(message -> ahead.incrementAndGet());
-            return Flux.mergeSequential(retained, live(parsed, taken, subscribed::tryEmitEmpty))
-                    .doOnNext(message -> {
-                        if (ahead.get() > 0) { // all retained ones come before the first published one
-                            ahead.decrementAndGet();
-                        } else {
-                            taken.incrementAndGet();
-                        }
-                    });
-        });
+        Sinks.Empty<Void> ready = Sinks.empty();
+        return new MessageFlux<>(Flux.defer(() -> direct(parsed, ready)), ready);
+    }
+
+    /** Of the published messages each goes to the subscriber on the event loop that routes it. */
+    private Flux<ApplicationMessage> direct(TopicFilter filter, Sinks.Empty<Void> ready) {
+        if (closing.get() != null) {
+            BrokerClosedException reason = new BrokerClosedException();
+            ready.tryEmitError(reason);
+            return Flux.error(reason);
+        }
+        Sinks.Empty<Void> subscribed =
+                Sinks.empty(); // the retained ones are looked up after that: nothing falls between
+        AtomicInteger ahead = new AtomicInteger(); // retained ones that mergeSequential has and the consumer has not
+        AtomicLong taken = new AtomicLong();
+        Flux<ApplicationMessage> retained = subscribed
+                .asMono()
+                .thenMany(Flux.defer(() -> retained(filter)))
+                .doOnNext(message -> ahead.incrementAndGet());
+        Runnable whenSubscribed = () -> {
+            ready.tryEmitEmpty();
+            subscribed.tryEmitEmpty();
+        };
+        return Flux.mergeSequential(retained, live(filter, taken, whenSubscribed))
+                .doOnNext(message -> {
+                    if (ahead.get() > 0) { // all retained ones come before the first published one
+                        ahead.decrementAndGet();
+                    } else {
+                        taken.incrementAndGet();
+                    }
+                });
     }
 
     /**
@@ -284,8 +350,10 @@ public final class Broker {
      *     {@link IllegalStateException} if the options name a durable consumer that is there already, or there is no store
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
      */
-    public Flux<ApplicationMessage> subscribe(String filter, ConsumerOptions options) {
-        return consumersWithSessions.messages(filter, options, true).map(ReceivedMessage::message);
+    public MessageFlux<ApplicationMessage> subscribe(String filter, ConsumerOptions options) {
+        Sinks.Empty<Void> ready = Sinks.empty();
+        return new MessageFlux<>(
+                consumersWithSessions.messages(filter, options, true, ready).map(ReceivedMessage::message), ready);
     }
 
     /**
@@ -297,8 +365,9 @@ public final class Broker {
      * @return the messages, to be acknowledged by {@link ReceivedMessage#acknowledge()} in any order, on any thread
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
      */
-    public Flux<ReceivedMessage> receive(String filter, ConsumerOptions options) {
-        return consumersWithSessions.messages(filter, options, false);
+    public MessageFlux<ReceivedMessage> receive(String filter, ConsumerOptions options) {
+        Sinks.Empty<Void> ready = Sinks.empty();
+        return new MessageFlux<>(consumersWithSessions.messages(filter, options, false, ready), ready);
     }
 
     /**
@@ -310,7 +379,7 @@ public final class Broker {
      *     could not: then it is there again after the next start; nothing happens before subscription
      */
     public Mono<Boolean> removeConsumer(String name) {
-        return consumersWithSessions.remove(name);
+        return answered(sink -> consumersWithSessions.remove(name, sink));
     }
 
     private Flux<ApplicationMessage> retained(TopicFilter filter) {
@@ -341,7 +410,7 @@ public final class Broker {
                     router.index().add(subscription);
                     if (sink.isCancelled()) { // meanwhile, by another thread
                         leave(sink, subscriber, filter);
-                    } else if (closing.get() != null) {
+                    } else if (closing.get() != null) { // just now
                         sink.complete();
                     }
                     whenSubscribed.run();
@@ -360,7 +429,11 @@ public final class Broker {
      * @return a weakly consistent view of the moment of subscription
      */
     public Flux<ClientInfo> clients() {
-        return Flux.defer(() -> Flux.fromIterable(sessions.all())).map(Broker::info);
+        return Flux.defer(() -> {
+                    checkOpen();
+                    return Flux.fromIterable(sessions.all());
+                })
+                .map(Broker::info);
     }
 
     private static ClientInfo info(Session session) {
@@ -379,7 +452,7 @@ public final class Broker {
      * @return what it is like now, from its own event loop; empty if there is no such session
      */
     public Mono<ClientDetails> client(String clientId) {
-        return Mono.create(sink -> {
+        return answered(sink -> {
             Session session = sessions.find(clientId);
             if (session == null) {
                 sink.success();
@@ -421,7 +494,9 @@ public final class Broker {
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic name
      */
     public Mono<Explanation> explain(String topic, @Nullable String clientId) {
-        return explainer.explain(TopicName.of(topic), clientId);
+        TopicName name = TopicName.of(topic);
+        return answered(sink ->
+                sink.onCancel(explainer.explain(name, clientId).subscribe(sink::success, sink::error, sink::success)));
     }
 
     /**
@@ -431,7 +506,7 @@ public final class Broker {
      * @return whether the client was connected
      */
     public Mono<Boolean> disconnect(String clientId) {
-        return Mono.create(sink -> {
+        return answered(sink -> {
             Session session = sessions.find(clientId);
             if (session == null) {
                 sink.success(false);
@@ -457,15 +532,17 @@ public final class Broker {
      * @return the events, on event loops: consumers that block must move elsewhere
      */
     public Flux<BrokerEvent> events() {
-        return events.events();
+        return Flux.defer(() -> closing.get() == null ? events.events() : Flux.error(new BrokerClosedException()));
     }
 
     /**
      * Reads access files, certificates and the files of modules anew. What cannot be used stays as it was. Blocks: not for event loops.
      *
      * @return what was done
+     * @throws BrokerClosedException if the broker is closed
      */
     public ReloadResult reload() {
+        checkOpen();
         AccessReload reloaded = access.reload();
         sessions.recheckAll();
         disconnect(reloaded.removedUsers());

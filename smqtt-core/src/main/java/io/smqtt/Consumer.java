@@ -11,6 +11,7 @@ import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -101,6 +102,15 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
     }
 
     // --- any thread
+
+    /** Why it is over. */
+    Throwable reason() {
+        Throwable cause = error;
+        if (cause != null) {
+            return cause;
+        }
+        return stopped ? new BrokerClosedException() : new CancellationException("the consumer was cancelled");
+    }
 
     /** Whether the subscriber gets nothing any more. */
     boolean isOver() {

@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
@@ -60,15 +61,16 @@ final class Consumers {
     }
 
     /** Each subscriber is a consumer of its own. */
-    Flux<ReceivedMessage> messages(String clientFilter, ConsumerOptions options, boolean automatic) {
+    Flux<ReceivedMessage> messages(
+            String clientFilter, ConsumerOptions options, boolean automatic, Sinks.Empty<Void> ready) {
         SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
         String group = options.shareName() != null ? options.shareName() : shared == null ? null : shared.shareName();
         TopicFilter filter = shared == null ? TopicFilter.of(clientFilter) : shared.filter();
-        return new Messages(new Wish(filter, group, options), automatic);
+        return new Messages(new Wish(filter, group, options, ready), automatic);
     }
 
     /** What a consumer asks for. */
-    private record Wish(TopicFilter filter, @Nullable String group, ConsumerOptions options) {}
+    private record Wish(TopicFilter filter, @Nullable String group, ConsumerOptions options, Sinks.Empty<Void> ready) {}
 
     private final class Messages extends Flux<ReceivedMessage> {
 
@@ -84,9 +86,9 @@ final class Consumers {
         public void subscribe(CoreSubscriber<? super ReceivedMessage> actual) {
             String name = wish.options.durableName();
             if (closing.getAsBoolean()) {
-                Operators.complete(actual);
+                refuse(actual, new BrokerClosedException());
             } else if (name != null && parts.stores() == null) {
-                Operators.error(
+                refuse(
                         actual,
                         new IllegalStateException("a durable consumer needs a store: Broker.builder().store(…)"));
             } else {
@@ -94,11 +96,16 @@ final class Consumers {
             }
         }
 
+        private void refuse(CoreSubscriber<? super ReceivedMessage> actual, Exception reason) {
+            wish.ready.tryEmitError(reason);
+            Operators.error(actual, reason);
+        }
+
         private void begin(CoreSubscriber<? super ReceivedMessage> actual, @Nullable String name) {
             Place place = new Place(wish, name);
             Consumer consumer = place.consumer(actual, automatic);
             if (name != null && !takes(name, consumer)) {
-                Operators.error(actual, new IllegalStateException("there is a consumer of the name " + name));
+                refuse(actual, new IllegalStateException("there is a consumer of the name " + name));
                 return;
             }
             all.add(consumer);
@@ -145,22 +152,20 @@ final class Consumers {
     }
 
     /** Forgets a durable consumer of this node, and what waits for it. Fails if the store does not. */
-    Mono<Boolean> remove(String name) {
-        return Mono.create(sink -> {
-            Session session = parts.sessions().find(InProcess.PREFIX + name);
-            if (session == null) {
-                sink.success(false);
-                return;
-            }
-            session.execute(() -> {
-                session.terminate(ReasonCode.ADMINISTRATIVE_ACTION);
-                session.afterCommit(kept -> {
-                    if (kept) {
-                        sink.success(true);
-                    } else {
-                        sink.error(new IllegalStateException("the store has not forgotten the consumer " + name));
-                    }
-                });
+    void remove(String name, MonoSink<Boolean> sink) {
+        Session session = parts.sessions().find(InProcess.PREFIX + name);
+        if (session == null) {
+            sink.success(false);
+            return;
+        }
+        session.execute(() -> {
+            session.terminate(ReasonCode.ADMINISTRATIVE_ACTION);
+            session.afterCommit(kept -> {
+                if (kept) {
+                    sink.success(true);
+                } else {
+                    sink.error(new IllegalStateException("the store has not forgotten the consumer " + name));
+                }
             });
         });
     }
@@ -265,6 +270,7 @@ final class Consumers {
                 return;
             }
             tell(wish.options.whenSubscribed(), identity.clientId());
+            wish.ready.tryEmitEmpty();
             session.start();
             RetainHandling handling = wish.options.retainHandling();
             boolean retained = handling == RetainHandling.SEND || (handling == RetainHandling.SEND_IF_NEW && isNew);
@@ -285,6 +291,7 @@ final class Consumers {
 
         @Override
         public void left(Consumer consumer) {
+            wish.ready.tryEmitError(consumer.reason()); // unless the subscription has stood
             all.remove(consumer);
             if (name != null) {
                 byName.remove(name, consumer);

@@ -33,13 +33,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.reactivestreams.Publisher;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -177,11 +183,115 @@ class BrokerTest {
     }
 
     @Test
-    void eventsOfAClosedBrokerEnd() {
+    void everyCallOfAClosedBrokerFailsWithOneException() {
         Broker broker = start();
         broker.close(DEADLINE).block();
-        StepVerifier.create(broker.events()).expectComplete().verify(DEADLINE);
-        StepVerifier.create(broker.subscribe("t")).expectComplete().verify(DEADLINE);
+        ConsumerOptions options = ConsumerOptions.DEFAULTS;
+        List<Publisher<?>> calls = List.of(
+                broker.publish(message("t", "x")),
+                broker.subscribe("t"),
+                broker.subscribe("t").ready(),
+                broker.subscribe("$share/g/t"),
+                broker.subscribe("t", options),
+                broker.receive("t", options),
+                broker.removeConsumer("name"),
+                broker.clients(),
+                broker.client("c"),
+                broker.explain("t", null),
+                broker.explain("t", "c"),
+                broker.disconnect("c"),
+                broker.events());
+        for (int i = 0; i < calls.size(); i++) {
+            if (i != 2) { // that one waits for a subscriber
+                StepVerifier.create(calls.get(i))
+                        .expectError(BrokerClosedException.class)
+                        .verify(DEADLINE);
+            }
+        }
+        MessageFlux<ReceivedMessage> late = broker.receive("t", options);
+        late.subscribe(message -> {}, error -> {});
+        StepVerifier.create(late.ready())
+                .expectError(BrokerClosedException.class)
+                .verify(DEADLINE);
+        assertThatThrownBy(broker::listeners).isInstanceOf(BrokerClosedException.class);
+        assertThatThrownBy(broker::reload).isInstanceOf(BrokerClosedException.class);
+        broker.close(DEADLINE).block(); // may be called again
+    }
+
+    @Test
+    void whatIsPublishedWhileTheBrokerClosesHasAnEnd() {
+        for (int round = 0; round < 5; round++) {
+            Broker broker = start();
+            List<CompletableFuture<PublishResult>> results = new ArrayList<>();
+            CompletableFuture<Void> end = broker.close(DEADLINE).toFuture();
+            while (!end.isDone()) {
+                results.add(broker.publish(message("t", "x")).toFuture());
+            }
+            assertThat(results)
+                    .allSatisfy(result -> assertThat(result)
+                            .satisfiesAnyOf(
+                                    known -> assertThat(known).succeedsWithin(DEADLINE),
+                                    known -> assertThat(known)
+                                            .failsWithin(DEADLINE)
+                                            .withThrowableOfType(ExecutionException.class)
+                                            .withCauseInstanceOf(BrokerClosedException.class)));
+        }
+    }
+
+    @Test
+    void aSharedSubscriptionGoesToOneOfItsMembers() {
+        Broker broker = start();
+        Queue<String> received = new ConcurrentLinkedQueue<>();
+        List<Disposable> members = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            MessageFlux<ApplicationMessage> member = broker.subscribe("$share/g/t/+");
+            members.add(member.subscribe(message -> received.add(text(message))));
+            member.ready().block(DEADLINE);
+        }
+        for (int i = 0; i < 10; i++) {
+            assertThat(broker.publish(message("t/" + i, "m" + i))
+                            .block(DEADLINE)
+                            .matches())
+                    .isEqualTo(1);
+        }
+        await().untilAsserted(() -> assertThat(received).hasSize(10).doesNotHaveDuplicates());
+        members.forEach(Disposable::dispose);
+        assertThatThrownBy(() -> broker.subscribe("$share/g")).isInstanceOf(InvalidTopicException.class);
+    }
+
+    @Test
+    void tellsWhenTheSubscriptionStands() {
+        Broker broker = start();
+        for (int i = 0; i < 20; i++) {
+            List<String> received = new CopyOnWriteArrayList<>();
+            MessageFlux<ReceivedMessage> messages = broker.receive("t", ConsumerOptions.DEFAULTS);
+            Disposable consumer = messages.subscribe(message -> received.add(text(message.message())));
+            messages.ready().block(DEADLINE);
+            assertThat(broker.publish(message("t", "x")).block(DEADLINE).matches())
+                    .isEqualTo(1);
+            await().untilAsserted(() -> assertThat(received).containsExactly("x"));
+            consumer.dispose();
+            await().until(() -> broker.clients().collectList().block(DEADLINE).isEmpty());
+        }
+        MessageFlux<ApplicationMessage> direct = broker.subscribe("t");
+        direct.subscribe();
+        direct.ready().block(DEADLINE);
+    }
+
+    @Test
+    void tellsThatASubscriptionWillNotStand() {
+        Broker broker = start();
+        MessageFlux<ReceivedMessage> durable = broker.receive("t", ConsumerOptions.DEFAULTS.durable("needs-a-store"));
+        durable.subscribe(message -> {}, error -> {});
+        StepVerifier.create(durable.ready())
+                .expectError(IllegalStateException.class)
+                .verify(DEADLINE);
+        MessageFlux<ReceivedMessage> cancelled = broker.receive("t", ConsumerOptions.DEFAULTS);
+        cancelled.subscribe().dispose();
+        await().until(() -> broker.clients().collectList().block(DEADLINE).isEmpty());
+        StepVerifier.create(cancelled.ready().onErrorResume(CancellationException.class, error -> Mono.empty()))
+                .expectComplete() // one or the other
+                .verify(DEADLINE);
     }
 
     @Test
@@ -323,15 +433,13 @@ class BrokerTest {
         MqttTestClient client = connect(broker, "c").subscribe("t", 1);
         InetSocketAddress address = broker.listeners().get("tcp");
         Socket silent = new Socket(address.getAddress(), address.getPort()); // never sends its CONNECT
-        StepVerifier consumer = StepVerifier.create(broker.subscribe("t")).expectComplete();
+        CompletableFuture<Void> consumer = broker.subscribe("t").then().toFuture();
         Disposable events = broker.events().subscribe();
-        Thread verifying = new Thread(() -> consumer.verify(DEADLINE));
-        verifying.start();
 
         broker.close(DEADLINE).block();
         broker.close(DEADLINE).block();
 
-        verifying.join();
+        assertThat(consumer).succeedsWithin(DEADLINE);
         assertThat(events.isDisposed()).isTrue();
         await().untilAsserted(
                         () -> assertThat(client.disconnectReason).isEqualTo(ReasonCode.SERVER_SHUTTING_DOWN.value()));
@@ -339,8 +447,10 @@ class BrokerTest {
         silent.close();
         assertThatThrownBy(() -> new Socket(address.getAddress(), address.getPort()).close())
                 .isInstanceOf(java.net.ConnectException.class);
-        assertThatThrownBy(() -> broker.publish(message("t", "x")).block()).isInstanceOf(RuntimeException.class);
-        StepVerifier.create(broker.subscribe("t")).expectComplete().verify(DEADLINE);
+        assertThatThrownBy(() -> broker.publish(message("t", "x")).block()).isInstanceOf(BrokerClosedException.class);
+        StepVerifier.create(broker.subscribe("t"))
+                .expectError(BrokerClosedException.class)
+                .verify(DEADLINE);
         assertThat(threadsOf("smqtt-")).isZero();
     }
 

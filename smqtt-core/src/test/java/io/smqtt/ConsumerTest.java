@@ -470,7 +470,9 @@ class ConsumerTest extends ServedBroker {
                 .expectComplete()
                 .verify(PATIENCE);
         asks.awaitTexts("a");
-        StepVerifier.create(broker.receive("t", DEFAULTS)).expectComplete().verify(PATIENCE);
+        StepVerifier.create(broker.receive("t", DEFAULTS))
+                .expectError(BrokerClosedException.class)
+                .verify(PATIENCE);
     }
 
     @Test

@@ -2,6 +2,7 @@
 package io.smqtt;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.config.BrokerConfig;
@@ -84,7 +85,7 @@ class EmbeddingExamplesTest {
         // snippet close
         broker.close(Duration.ofSeconds(10)).block();
         // end
-        assertThat(broker.clients().collectList().block()).isEmpty();
+        assertThatThrownBy(() -> broker.publish(message).block()).isInstanceOf(BrokerClosedException.class);
     }
 
     @Test
@@ -92,18 +93,18 @@ class EmbeddingExamplesTest {
         Broker broker = startBroker();
         // snippet consumers
         ConsumerOptions options = ConsumerOptions.DEFAULTS.shared("workers").window(100);
-        broker.receive("jobs/#", options).publishOn(Schedulers.boundedElastic()).subscribe(received -> {
+        MessageFlux<ReceivedMessage> jobs = broker.receive("jobs/#", options);
+        jobs.publishOn(Schedulers.boundedElastic()).subscribe(received -> {
             handle(received.message());
             received.acknowledge();
         });
+        jobs.ready().block();
         // end
-        await().until(() -> broker.publish(ApplicationMessage.builder("jobs/1")
-                                .payload("job")
-                                .qos(QoS.AT_LEAST_ONCE)
-                                .build())
-                        .block()
-                        .matches()
-                == 1);
+        ApplicationMessage job = ApplicationMessage.builder("jobs/1")
+                .payload("job")
+                .qos(QoS.AT_LEAST_ONCE)
+                .build();
+        assertThat(broker.publish(job).block()).isEqualTo(new PublishResult(1, false));
         await().untilAsserted(() -> assertThat(handled).containsExactly("job"));
         await().until(() -> broker.clients().blockFirst().inFlight() == 0);
         broker.close(Duration.ofSeconds(1)).block();

@@ -2,6 +2,7 @@
 package io.smqtt.spring;
 
 import io.smqtt.Broker;
+import io.smqtt.BrokerClosedException;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClusterStatus;
 import java.net.InetSocketAddress;
@@ -63,13 +64,13 @@ public final class BrokerLifecycle implements SmartLifecycle {
      * The broker that runs.
      *
      * @return one that takes clients
-     * @throws IllegalStateException if none runs: before the start of the application is over, and in a stop once the listener
+     * @throws BrokerClosedException if none runs: before the start of the application is over, and in a stop once the listener
      *     methods have ended
      */
     public Broker broker() {
         Assembly.Run now = run;
         if (now == null) {
-            throw new IllegalStateException("the MQTT broker does not run");
+            throw new BrokerClosedException("the MQTT broker does not run");
         }
         return now.broker();
     }

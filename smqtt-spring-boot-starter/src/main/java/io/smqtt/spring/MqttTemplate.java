@@ -56,7 +56,7 @@ public final class MqttTemplate {
      *
      * @param message with all that it has
      * @return what became of it, once it is as safe as the acknowledgement of a client's message would be; an error if it
-     *     could not be kept, or {@link IllegalStateException} if the broker does not run
+     *     could not be kept, or {@link io.smqtt.BrokerClosedException} if the broker does not run
      */
     public Mono<PublishResult> publish(ApplicationMessage message) {
         return Mono.defer(() -> lifecycle.broker().publish(message));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.BrokerBuilder;
+import io.smqtt.BrokerClosedException;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
@@ -62,7 +63,9 @@ class LifecycleTest {
 
             client.expectDisconnect(ReasonCode.SERVER_SHUTTING_DOWN);
             assertThat(lifecycle.isRunning()).isFalse();
-            assertThatThrownBy(lifecycle::broker).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(lifecycle::broker).isInstanceOf(BrokerClosedException.class);
+            MqttTemplate template = context.getBean(MqttTemplate.class);
+            assertThatThrownBy(() -> template.publish("t", "x").block()).isInstanceOf(BrokerClosedException.class);
             client.close();
         });
     }
