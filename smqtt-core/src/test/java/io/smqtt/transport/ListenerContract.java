@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.transport;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -100,11 +101,13 @@ interface ListenerContract {
                 WireClient client = connect(broker.address())) {
             assertThat(client.echo("x")).isEqualTo("x");
             Echo echo = broker.channels.get(0).pipeline().get(Echo.class);
-            CompletableFuture<Void> sending = CompletableFuture.runAsync(() -> {
-                for (int i = 0; i < BLOCKS; i++) {
-                    sendAll(client, sent);
-                }
-            });
+            CompletableFuture<Void> sending = CompletableFuture.runAsync(
+                    () -> {
+                        for (int i = 0; i < BLOCKS; i++) {
+                            sendAll(client, sent);
+                        }
+                    },
+                    THREADS);
             await().atMost(TestListeners.PATIENCE)
                     .until(() -> !broker.channels.get(0).isWritable());
             // the client does not read, so the echo stops reading: what the broker holds stays small
@@ -201,7 +204,7 @@ interface ListenerContract {
     }
 
     private static CompletableFuture<Void> sending(WireClient client, byte[] bytes) {
-        return CompletableFuture.runAsync(() -> sendAll(client, bytes));
+        return CompletableFuture.runAsync(() -> sendAll(client, bytes), THREADS);
     }
 
     private static void sendAll(WireClient client, byte[] bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -52,15 +53,19 @@ class ClusterRoutesProof {
                 }
                 await().atMost(ClusterNetwork.PATIENCE)
                         .until(() -> network.view(0).peer("n1").routes() == 4);
-                CompletableFuture<Integer> received = CompletableFuture.supplyAsync(() -> {
-                    int count = 0;
-                    while (count <= MESSAGES) {
-                        assertThat(subscriber.expect(MqttMessageType.PUBLISH).topic())
-                                .isEqualTo("wanted/here");
-                        count++;
-                    }
-                    return count;
-                });
+                CompletableFuture<Integer> received = CompletableFuture.supplyAsync(
+                        () -> {
+                            int count = 0;
+                            while (count <= MESSAGES) {
+                                assertThat(subscriber
+                                                .expect(MqttMessageType.PUBLISH)
+                                                .topic())
+                                        .isEqualTo("wanted/here");
+                                count++;
+                            }
+                            return count;
+                        },
+                        THREADS);
                 long[] wanted = sentDuring(network, () -> publish(publisher, "wanted/here"));
                 assertThat(received).succeedsWithin(ClusterNetwork.PATIENCE).isEqualTo(MESSAGES + 1);
                 subscriber.expectNothing();

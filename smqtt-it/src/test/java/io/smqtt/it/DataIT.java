@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
@@ -161,7 +162,8 @@ class DataIT {
                 subscriber.subscribe("n", 1);
                 subscriber.disconnect();
             }
-            CompletableFuture<Void> publishing = CompletableFuture.runAsync(() -> publish(address, acknowledged, stop));
+            CompletableFuture<Void> publishing =
+                    CompletableFuture.runAsync(() -> publish(address, acknowledged, stop), THREADS);
             Awaitility.await().atMost(PATIENCE).until(() -> acknowledged.get() > 1_000 || publishing.isDone());
             before = acknowledged.get();
             assertThat(before).isGreaterThan(1_000);

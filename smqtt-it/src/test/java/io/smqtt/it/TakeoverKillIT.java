@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.it;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -15,10 +16,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A session with many messages moves to another node, and one of the two is killed in the middle. */
+@Tag("measures")
 class TakeoverKillIT {
 
     private static final int MESSAGES = 20_000;
@@ -125,7 +128,7 @@ class TakeoverKillIT {
     private static CompletableFuture<String> claim(LoopbackCluster cluster, RawClient newcomer) {
         long before = cluster.view(1).receivedBytes();
         newcomer.send(LoopbackCluster.storedConnect(CLIENT));
-        CompletableFuture<String> answer = CompletableFuture.supplyAsync(() -> answer(newcomer));
+        CompletableFuture<String> answer = CompletableFuture.supplyAsync(() -> answer(newcomer), THREADS);
         await().atMost(PATIENCE)
                 .pollInterval(POLL)
                 .until(() -> cluster.view(1).receivedBytes() - before > MESSAGES * PAYLOAD_BYTES / 10L);

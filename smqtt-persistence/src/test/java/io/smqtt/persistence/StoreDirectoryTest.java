@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -102,16 +103,18 @@ class StoreDirectoryTest {
         database.open(false);
         CountDownLatch reading = new CountDownLatch(1);
         CountDownLatch enough = new CountDownLatch(1);
-        CompletableFuture<Boolean> reader = CompletableFuture.supplyAsync(() -> {
-            try {
-                return database.read(view -> {
-                    reading.countDown();
-                    return awaited(enough);
-                });
-            } catch (org.rocksdb.RocksDBException e) {
-                throw new IllegalStateException(e);
-            }
-        });
+        CompletableFuture<Boolean> reader = CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return database.read(view -> {
+                            reading.countDown();
+                            return awaited(enough);
+                        });
+                    } catch (org.rocksdb.RocksDBException e) {
+                        throw new IllegalStateException(e);
+                    }
+                },
+                THREADS);
         assertThat(awaited(reading)).isTrue();
 
         assertThat(database.close(Duration.ofMillis(1))).isFalse();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spring;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -96,7 +97,7 @@ class ListenerTest {
 
         @MqttListener(filter = "stage")
         CompletionStage<Void> stage(String payload) {
-            return CompletableFuture.runAsync(() -> heard.add("stage " + payload));
+            return CompletableFuture.runAsync(() -> heard.add("stage " + payload), THREADS);
         }
 
         @MqttListener(filter = "fails")
@@ -366,7 +367,7 @@ class ListenerTest {
                     context.getBean(MqttTemplate.class).publish("slow", "x").block(PATIENCE);
                     slow.entered.await();
                     CompletableFuture<Void> stopped = CompletableFuture.runAsync(
-                            () -> context.getBean(BrokerLifecycle.class).stop());
+                            () -> context.getBean(BrokerLifecycle.class).stop(), THREADS);
                     await().atMost(PATIENCE)
                             .until(() -> !context.getBean(BrokerLifecycle.class).isRunning());
                     assertThat(stopped).isNotDone();
@@ -415,7 +416,7 @@ class ListenerTest {
                     template.publish("asked/1", "during").block(PATIENCE);
                     answering.entered.await();
                     template.publish("asked/1", "kept").block(PATIENCE);
-                    CompletableFuture<Void> stopped = CompletableFuture.runAsync(lifecycle::stop);
+                    CompletableFuture<Void> stopped = CompletableFuture.runAsync(lifecycle::stop, THREADS);
                     await().atMost(PATIENCE).until(() -> !lifecycle.isRunning());
                     answering.leave.countDown();
                     stopped.get();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.benchmark.load;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.pkitesting.CertificateBuilder;
@@ -126,8 +127,9 @@ class BenchCommandTest {
     @Test
     void subscribersMeasureWhatPublishersOfAnotherCommandSend() {
         BenchRun subscribers = new BenchRun();
-        CompletableFuture<Integer> subscribing = CompletableFuture.supplyAsync(() ->
-                execute("sub -c 3 -t two/%i -t two/+/x -q 1 -L 20 --duration 30s --prefix s", "tcp", subscribers));
+        CompletableFuture<Integer> subscribing = CompletableFuture.supplyAsync(
+                () -> execute("sub -c 3 -t two/%i -t two/+/x -q 1 -L 20 --duration 30s --prefix s", "tcp", subscribers),
+                THREADS);
         Awaitility.await()
                 .until(() -> broker.clients()
                         .filter(client -> client.subscriptions() == 2)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.benchmark.load;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.Broker;
@@ -141,7 +142,7 @@ class InterruptionTest {
     }
 
     private CompletableFuture<Integer> start(String line) {
-        return CompletableFuture.supplyAsync(() -> run.execute(arguments(line).toArray(new String[0])));
+        return CompletableFuture.supplyAsync(() -> run.execute(arguments(line).toArray(new String[0])), THREADS);
     }
 
     private List<String> arguments(String line) {

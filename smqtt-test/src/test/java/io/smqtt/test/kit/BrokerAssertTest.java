@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.test.kit;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -69,11 +70,13 @@ class BrokerAssertTest {
 
     @Test
     void whatComesLaterIsWaitedFor(TestBroker broker) {
-        CompletableFuture<Void> later = CompletableFuture.runAsync(() -> {
-            assertThat(broker).hasConnected("first");
-            broker.client(V5, "second").publish("late", "x", 1);
-        });
-        CompletableFuture<Void> meanwhile = CompletableFuture.runAsync(() -> broker.client(V5, "first"));
+        CompletableFuture<Void> later = CompletableFuture.runAsync(
+                () -> {
+                    assertThat(broker).hasConnected("first");
+                    broker.client(V5, "second").publish("late", "x", 1);
+                },
+                THREADS);
+        CompletableFuture<Void> meanwhile = CompletableFuture.runAsync(() -> broker.client(V5, "first"), THREADS);
 
         assertThat(broker)
                 .within(Duration.ofSeconds(60))
