@@ -160,16 +160,6 @@ final class BrokerPair implements AutoCloseable {
         }
     }
 
-    /** A program of a Debian package, also where the path lacks the folders of such programs. */
-    static String program(String name) {
-        return Stream.concat(Stream.of(System.getenv("PATH").split(":")), Stream.of("/usr/sbin", "/sbin"))
-                .map(folder -> Path.of(folder, name))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError(name + " is missing; `.ci/run` installs it"))
-                .toString();
-    }
-
     /** The text of a file below {@code deploy}. */
     static String sample(String path) throws IOException {
         return Files.readString(

@@ -54,7 +54,10 @@ final class ForeignLibrary implements ClientLibrary {
     /** MQTT.js on Node.js. */
     static ForeignLibrary node() {
         return start(
-                "MQTT.js", Set.of(3, 4, 5), "node", installed("node/agent.js").toString());
+                "MQTT.js",
+                Set.of(3, 4, 5),
+                ForeignProgram.path("node"),
+                installed("node/agent.js").toString());
     }
 
     /** paho.golang, which speaks MQTT 5 only. */
@@ -73,8 +76,7 @@ final class ForeignLibrary implements ClientLibrary {
         String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", System.getProperty("user.home") + "/.cache");
         Path path = Path.of(cache, "smqtt-it").resolve(file);
         if (!Files.exists(path)) {
-            throw new AssertionError(
-                    "client library missing: no " + path + "; `.ci/clients`, which `.ci/run` calls, installs it");
+            throw ForeignProgram.missing("the client library " + path);
         }
         return path;
     }

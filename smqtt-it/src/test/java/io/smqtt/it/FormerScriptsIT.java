@@ -141,7 +141,8 @@ class FormerScriptsIT {
 
     /** Status code and body. */
     private static String curl(BrokerProcess broker, String token, String path, String... options) {
-        List<String> command = new ArrayList<>(List.of("curl", "-s", "-w", "\n%{http_code}", "--max-time", "50"));
+        List<String> command =
+                new ArrayList<>(List.of(ForeignProgram.path("curl"), "-s", "-w", "\n%{http_code}", "--max-time", "50"));
         command.addAll(List.of("-H", "Content-Type: application/json"));
         if (!token.isEmpty()) {
             command.addAll(List.of("-H", "Authorization: Bearer " + token));

@@ -59,7 +59,7 @@ class HaproxyIT {
                 brokers.adapt(BrokerPair.sample("haproxy/haproxy.cfg"), listeners, replaced));
         assertThatTheFileIsValid(file);
         haproxy = CapturedProcess.start(
-                "haproxy", new ProcessBuilder(BrokerPair.program("haproxy"), "-db", "-f", file.toString()));
+                "haproxy", new ProcessBuilder(ForeignProgram.path("haproxy"), "-db", "-f", file.toString()));
         for (InetSocketAddress front : fronts.values()) {
             await().atMost(BrokerPair.PATIENCE)
                     .untilAsserted(() -> assertThat(BrokerPair.isListening(front))
@@ -70,7 +70,7 @@ class HaproxyIT {
 
     private static void assertThatTheFileIsValid(Path file) {
         try (CapturedProcess check = CapturedProcess.start(
-                "haproxy -c", new ProcessBuilder(BrokerPair.program("haproxy"), "-c", "-f", file.toString()))) {
+                "haproxy -c", new ProcessBuilder(ForeignProgram.path("haproxy"), "-c", "-f", file.toString()))) {
             assertThat(check.awaitExit(BrokerPair.PATIENCE))
                     .as("haproxy -c%s", check.report())
                     .isZero();

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,7 +50,7 @@ class HealthScriptIT {
                         certificates.serverCertificate(), certificates.serverKey()));
         Path noCurl = Files.createDirectory(directory.resolve("bin"));
         for (String program : List.of("bash", "env", "openssl", "timeout")) {
-            Files.createSymbolicLink(noCurl.resolve(program), program(program));
+            Files.createSymbolicLink(noCurl.resolve(program), Path.of(ForeignProgram.path(program)));
         }
         int port;
         try (BrokerProcess broker = BrokerProcess.start(directory, List.of(), file)) {
@@ -69,14 +68,6 @@ class HealthScriptIT {
         }
         assertThat(health("ready", port, noCurl.toString(), "true")).isNotZero();
         assertThat(health("ready", port, noCurl.toString(), "")).isNotZero();
-    }
-
-    private static Path program(String name) {
-        return Stream.of(System.getenv("PATH").split(":"))
-                .map(folder -> Path.of(folder, name))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError(name + " is missing"));
     }
 
     private static int health(String what, int port) {

@@ -193,7 +193,7 @@ class ManagementIT {
         Path certificate = directory.resolve("own.crt");
         Path key = directory.resolve("own.key");
         List<String> openssl = List.of(
-                "openssl",
+                ForeignProgram.path("openssl"),
                 "req",
                 "-x509",
                 "-newkey",

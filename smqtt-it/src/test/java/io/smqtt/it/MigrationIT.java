@@ -52,7 +52,7 @@ class MigrationIT {
 
         List<String> theirs;
         try (CapturedProcess mosquitto = CapturedProcess.start(
-                "mosquitto", new ProcessBuilder(InstalledMosquitto.program("mosquitto"), "-c", conf.toString()))) {
+                "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", conf.toString()))) {
             InstalledMosquitto.awaitListening(port, mosquitto);
             theirs = behaviour(port);
         }
@@ -171,14 +171,14 @@ class MigrationIT {
     }
 
     private static List<String> client(String program, int port, String... options) {
-        List<String> command = new ArrayList<>(List.of(
-                InstalledMosquitto.program(program), "-h", "127.0.0.1", "-p", String.valueOf(port), "-V", "mqttv311"));
+        List<String> command = new ArrayList<>(
+                List.of(ForeignProgram.path(program), "-h", "127.0.0.1", "-p", String.valueOf(port), "-V", "mqttv311"));
         command.addAll(List.of(options));
         return command;
     }
 
     private void password(String user, String... options) {
-        List<String> command = new ArrayList<>(List.of(InstalledMosquitto.program("mosquitto_passwd")));
+        List<String> command = new ArrayList<>(List.of(ForeignProgram.path("mosquitto_passwd")));
         command.addAll(List.of(options));
         command.addAll(List.of(directory.resolve("users").toString(), user, "pw-" + user));
         try (CapturedProcess process = CapturedProcess.start("mosquitto_passwd", new ProcessBuilder(command))) {

@@ -164,11 +164,14 @@ class MosquittoToolsIT {
         }
 
         private List<String> command(String program, String... arguments) {
-            if (Stream.of(System.getenv("PATH").split(":")).noneMatch(p -> new java.io.File(p, program).canExecute())) {
-                throw new AssertionError(program + " is missing; `.ci/run` installs the package mosquitto-clients");
-            }
-            List<String> command = new ArrayList<>(
-                    List.of(program, "-h", Endpoint.HOST, "-p", String.valueOf(endpoint.port()), "-V", version));
+            List<String> command = new ArrayList<>(List.of(
+                    ForeignProgram.path(program),
+                    "-h",
+                    Endpoint.HOST,
+                    "-p",
+                    String.valueOf(endpoint.port()),
+                    "-V",
+                    version));
             if (endpoint.transport().secure()) {
                 command.addAll(List.of("--cafile", endpoint.authority().toString()));
             }

@@ -95,7 +95,7 @@ class NginxIT {
         nginx = CapturedProcess.start(
                 "nginx",
                 new ProcessBuilder(
-                        BrokerPair.program("nginx"), "-c", configuration.toString(), "-e", "stderr", "-g", globals));
+                        ForeignProgram.path("nginx"), "-c", configuration.toString(), "-e", "stderr", "-g", globals));
         for (InetSocketAddress front : fronts) {
             await().atMost(BrokerPair.PATIENCE)
                     .untilAsserted(() -> assertThat(BrokerPair.isListening(front))

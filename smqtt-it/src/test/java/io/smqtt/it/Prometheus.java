@@ -49,7 +49,7 @@ final class Prometheus implements AutoCloseable {
         CapturedProcess process = CapturedProcess.start(
                 "prometheus",
                 new ProcessBuilder(
-                        program("prometheus"),
+                        ForeignProgram.path("prometheus"),
                         "--config.file=" + config,
                         "--storage.tsdb.path=" + directory.resolve("prometheus"),
                         "--web.listen-address=127.0.0.1:" + port));
@@ -59,18 +59,9 @@ final class Prometheus implements AutoCloseable {
 
     /** Runs promtool and returns its exit code; what it says is in the report of the given process. */
     static CapturedProcess promtool(String... arguments) {
-        List<String> command = Stream.concat(Stream.of(program("promtool")), Stream.of(arguments))
+        List<String> command = Stream.concat(Stream.of(ForeignProgram.path("promtool")), Stream.of(arguments))
                 .toList();
         return CapturedProcess.start("promtool", new ProcessBuilder(command));
-    }
-
-    private static String program(String name) {
-        return Stream.of(System.getenv("PATH").split(":"))
-                .map(folder -> Path.of(folder, name))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError(name + " is missing; `.ci/run` installs it"))
-                .toString();
     }
 
     /** The finite values that a query gives now; an error of the query is an error here. */

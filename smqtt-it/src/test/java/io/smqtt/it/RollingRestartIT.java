@@ -107,7 +107,7 @@ class RollingRestartIT {
         String globals = "daemon off; pid " + directory.resolve("nginx.pid") + "; error_log stderr;";
         return CapturedProcess.start(
                 "nginx",
-                new ProcessBuilder(BrokerPair.program("nginx"), "-c", file.toString(), "-e", "stderr", "-g", globals));
+                new ProcessBuilder(ForeignProgram.path("nginx"), "-c", file.toString(), "-e", "stderr", "-g", globals));
     }
 
     @Test

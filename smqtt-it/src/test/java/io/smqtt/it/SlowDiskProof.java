@@ -43,7 +43,7 @@ class SlowDiskProof {
     @Test
     void othersDoNotWaitForASlowDisk() throws IOException {
         List<String> strace = List.of(
-                "strace",
+                ForeignProgram.path("strace"),
                 "-D",
                 "-f",
                 "--seccomp-bpf",

@@ -49,7 +49,7 @@ class StatusTopicsIT {
                 directory.resolve("mosquitto.conf"),
                 "listener %d 127.0.0.1\nallow_anonymous true\nsys_interval 1\n".formatted(port));
         try (CapturedProcess mosquitto = CapturedProcess.start(
-                "mosquitto", new ProcessBuilder(InstalledMosquitto.program("mosquitto"), "-c", conf.toString()))) {
+                "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", conf.toString()))) {
             InstalledMosquitto.awaitListening(port, mosquitto);
             theirs = values(port, null);
         }
@@ -86,7 +86,7 @@ class StatusTopicsIT {
     /** A broker of users, one of whom is an admin by configuration. */
     private BrokerProcess start() throws IOException {
         for (String user : List.of("alice", "eve")) {
-            List<String> command = new ArrayList<>(List.of(InstalledMosquitto.program("mosquitto_passwd"), "-b"));
+            List<String> command = new ArrayList<>(List.of(ForeignProgram.path("mosquitto_passwd"), "-b"));
             if (user.equals("alice")) {
                 command.add("-c");
             }
@@ -156,7 +156,7 @@ class StatusTopicsIT {
     }
 
     private static List<String> client(String program, int port, String user, String... options) {
-        List<String> command = new ArrayList<>(List.of(InstalledMosquitto.program(program), "-h", "127.0.0.1", "-p"));
+        List<String> command = new ArrayList<>(List.of(ForeignProgram.path(program), "-h", "127.0.0.1", "-p"));
         command.addAll(List.of(String.valueOf(port), "-V", "mqttv5", "-u", user, "-P", "pw"));
         command.addAll(List.of(options));
         return command;

@@ -41,7 +41,15 @@ final class SystemCalls {
      */
     static List<String> tracing(Path file, String... options) {
         return Stream.concat(
-                        Stream.of("strace", "-D", "-f", "--seccomp-bpf", "-yy", "-xx", "-s", "2000000"),
+                        Stream.of(
+                                ForeignProgram.path("strace"),
+                                "-D",
+                                "-f",
+                                "--seccomp-bpf",
+                                "-yy",
+                                "-xx",
+                                "-s",
+                                "2000000"),
                         Stream.concat(
                                 Stream.of(options),
                                 Stream.of(

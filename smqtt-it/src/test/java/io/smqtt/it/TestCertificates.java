@@ -155,7 +155,7 @@ final class TestCertificates {
     }
 
     private void openssl(String... arguments) {
-        List<String> command = new java.util.ArrayList<>(List.of("openssl"));
+        List<String> command = new java.util.ArrayList<>(List.of(ForeignProgram.path("openssl")));
         command.addAll(List.of(arguments));
         Path log = directory.resolve("openssl.log");
         try {
