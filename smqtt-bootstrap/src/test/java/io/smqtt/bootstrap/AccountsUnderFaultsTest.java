@@ -24,6 +24,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>{@code -Dsmqtt.seed=S} tries one history, {@code -Dsmqtt.seeds=N} so many.
  */
+@Tag("slow")
 @Timeout(300)
 class AccountsUnderFaultsTest {
 

@@ -9,12 +9,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Random claims of a few client identifiers on several nodes. On a good network each session goes from owner to owner with
  * all that it has, and no two nodes have it at once; whatever the network does, one owner is left in the end.
  */
+@Tag("slow")
 class ClaimHistoriesTest {
 
     @Test

@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Clocks, addresses and ends that are not as they should be. */
+@Tag("slow")
 class ClusterMendsTest {
 
     private static final Duration WHILE = Duration.ofSeconds(3);

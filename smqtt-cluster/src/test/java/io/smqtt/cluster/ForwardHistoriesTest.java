@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * holds in every one of them: an acknowledged message arrives where it is wanted, nothing arrives twice at one run of a node,
  * one publisher's messages keep their order, and every publisher gets its answer.
  */
+@Tag("slow")
 class ForwardHistoriesTest {
 
     @Test

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * meet again each client has one session, and in it everything that any session of its took, once, and what one of them took
  * of a publisher in its order.
  */
+@Tag("slow")
 class HealHistoriesTest {
 
     @Test

@@ -22,10 +22,12 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /** What somebody sends who got at the wire between nodes: noise, and what was said before. */
+@Tag("slow")
 class HostileFramesTest {
 
     private static final Duration WHILE = Duration.ofSeconds(5);

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.function.IntConsumer;
 import org.assertj.core.data.Offset;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Test;
  * says, so that they may be multiplied. {@code -Dsmqtt.large.clients=N} takes that many on each node, {@code -Dsmqtt.large.millis=N} lets each
  * load last as long, {@code -Dsmqtt.large.nodes=N} takes other than 23 nodes, {@code -Dsmqtt.large.table=FILE} writes the table.
  */
+@Tag("slow")
 class LargeClusterTest {
 
     private static final int NODES = Integer.getInteger("smqtt.large.nodes", 23);

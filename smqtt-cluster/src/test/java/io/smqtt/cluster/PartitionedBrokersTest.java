@@ -24,10 +24,12 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Brokers of one JVM as a cluster over a network that a test divides, as an application's tests would have it. */
+@Tag("slow")
 @Timeout(120)
 class PartitionedBrokersTest {
 

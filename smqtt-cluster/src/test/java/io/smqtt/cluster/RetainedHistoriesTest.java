@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Random histories of retained messages on nodes that are cut off, crash and come back; at their end all nodes retain the same. */
+@Tag("slow")
 class RetainedHistoriesTest {
 
     @Test

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Random histories of subscriptions, faults, crashes and partitions; at their end every node knows every other's routes. */
+@Tag("slow")
 class RouteHistoriesTest {
 
     private static final Duration SETTLING = Duration.ofSeconds(30);

@@ -14,12 +14,14 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What waits for absent members of a shared group goes to one that is there, on whichever node it waits. */
+@Tag("slow")
 @Timeout(180)
 class SharedAcrossNodesTest {
 

@@ -24,10 +24,12 @@ import io.smqtt.message.UserProperty;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What Netty encodes, the decoder reads; and what is then damaged does not upset it. */
+@Tag("slow")
 class NettyToDecoderTest {
 
     private static final int PACKETS = 1_000;

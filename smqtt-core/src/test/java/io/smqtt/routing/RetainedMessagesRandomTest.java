@@ -16,11 +16,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Retained messages against a matcher that walks over all of them. */
+@Tag("slow")
 class RetainedMessagesRandomTest {
 
     private final RetainedMessages retained = new RetainedMessages(Integer.MAX_VALUE, Long.MAX_VALUE);

@@ -17,10 +17,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Matching while other threads change the index: a match finds what stays, and nothing that had gone before it began. */
+@Tag("slow")
 class SubscriptionIndexConcurrencyTest {
 
     private static final int CHANGES = 60_000;

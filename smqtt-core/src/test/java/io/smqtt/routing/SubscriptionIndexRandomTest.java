@@ -13,10 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The index against a matcher that walks over all filters: the same answer for millions of filters and topics. */
+@Tag("slow")
 class SubscriptionIndexRandomTest {
 
     private final Map<String, Subscription> naive = new HashMap<>();

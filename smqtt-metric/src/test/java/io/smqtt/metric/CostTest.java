@@ -11,8 +11,10 @@ import io.smqtt.spi.BrokerObserver;
 import java.lang.management.ManagementFactory;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class CostTest {
 
     private static final int CALLS = 50_000;

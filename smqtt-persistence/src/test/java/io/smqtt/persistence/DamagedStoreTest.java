@@ -14,10 +14,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A store whose files were cut or changed says so, or has lost nothing but an end that nobody can tell from a crash. */
+@Tag("slow")
 class DamagedStoreTest {
 
     private static final int COPIES = Integer.getInteger("smqtt.damage.copies", 200);

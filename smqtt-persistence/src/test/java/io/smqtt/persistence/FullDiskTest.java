@@ -18,10 +18,12 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A disk without room makes no false promise, and the store comes back by itself when there is room again. */
+@Tag("slow")
 class FullDiskTest {
 
     private static final Duration BACK_WITHIN = Duration.ofSeconds(5);

@@ -14,11 +14,13 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What was published to a durable consumer in a process that is killed comes to it in the next one. */
+@Tag("slow")
 @Timeout(180)
 class KilledConsumerTest {
 

@@ -9,11 +9,13 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a process said to be safe is there after it was killed, and nothing is half there. */
+@Tag("slow")
 class KilledProcessTest {
 
     private static final int ROUNDS = Integer.getInteger("smqtt.kill.rounds", 6);

@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A disk that does not sync: what was told as failed stays away, what was told as safe is there. */
+@Tag("slow")
 class SyncFailureTest {
 
     private static final int MORE = 50;

@@ -29,6 +29,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <tr><td>5, 9 to 11, 22, 25, 26, 29 to 31, 36 to 40, 56, 72, 77</td><td>here</td></tr>
  * </table>
  */
+@Tag("slow")
 class HostileInputTest {
 
     private static final Counters COUNTERS = new Counters();

@@ -25,12 +25,15 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the broker does at its limits. */
+@Tag("slow")
+@Tag("measures")
 class OverloadTest {
 
     private static final Duration SLOW = Duration.ofSeconds(5);

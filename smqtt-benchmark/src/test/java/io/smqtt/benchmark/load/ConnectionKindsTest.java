@@ -28,6 +28,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.Disposable;
 
 /** The ways in which clients connect, as a broker in this process sees them. */
+@Tag("slow")
 class ConnectionKindsTest {
 
     private static final String LOAD = "scenario symmetric --pubs 2 -L 200 --duration 30s --max-loss 0 ";

@@ -27,11 +27,13 @@ import java.util.Random;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Real channels on the loopback interface. */
+@Tag("slow")
 class JGroupsTransportTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -15,6 +15,7 @@ import io.smqtt.topic.TopicFilter;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Arbitrary bytes, with the packet table as seeds. Runs the seeds alone, unless {@code JAZZER_FUZZ=1} is set in the
  * environment: then Jazzer makes up inputs, one test method at a time.
  */
+@Tag("slow")
 class CodecFuzzTest {
 
     private static final int MAXIMUM_SEED_BYTES = 2_000;

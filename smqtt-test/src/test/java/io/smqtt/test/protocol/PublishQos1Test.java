@@ -15,12 +15,14 @@ import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Sections 3.4 and 4.3.2 of both standards. */
+@Tag("slow")
 class PublishQos1Test {
 
     private static final ProtocolVersion V5 = ProtocolVersion.MQTT_5;
