@@ -8,21 +8,21 @@ import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
 
 /**
- * The authorizer of a broker that has no other: all topics are open but the broker's own. Whom an authenticator has granted
- * the role admin reads what the broker tells of itself.
+ * The authorizer of a broker that has no other. All topics are open except those of the broker: anybody who is let in
+ * reads $SYS, as with mosquitto; $event needs the role admin, because it names clients; $CONTROL is closed.
  */
 final class OpenAuthorizer implements Authorizer {
 
     @Override
     public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+        boolean publishes = action == AccessAction.PUBLISH;
         boolean closed = SystemTopics.isControl(topic)
-                || (SystemTopics.isStatus(topic)
-                        && !AdminAuthorizer.mayRead(client, action)
-                        && !(action == AccessAction.PUBLISH && SystemTopics.isOwnBridgeState(client, topic)));
+                || (SystemTopics.isSys(topic) && publishes && !SystemTopics.isOwnBridgeState(client, topic))
+                || (SystemTopics.isEvent(topic) && !AdminAuthorizer.mayRead(client, action));
         return (closed ? AccessDecision.DENY : AccessDecision.ALLOW).now();
     }
 
-    /** A subscription is to the broker's topics or to none of them, so the check at SUBSCRIBE is enough. */
+    /** A subscription is to one of the broker's roots or to none of them, so the check at SUBSCRIBE is enough. */
     @Override
     public boolean checksDeliveries() {
         return false;

@@ -13,7 +13,17 @@ final class SystemTopics {
 
     /** Tells whether a topic name or filter is one by which the broker tells of itself: $SYS, $event, or below them. */
     static boolean isStatus(String topic) {
-        return isBelow("$SYS", topic) || isBelow("$event", topic);
+        return isSys(topic) || isEvent(topic);
+    }
+
+    /** Tells whether a topic name or filter is $SYS or below it: figures of the whole broker. */
+    static boolean isSys(String topic) {
+        return isBelow("$SYS", topic);
+    }
+
+    /** Tells whether a topic name or filter is $event or below it: what single clients do. */
+    static boolean isEvent(String topic) {
+        return isBelow("$event", topic);
     }
 
     /** Tells whether a topic name or filter is $CONTROL or below it. */

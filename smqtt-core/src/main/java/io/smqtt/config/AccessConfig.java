@@ -27,7 +27,8 @@ public record AccessConfig(
         Path aclFile,
 
         @ConfigDoc(
-                "users who have the role admin, which reads the broker's own topics ($SYS), whoever has verified them")
+                "users who have the role admin, which reads the broker's own topics ($SYS, $event) also where no rule lets "
+                        + "them, whoever has verified them")
         List<String> admins,
 
         @ConfigDoc(value = "threads that check password hashes", min = "1", max = "64")

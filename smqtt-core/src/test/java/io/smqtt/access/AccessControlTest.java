@@ -60,6 +60,8 @@ class AccessControlTest {
         assertThat(login(Clients.login("alice", "x"))).isEqualTo(refused(ReasonCode.BAD_USER_NAME_OR_PASSWORD));
         assertThat(decide(Clients.anonymous(), AccessAction.PUBLISH, "a")).isEqualTo(AccessDecision.ALLOW);
         assertThat(decide(Clients.anonymous(), AccessAction.PUBLISH, "$SYS/a")).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(Clients.anonymous(), AccessAction.SUBSCRIBE, "$SYS/#"))
+                .isEqualTo(AccessDecision.ALLOW);
         assertThat(decide(Clients.anonymous(), AccessAction.PUBLISH, "$event/connect"))
                 .isEqualTo(AccessDecision.DENY);
         assertThat(decide(Clients.anonymous(), AccessAction.SUBSCRIBE, "$event/#"))

@@ -123,18 +123,30 @@ class AuthorizerChainTest {
                     .isEqualTo(AccessDecision.ALLOW);
             assertThat(open.authorize(Clients.anonymous(), action, "$other/a").block(SOON))
                     .isEqualTo(AccessDecision.ALLOW);
-            assertThat(open.authorize(Clients.anonymous(), action, "$SYS/x").block(SOON))
+            assertThat(open.authorize(Clients.anonymous(), action, "$event/x").block(SOON))
                     .isEqualTo(AccessDecision.DENY);
             assertThat(open.authorize(Clients.anonymous(), action, "$CONTROL/x").block(SOON))
                     .isEqualTo(AccessDecision.DENY);
         }
-        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "$SYS/#")
-                        .block(SOON))
-                .isEqualTo(AccessDecision.DENY);
         assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "#")
                         .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
         assertThat(open.checksDeliveries()).isFalse();
+    }
+
+    @Test
+    void withoutAuthorizersAnybodyReadsSysAndNobodyPublishesThere() {
+        OpenAuthorizer open = new OpenAuthorizer();
+
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "$SYS/#")
+                        .block(SOON))
+                .isEqualTo(AccessDecision.ALLOW);
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.RECEIVE, "$SYS/broker/uptime")
+                        .block(SOON))
+                .isEqualTo(AccessDecision.ALLOW);
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.PUBLISH, "$SYS/broker/uptime")
+                        .block(SOON))
+                .isEqualTo(AccessDecision.DENY);
     }
 
     @Test
@@ -144,9 +156,9 @@ class AuthorizerChainTest {
         ClientIdentity admin = new ClientIdentity(
                 none.clientId(), "root", none.remoteAddress(), none.listener(), none.version(), Set.of("admin"));
 
-        assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$SYS/#").block(SOON))
+        assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$event/#").block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
-        assertThat(open.authorize(admin, AccessAction.RECEIVE, "$SYS/broker/uptime")
+        assertThat(open.authorize(admin, AccessAction.RECEIVE, "$event/connect")
                         .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
         assertThat(open.authorize(admin, AccessAction.PUBLISH, "$SYS/broker/uptime")

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -58,7 +59,7 @@ class StatusTopicsIT {
         Set<String> expected = new TreeSet<>(theirs.keySet());
         expected.removeAll(LEFT_OUT);
         Map<String, String> ours;
-        try (BrokerProcess broker = start()) {
+        try (BrokerProcess broker = start(null)) {
             ours = values(broker.port("tcp"), expected);
         }
 
@@ -71,8 +72,16 @@ class StatusTopicsIT {
     }
 
     @Test
-    void onlyAdminsReadThem() throws IOException {
-        try (BrokerProcess broker = start()) {
+    void anybodyReadsThemWithoutAnAclFile() throws IOException {
+        try (BrokerProcess broker = start(null);
+                CapturedProcess eve = subscribe(broker.port("tcp"), "eve", line -> {})) {
+            eve.awaitLine("a status topic", line -> line.startsWith("$SYS/broker/uptime|"), PATIENCE);
+        }
+    }
+
+    @Test
+    void onlyAdminsReadThemWithAnAclFile() throws IOException {
+        try (BrokerProcess broker = start("topic readwrite #\n")) {
             try (CapturedProcess eve = subscribe(broker.port("tcp"), "eve", line -> {})) {
                 assertThat(eve.awaitLine("SUBACK", line -> line.startsWith("Subscribed"), PATIENCE))
                         .contains("135"); // not authorized
@@ -83,8 +92,12 @@ class StatusTopicsIT {
         }
     }
 
-    /** A broker of users, one of whom is an admin by configuration. */
-    private BrokerProcess start() throws IOException {
+    /**
+     * A broker of users, one of whom is an admin by configuration.
+     *
+     * @param acl the content of its ACL file; null for none
+     */
+    private BrokerProcess start(@Nullable String acl) throws IOException {
         for (String user : List.of("alice", "eve")) {
             List<String> command = new ArrayList<>(List.of(ForeignProgram.path("mosquitto_passwd"), "-b"));
             if (user.equals("alice")) {
@@ -95,10 +108,14 @@ class StatusTopicsIT {
                 assertThat(process.awaitExit(PATIENCE)).as(process.report()).isZero();
             }
         }
+        if (acl != null) {
+            Files.writeString(directory.resolve("acl"), acl);
+        }
         Path file = Files.writeString(directory.resolve("smqtt.yaml"), """
                 access:
                   password-file: users
                   admins: [alice]
+                  %s
                 management:
                   port: 0
                   sys-interval: 1s
@@ -108,7 +125,7 @@ class StatusTopicsIT {
                     port: 0
                   ws:
                     enabled: false
-                """);
+                """.formatted(acl == null ? "" : "acl-file: acl"));
         return BrokerProcess.start(directory, List.of(), file);
     }
 

@@ -84,7 +84,7 @@ class MetricReferenceTest {
             ## Topics of the broker
 
             Every `management.sys-interval` (10 s by default, at least 100 ms; 0 for none) the broker writes the topics that mosquitto has, retained, each when its value has changed.
-            They are read by users with the role `admin` and by whom a rule lets read them ([security](security.md#the-brokers-own-topics)). All of
+            Without an ACL file every client reads them, as with mosquitto; with one it takes a rule, or the role `admin` ([security](security.md#the-brokers-own-topics)). All of
             mosquitto 2.0's are there; a test holds both lists, and what both count for the same clients, against each other. `<n>` is `1min`, `5min` or `15min`:
             per minute, as a moving average over that time.
 

@@ -70,8 +70,20 @@ class StatusTopicsTest {
     }
 
     @Test
-    void nobodyReadsThemWithoutBeingGranted() throws Exception {
+    void withoutRulesAnybodyReadsThem() throws Exception {
         try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.sysInterval(SOON))) {
+            RawClient client = broker.client("curious");
+
+            assertThat(client.subscribe("$SYS/broker/clients/connected", 0).reasonCodes())
+                    .containsExactly(0);
+            awaited(client, "1");
+        }
+    }
+
+    @Test
+    void withRulesNobodyReadsThemWithoutBeingGranted() throws Exception {
+        Path rules = Files.writeString(directory.resolve("acl"), "topic readwrite #\n");
+        try (ObservedBroker broker = withRules(rules)) {
             RawClient client = broker.client("curious");
 
             assertThat(client.subscribe("$SYS/#", 0).reasonCodes()).containsExactly(ReasonCode.NOT_AUTHORIZED.value());
