@@ -35,6 +35,8 @@ public final class AccessControl implements AutoCloseable {
                 ? null
                 : new PasswordFileAuthenticator(users.table(), config.hashThreads(), config.hashQueue());
         rules = acl == null ? null : new AclFileAuthorizer(acl);
+        userShape = users == null ? userShape : users.shape();
+        ruleShape = acl == null ? ruleShape : acl.shape();
         authenticator = authenticators(authenticators);
         authorizer = authorizers(authorizers);
         enhancedAuthenticators =
@@ -95,8 +97,8 @@ public final class AccessControl implements AutoCloseable {
     }
 
     /**
-     * Reads the files again. A file that can be used counts as a whole from one moment on; of one that cannot, the old
-     * content still counts. Blocks: not on an event loop.
+     * Reads the files again. A file that can be used counts as a whole from one moment on; of one that cannot, or that seems
+     * to have been cut off, the old content still counts. Blocks: not on an event loop.
      *
      * @return what was done
      */
@@ -110,6 +112,7 @@ public final class AccessControl implements AutoCloseable {
         if (passwordFile != null && users != null) {
             reload(passwordFile, reloaded, problems, () -> {
                 PasswordFile fresh = PasswordFile.read(passwordFile);
+                userShape = whole(passwordFile, userShape, fresh.shape());
                 removed.addAll(users.table().missingIn(fresh.table()));
                 users.replace(fresh.table());
                 notes.addAll(fresh.warnings());
@@ -120,6 +123,7 @@ public final class AccessControl implements AutoCloseable {
         if (aclFile != null && acl != null) {
             reload(aclFile, reloaded, problems, () -> {
                 AclFile fresh = AclFile.read(aclFile);
+                ruleShape = whole(aclFile, ruleShape, fresh.shape());
                 acl.replace(fresh);
                 notes.addAll(fresh.warnings());
             });
@@ -133,6 +137,15 @@ public final class AccessControl implements AutoCloseable {
         if (passwords != null) {
             passwords.close();
         }
+    }
+
+    /** Refuses a file that seems to have been cut off since it was read last; returns its shape if not. */
+    private static TextFile.Shape whole(Path file, TextFile.Shape before, TextFile.Shape now) {
+        String lost = before.lostBy(now);
+        if (lost != null) {
+            throw new ConfigurationException(file + ": " + lost);
+        }
+        return now;
     }
 
     private static void reload(Path file, List<Path> reloaded, List<String> problems, Runnable step) {

@@ -24,13 +24,16 @@ public final class AclFile {
     private final Map<String, RuleSet> roles;
     private final RuleSet patterns;
     private final List<String> warnings;
+    private final TextFile.Shape shape;
 
     AclFile(
+            TextFile.Shape shape,
             RuleSet anonymous,
             Map<String, RuleSet> users,
             Map<String, RuleSet> roles,
             RuleSet patterns,
             List<String> warnings) {
+        this.shape = shape;
         this.anonymous = anonymous;
         this.users = Map.copyOf(users);
         this.roles = Map.copyOf(roles);
@@ -46,7 +49,7 @@ public final class AclFile {
      * @throws ConfigurationException if the file is missing, unreadable or malformed; the message names file and line
      */
     public static AclFile read(Path file) {
-        return new AclParser(file).parse(TextFile.lines(file));
+        return new AclParser(file).parse(TextFile.read(file));
     }
 
     /**
@@ -56,6 +59,11 @@ public final class AclFile {
      */
     public List<String> warnings() {
         return warnings;
+    }
+
+    /** How the file looked that was read. */
+    TextFile.Shape shape() {
+        return shape;
     }
 
     AccessDecision decide(ClientIdentity client, AccessAction action, String topic) {

@@ -31,8 +31,8 @@ final class AclParser {
         this.file = file;
     }
 
-    AclFile parse(List<String> lines) {
-        for (String line : lines) {
+    AclFile parse(TextFile.Content content) {
+        for (String line : content.lines()) {
             lineNumber++;
             String text = line.strip();
             if (!text.isEmpty() && text.charAt(0) != '#') {
@@ -41,7 +41,7 @@ final class AclParser {
         }
         List<String> warnings =
                 rules > 0 ? List.of() : List.of(file + ": holds no rule, so clients may neither publish nor subscribe");
-        return new AclFile(anonymous, users, roles, patterns, warnings);
+        return new AclFile(content.shape(), anonymous, users, roles, patterns, warnings);
     }
 
     private void parseLine(String line) {

@@ -26,6 +26,9 @@ public final class PasswordFile {
     /** The iterations of new hashes unless others are asked for: some 10 to 20 ms of one core for each login. */
     public static final int DEFAULT_ITERATIONS = 20_000;
 
+    /** The only line of a file without users and comments: an empty file would look like one that was cut off. */
+    private static final String NO_USERS = "# no users";
+
     /** Mosquitto 2.0 takes salts of exactly this length. */
     static final int SALT_BYTES = 12;
 
@@ -42,6 +45,7 @@ public final class PasswordFile {
     private final Map<String, PasswordHash> users = new LinkedHashMap<>();
     private final List<String> comments = new ArrayList<>();
     private final List<String> warnings = new ArrayList<>();
+    private TextFile.Shape shape = TextFile.Shape.NEW;
 
     private PasswordFile() {}
 
@@ -63,7 +67,9 @@ public final class PasswordFile {
      */
     public static PasswordFile read(Path file) {
         PasswordFile result = new PasswordFile();
-        List<String> lines = TextFile.lines(file);
+        TextFile.Content content = TextFile.read(file);
+        result.shape = content.shape();
+        List<String> lines = content.lines();
         for (int i = 0; i < lines.size(); i++) {
             try {
                 result.parse(lines.get(i).strip());
@@ -91,7 +97,7 @@ public final class PasswordFile {
      */
     public static PasswordFile readPlain(Path file, Kind kind, int iterations) {
         PasswordFile result = new PasswordFile();
-        List<String> lines = TextFile.lines(file);
+        List<String> lines = TextFile.read(file).lines();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i);
             if (isComment(line.strip())) {
@@ -185,7 +191,15 @@ public final class PasswordFile {
         comments.forEach(comment -> text.append(comment).append('\n'));
         users.forEach((userName, hash) ->
                 text.append(userName).append(':').append(hash.encoded()).append('\n'));
+        if (text.isEmpty()) {
+            text.append(NO_USERS).append('\n');
+        }
         PrivateFile.replace(file, text.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** How the file looked that was read. */
+    TextFile.Shape shape() {
+        return shape;
     }
 
     PasswordTable table() {
@@ -194,7 +208,7 @@ public final class PasswordFile {
 
     private void parse(String line) {
         if (isComment(line)) {
-            if (!line.isEmpty()) {
+            if (!line.isEmpty() && !line.equals(NO_USERS)) {
                 comments.add(line);
             }
             return;

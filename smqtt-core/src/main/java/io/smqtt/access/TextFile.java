@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the small text files of this package, whole and as strict UTF-8, and words complaints about them. */
 final class TextFile {
@@ -20,13 +21,51 @@ final class TextFile {
 
     private TextFile() {}
 
-    /** The lines without their ends; what a broken or missing file gives is an exception that names it. */
-    static List<String> lines(Path file) {
+    /**
+     * A file that was read.
+     *
+     * @param lines the lines, without their ends
+     * @param shape what tells whether it is all there
+     */
+    record Content(List<String> lines, Shape shape) {}
+
+    /**
+     * What tells whether a file is all there.
+     *
+     * @param empty whether it holds nothing but blanks
+     * @param ended whether its last line has a line end
+     */
+    record Shape(boolean empty, boolean ended) {
+
+        static final Shape NEW = new Shape(true, true);
+
+        /**
+         * Says what is missing from a file that takes the place of one with this shape: all of it, or the end of its last
+         * line. Null if nothing seems to be.
+         */
+        @Nullable
+        String lostBy(Shape fresh) {
+            if (fresh.empty && !empty) {
+                return "is empty, and it was not before; was it cut off? To leave nothing in it on purpose, write a "
+                        + "comment line";
+            }
+            return ended && !fresh.ended
+                    ? "ends within a line, and it did not before; was it cut off? If not, end the last line with a "
+                            + "line feed"
+                    : null;
+        }
+    }
+
+    /** The file as it is; what a broken or missing file gives is an exception that names it. */
+    static Content read(Path file) {
         try {
             if (Files.size(file) > MAXIMUM_BYTES) {
                 throw new ConfigurationException(file + ": is larger than 64 MiB; is this the right file?");
             }
-            return split(decode(file, Files.readAllBytes(file)));
+            CharBuffer text = decode(file, Files.readAllBytes(file));
+            boolean empty = text.chars().allMatch(Character::isWhitespace);
+            boolean ended = text.length() == 0 || text.charAt(text.length() - 1) == '\n';
+            return new Content(split(text), new Shape(empty, ended));
         } catch (IOException e) {
             throw new ConfigurationException(file + ": cannot be read ("
                     + e.getClass().getSimpleName() + "); check the path and its permissions");

@@ -27,6 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AccessControlTest {
 
@@ -222,14 +224,92 @@ class AccessControlTest {
         assertThat(access.reload().warnings()).hasSizeGreaterThanOrEqualTo(2);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"", "\n", " \n\n"})
+    void aReloadKeepsTheUsersAndRulesOfFilesThatAreEmptyNow(String content) throws IOException {
+        open(AnonymousAccess.FALSE, List.of(), List.of());
+        Files.writeString(passwordFile, content);
+        Files.writeString(aclFile, content);
+
+        AccessReload reload = access.reload();
+
+        assertThat(reload.reloaded()).isEmpty();
+        assertThat(reload.removedUsers()).isEmpty();
+        assertThat(reload.problems())
+                .hasSize(2)
+                .allSatisfy(problem -> assertThat(problem).contains("is empty, and it was not before"));
+        assertThat(login(Clients.login("alice", "alice"))).isEqualTo(Authentication.accepted("alice"));
+        assertThat(decide(Clients.user("alice"), AccessAction.PUBLISH, "a")).isEqualTo(AccessDecision.ALLOW);
+    }
+
+    @Test
+    void aReloadKeepsTheUsersAndRulesOfFilesThatWereCutAnywhereWithinALine() throws IOException {
+        writeUsers("alice", "bob");
+        Files.writeString(aclFile, "topic read a\nuser alice\ntopic readwrite a/b/c\ntopic deny read a/secret/#\n");
+        open(AnonymousAccess.FALSE, List.of(), List.of());
+        String users = Files.readString(passwordFile);
+        String rules = Files.readString(aclFile);
+
+        for (int length = 0; length < users.length(); length++) {
+            if (length == 0 || users.charAt(length - 1) != '\n') {
+                Files.writeString(passwordFile, users.substring(0, length));
+                AccessReload reload = access.reload();
+                assertThat(reload.problems()).as("%s bytes of users", length).hasSize(1);
+                assertThat(reload.removedUsers()).isEmpty();
+            }
+        }
+        Files.writeString(passwordFile, users);
+        for (int length = 0; length < rules.length(); length++) {
+            if (length == 0 || rules.charAt(length - 1) != '\n') {
+                Files.writeString(aclFile, rules.substring(0, length));
+                assertThat(access.reload().problems())
+                        .as("%s bytes of rules", length)
+                        .hasSize(1);
+            }
+        }
+        assertThat(login(Clients.login("bob", "bob"))).isEqualTo(Authentication.accepted("bob"));
+    }
+
+    @Test
+    void takingOutTheLastUserOnPurposeTakesEffectWithAReload() throws IOException {
+        open(AnonymousAccess.FALSE, List.of(), List.of());
+        PasswordFile users = PasswordFile.read(passwordFile);
+        users.delete("alice");
+        users.write(passwordFile);
+        Files.writeString(aclFile, "# nothing\n");
+
+        AccessReload reload = access.reload();
+
+        assertThat(reload.problems()).isEmpty();
+        assertThat(reload.removedUsers()).containsExactly("alice");
+        writeUser("carol");
+        assertThat(Files.readString(passwordFile)).doesNotContain("no users");
+    }
+
+    @Test
+    void aFileThatNeverHadALastLineEndIsReloadedWithoutOne() throws IOException {
+        Files.writeString(aclFile, "topic readwrite a");
+        open(AnonymousAccess.FALSE, List.of(), List.of());
+        Files.writeString(aclFile, "user alice\ntopic readwrite b");
+
+        assertThat(access.reload().problems()).isEmpty();
+        assertThat(decide(Clients.user("alice"), AccessAction.PUBLISH, "b")).isEqualTo(AccessDecision.ALLOW);
+    }
+
     private void open(AnonymousAccess anonymous, List<Authenticator> authenticators, List<Authorizer> authorizers) {
         AccessConfig config = new AccessConfig(anonymous, passwordFile, aclFile, List.of(), 1, 64);
         access = AccessControl.open(config, authenticators, authorizers);
     }
 
     private void writeUser(String userName) throws IOException {
+        writeUsers(userName);
+    }
+
+    private void writeUsers(String... userNames) throws IOException {
         PasswordFile users = PasswordFile.empty();
-        users.set(userName, userName.getBytes(StandardCharsets.UTF_8), PasswordFile.Kind.PBKDF2_SHA_512, 5);
+        for (String userName : userNames) {
+            users.set(userName, userName.getBytes(StandardCharsets.UTF_8), PasswordFile.Kind.PBKDF2_SHA_512, 5);
+        }
         users.write(passwordFile);
     }
 
