@@ -2,6 +2,7 @@
 package io.smqtt.config;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +13,14 @@ import org.jspecify.annotations.Nullable;
  * @param passwordFile users and password hashes, in mosquitto's format; read again on SIGHUP
  * @param aclFile rules, in mosquitto's format; read again on SIGHUP. Without one everybody may do everything
  * @param admins users who have the role admin, which reads the broker's own topics, whoever has verified them
+ * @param clientId the client identifiers that are reserved for a user, such as {@code ${user}} or {@code ${user}-*}; empty
+ *     reserves none
  * @param hashThreads threads that check password hashes
- * @param hashQueue logins that wait for such a thread before more are refused with 0x89
+ * @param hashQueue logins that wait for such a thread; a further one takes the place of one of an address that has more
+ *     waiting, or is refused with 0x89
+ * @param failedLogins wrong passwords from one address within a minute before its refusals are delayed; 0 for no delay
+ * @param failedLoginDelay the longest delay of a refusal
+ * @param logConnections whether connects and disconnects are logged
  */
 public record AccessConfig(
         @ConfigDoc("which clients may connect without a user name: those from loopback addresses, all, " + "or none")
@@ -31,14 +38,38 @@ public record AccessConfig(
                         + "them, whoever has verified them")
         List<String> admins,
 
+        @ConfigDoc(
+                "the client identifiers that are reserved for a user: text with `${user}` in it, and `*` at its end for "
+                        + "any characters, such as `${user}-*`. A client with another one is refused with 0x85; the "
+                        + "broker assigns one to whoever sends none")
+        String clientId,
+
         @ConfigDoc(value = "threads that check password hashes", min = "1", max = "64")
         int hashThreads,
 
         @ConfigDoc(
-                value = "logins that wait for such a thread before more are refused with 0x89",
+                value =
+                        "logins that wait for such a thread. A further one takes the place of one of an address that has "
+                                + "more of them waiting, or is refused with 0x89",
                 min = "1",
                 max = "1000000")
-        int hashQueue) {
+        int hashQueue,
+
+        @ConfigDoc(
+                value = "wrong passwords from one address (of IPv6 a /64 network) within a minute before its refusals "
+                        + "are delayed, by 100 ms and then twice as long each time; 0 for no delay. Who knows a password "
+                        + "never waits longer",
+                min = "0",
+                max = "1000000")
+        int failedLogins,
+
+        @ConfigDoc(value = "the longest delay of a refusal", min = "1ms", max = "20s")
+        Duration failedLoginDelay,
+
+        @ConfigDoc(
+                "whether connects and disconnects are logged, a line at level INFO each; refusals always are. Lines are "
+                        + "limited per address, and the number of those left out is logged")
+        boolean logConnections) {
 
     /**
      * Checks the values.
@@ -50,8 +81,23 @@ public record AccessConfig(
         Check.present("access.admins", admins);
         admins = List.copyOf(admins);
         Check.that(admins.stream().noneMatch(String::isBlank), "access.admins", "must not hold an empty name");
+        Check.present("access.client-id", clientId);
+        if (!clientId.isEmpty()) {
+            ClientIdPattern.parse("access.client-id", clientId);
+        }
         Check.range("access.hash-threads", hashThreads, 1, 64);
         Check.range("access.hash-queue", hashQueue, 1, 1_000_000);
+        Check.range("access.failed-logins", failedLogins, 0, 1_000_000);
+        Check.range("access.failed-login-delay", failedLoginDelay, Duration.ofMillis(1), Duration.ofSeconds(20));
+    }
+
+    /**
+     * The client identifiers that are reserved for a user.
+     *
+     * @return what {@link #clientId()} says, or null if none are reserved
+     */
+    public @Nullable ClientIdPattern clientIdPattern() {
+        return clientId.isEmpty() ? null : ClientIdPattern.parse("access.client-id", clientId);
     }
 
     /**
@@ -60,7 +106,8 @@ public record AccessConfig(
      * @return a configuration that is safe to run
      */
     public static AccessConfig defaults() {
-        return new AccessConfig(AnonymousAccess.LOOPBACK, null, null, List.of(), 1, 64);
+        return new AccessConfig(
+                AnonymousAccess.LOOPBACK, null, null, List.of(), "", 1, 64, 10, Duration.ofSeconds(5), true);
     }
 
     /**
@@ -88,16 +135,24 @@ public record AccessConfig(
         private @Nullable Path passwordFile;
         private @Nullable Path aclFile;
         private List<String> admins;
+        private String clientId;
         private int hashThreads;
         private int hashQueue;
+        private int failedLogins;
+        private Duration failedLoginDelay;
+        private boolean logConnections;
 
         private Builder(AccessConfig from) {
             allowAnonymous = from.allowAnonymous;
             passwordFile = from.passwordFile;
             aclFile = from.aclFile;
             admins = from.admins;
+            clientId = from.clientId;
             hashThreads = from.hashThreads;
             hashQueue = from.hashQueue;
+            failedLogins = from.failedLogins;
+            failedLoginDelay = from.failedLoginDelay;
+            logConnections = from.logConnections;
         }
 
         /** {@return this, with {@link AccessConfig#allowAnonymous()} set to the argument} */
@@ -124,6 +179,12 @@ public record AccessConfig(
             return this;
         }
 
+        /** {@return this, with {@link AccessConfig#clientId()} set to the argument} */
+        public Builder clientId(String value) {
+            clientId = value;
+            return this;
+        }
+
         /** {@return this, with {@link AccessConfig#hashThreads()} set to the argument} */
         public Builder hashThreads(int value) {
             hashThreads = value;
@@ -136,6 +197,24 @@ public record AccessConfig(
             return this;
         }
 
+        /** {@return this, with {@link AccessConfig#failedLogins()} set to the argument} */
+        public Builder failedLogins(int value) {
+            failedLogins = value;
+            return this;
+        }
+
+        /** {@return this, with {@link AccessConfig#failedLoginDelay()} set to the argument} */
+        public Builder failedLoginDelay(Duration value) {
+            failedLoginDelay = value;
+            return this;
+        }
+
+        /** {@return this, with {@link AccessConfig#logConnections()} set to the argument} */
+        public Builder logConnections(boolean value) {
+            logConnections = value;
+            return this;
+        }
+
         /**
          * Makes the configuration.
          *
@@ -143,7 +222,17 @@ public record AccessConfig(
          * @throws ConfigurationException if a value is out of its range
          */
         public AccessConfig build() {
-            return new AccessConfig(allowAnonymous, passwordFile, aclFile, admins, hashThreads, hashQueue);
+            return new AccessConfig(
+                    allowAnonymous,
+                    passwordFile,
+                    aclFile,
+                    admins,
+                    clientId,
+                    hashThreads,
+                    hashQueue,
+                    failedLogins,
+                    failedLoginDelay,
+                    logConnections);
         }
     }
 }

@@ -8,7 +8,9 @@ import java.util.Base64;
 /** Client identifiers for clients that bring none. Thread-safe. */
 final class ClientIds {
 
+    private static final String PREFIX = "smqtt-";
     private static final int RANDOM_BYTES = 15;
+    private static final int LENGTH = PREFIX.length() + RANDOM_BYTES * 4 / 3;
 
     /** Reads the system's randomness once, at the start: a default one reads a device file each time, on event loops. */
     private final SecureRandom random = generator();
@@ -29,6 +31,11 @@ final class ClientIds {
     String assign() {
         byte[] bytes = new byte[RANDOM_BYTES];
         random.nextBytes(bytes);
-        return "smqtt-" + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+        return PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    /** Whether an identifier has the form of assigned ones. Who has one was told it, since nobody guesses it. */
+    static boolean isAssigned(String clientId) {
+        return clientId.length() == LENGTH && clientId.startsWith(PREFIX);
     }
 }

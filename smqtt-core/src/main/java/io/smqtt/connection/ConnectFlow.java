@@ -6,6 +6,7 @@ import io.smqtt.codec.ConnAck;
 import io.smqtt.codec.ConnectPacket;
 import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ClientIdPattern;
 import io.smqtt.config.MqttConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ProtocolVersion;
@@ -47,6 +48,7 @@ public final class ConnectFlow {
 
     private final BrokerConfig config;
     private final Set<String> admins;
+    private final @Nullable ClientIdPattern reserved;
     private final Authenticator authenticator;
     private final EnhancedFlow enhanced;
     private final Authorizer authorizer;
@@ -79,6 +81,7 @@ public final class ConnectFlow {
             Disconnector disconnector) {
         this.config = config;
         this.admins = Set.copyOf(config.access().admins());
+        this.reserved = config.access().clientIdPattern();
         this.authenticator = authenticator;
         this.enhanced = enhanced;
         this.authorizer = authorizer;
@@ -181,6 +184,13 @@ public final class ConnectFlow {
                 packet.bridge());
         connection.client(client);
         connection.link().connectComplete(); // after the last AUTH as well
+        if (!mayUse(packet.clientId(), userName)) {
+            disconnector.refuse(
+                    connection,
+                    ReasonCode.CLIENT_IDENTIFIER_NOT_VALID,
+                    "the client identifier is reserved for another user");
+            return;
+        }
         Mono<AccessDecision> mayWill = packet.will() == null
                 ? AccessDecision.ALLOW.now()
                 : authorizer.authorize(
@@ -194,6 +204,15 @@ public final class ConnectFlow {
                 disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, "the will is not allowed");
             }
         });
+    }
+
+    /** Whether a client may use the identifier it has sent: a user its own, others what is nobody's, all what was assigned. */
+    private boolean mayUse(String clientId, @Nullable String userName) {
+        ClientIdPattern pattern = reserved;
+        if (pattern == null || clientId.isEmpty() || ClientIds.isAssigned(clientId)) {
+            return true;
+        }
+        return userName == null ? !pattern.isReserved(clientId) : pattern.isOf(clientId, userName);
     }
 
     /** Who wants a session that is stored waits while too much waits for the disk. */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The client identifiers of a user: text with the placeholder {@code ${user}} in it once, and maybe {@code *} at its end for
+ * any characters. Immutable; any thread.
+ *
+ * @param before what stands before the user name
+ * @param after what stands behind the user name
+ * @param prefix whether any characters may follow
+ */
+public record ClientIdPattern(String before, String after, boolean prefix) {
+
+    private static final String USER = "${user}";
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{[^}]*}?");
+
+    /**
+     * Reads a pattern.
+     *
+     * @param key the configuration key that holds it, for the exception
+     * @param text the pattern
+     * @return the pattern
+     * @throws ConfigurationException if there is a placeholder that is unknown, not exactly one user, or a * that is not at
+     *     the end
+     */
+    static ClientIdPattern parse(String key, String text) {
+        Matcher placeholders = PLACEHOLDER.matcher(text);
+        int users = 0;
+        while (placeholders.find()) {
+            String placeholder = placeholders.group();
+            Check.that(
+                    placeholder.equals(USER), key, "has the unknown placeholder " + placeholder + "; known is " + USER);
+            users++;
+        }
+        Check.that(users == 1, key, "must hold " + USER + " once, as in \"" + USER + "\" or \"" + USER + "-*\"");
+        int at = text.indexOf(USER);
+        String after = text.substring(at + USER.length());
+        boolean prefix = after.endsWith("*");
+        String fixed = prefix ? after.substring(0, after.length() - 1) : after;
+        String before = text.substring(0, at);
+        Check.that(before.indexOf('*') < 0 && fixed.indexOf('*') < 0, key, "may have * only at its end");
+        return new ClientIdPattern(before, fixed, prefix);
+    }
+
+    /**
+     * Whether a client identifier belongs to a user.
+     *
+     * @param clientId the client identifier
+     * @param userName the user
+     * @return true if the user may use it
+     */
+    public boolean isOf(String clientId, String userName) {
+        int end = before.length() + userName.length();
+        return clientId.startsWith(before)
+                && clientId.startsWith(userName, before.length())
+                && clientId.startsWith(after, end)
+                && (prefix || clientId.length() == end + after.length());
+    }
+
+    /**
+     * Whether a client identifier could belong to a user, of whatever name.
+     *
+     * @param clientId the client identifier
+     * @return true if a client without a user must not use it
+     */
+    public boolean isReserved(String clientId) {
+        int first = before.length() + 1; // a user name has a character at least
+        if (!clientId.startsWith(before) || clientId.length() < first + after.length()) {
+            return false;
+        }
+        return prefix ? clientId.indexOf(after, first) >= 0 : clientId.endsWith(after);
+    }
+}
