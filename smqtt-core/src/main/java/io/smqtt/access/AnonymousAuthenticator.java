@@ -5,11 +5,10 @@ import io.smqtt.config.AnonymousAccess;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
-import java.net.InetAddress;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets clients in without a user. The address that counts is the client's own, behind a trusted proxy too.
+ * Lets clients in without a user: all, none, or those on this machine ({@link AuthenticationRequest#local()}).
  *
  * <p>On a broker that verifies nobody, a client that sends a user name could as well send none; it is then let in the
  * same way, and as the same anonymous client: a name that nobody has verified never becomes an identity.
@@ -38,10 +37,7 @@ final class AnonymousAuthenticator implements Authenticator {
         return switch (access) {
             case TRUE -> true;
             case FALSE -> false;
-            case LOOPBACK -> {
-                InetAddress address = request.remoteAddress().getAddress();
-                yield address != null && address.isLoopbackAddress();
-            }
+            case LOOPBACK -> request.local();
         };
     }
 }

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param tls makes it TLS or WSS; null for a listener without TLS
  * @param proxyProtocol whether every connection begins with a PROXY protocol header, version 1 or 2
  * @param trustedProxies networks such as 10.0.0.0/8 that may send the header; connections from elsewhere are closed
- * @param allowedOrigins values of the Origin header that a WebSocket listener takes; empty for all
+ * @param allowedOrigins values of the Origin header that a WebSocket listener takes, * for all; empty for the host that the
+ *     request asks. A request without the header is taken
  * @param sync what an acknowledgement to a publisher on this listener waits for; broker for storage.sync
  */
 public record ListenerConfig(
@@ -69,7 +70,9 @@ public record ListenerConfig(
         @ConfigDoc("networks such as 10.0.0.0/8 that may send the header; connections from elsewhere are " + "closed")
         List<String> trustedProxies,
 
-        @ConfigDoc("values of the Origin header that a WebSocket listener takes; empty for all")
+        @ConfigDoc(
+                "values of the Origin header that a WebSocket listener takes, such as https://app.example.com, or `*` for "
+                        + "all; empty for those of the same host as the listener. Who sends none, as programs do, is taken")
         List<String> allowedOrigins,
 
         @ConfigDoc("what an acknowledgement to a publisher on this listener waits for; broker for storage.sync")

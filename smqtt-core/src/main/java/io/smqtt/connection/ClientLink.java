@@ -31,6 +31,14 @@ public interface ClientLink {
     InetSocketAddress remoteAddress();
 
     /**
+     * Whether the client is on this machine: its address is a loopback address, and nothing says that it stands for somebody
+     * else, which a PROXY header, a header of an HTTP proxy, or a web page of another host would.
+     *
+     * @return true for those whom {@code access.allow-anonymous: loopback} lets in
+     */
+    boolean local();
+
+    /**
      * Whether MQTT is carried in WebSocket frames.
      *
      * @return true for WebSocket

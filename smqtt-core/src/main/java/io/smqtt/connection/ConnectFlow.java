@@ -143,7 +143,8 @@ public final class ConnectFlow {
                 connection.link().listener(),
                 packet.version(),
                 connection.link().clientCertificate(),
-                fromCertificate != null);
+                fromCertificate != null,
+                connection.link().local());
     }
 
     private void authenticated(Connection connection, ConnectPacket packet, String clientId, Authentication answer) {

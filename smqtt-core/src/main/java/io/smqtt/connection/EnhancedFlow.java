@@ -78,7 +78,8 @@ public final class EnhancedFlow {
                 client.listener(),
                 client.version(),
                 connection.link().clientCertificate(),
-                false);
+                false,
+                connection.link().local());
         Exchange exchange = Objects.requireNonNull(methods.get(state.method())).begin(request);
         connection.authenticating(new Authenticating(state.method(), exchange, null, state.clientId()));
         return exchange;

@@ -33,6 +33,8 @@ public final class AcceptedConnection implements ClientLink {
     private InetSocketAddress remoteAddress;
     private boolean opened;
     private boolean initialized;
+    private boolean refused;
+    private boolean foreign; // what a handshake has brought says that the client is elsewhere
 
     // until connected
     private @Nullable PendingConnection pending;
@@ -82,6 +84,16 @@ public final class AcceptedConnection implements ClientLink {
     @Override
     public InetSocketAddress remoteAddress() {
         return remoteAddress;
+    }
+
+    @Override
+    public boolean local() {
+        return !foreign && remoteAddress.getAddress().isLoopbackAddress();
+    }
+
+    /** The client is not on this machine, whatever its address says. */
+    void foreign() {
+        foreign = true;
     }
 
     /**

@@ -65,7 +65,7 @@ final class Listener {
         this.initializer = initializer;
         this.maxPacketBytes = config.maxPacketBytes() == 0 ? limits.maxPacketBytes() : config.maxPacketBytes();
         this.tls = config.tls() == null ? null : new TlsContexts(key("tls"), config.tls());
-        this.webSocketRules = new WebSocketRules(config.path(), config.allowedOrigins());
+        this.webSocketRules = new WebSocketRules(config.path(), config.allowedOrigins(), config.host());
         this.trustedProxies = config.trustedProxies().stream()
                 .map(text -> Network.parse(key("trusted-proxies"), text))
                 .toList();

@@ -49,7 +49,8 @@ public final class MqttPipeline {
         if (connection.webSocket()) {
             pipeline.addLast(HTTP, new HttpServerCodec(HTTP_LIMITS));
             pipeline.addLast(
-                    WS_HANDSHAKE, new WebSocketHandshake(listener.webSocketRules(), listener.maxPacketBytes()));
+                    WS_HANDSHAKE,
+                    new WebSocketHandshake(connection, listener.webSocketRules(), listener.maxPacketBytes()));
             last = Readiness.Stage.WEB_SOCKET;
         }
         pipeline.addLast(READINESS, new Readiness(connection, last));

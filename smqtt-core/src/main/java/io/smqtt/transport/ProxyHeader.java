@@ -53,6 +53,7 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
         } finally {
             header.release();
         }
+        connection.foreign(); // also where the proxy is on this machine, and says that its client is
         if (connection.enterFrom(client)) {
             ctx.fireUserEventTriggered(Readiness.Stage.PROXY);
             ctx.pipeline().remove(this);

@@ -27,14 +27,14 @@ import org.slf4j.LoggerFactory;
  */
 final class WebSocketHandshake extends ChannelInboundHandlerAdapter {
 
-    private static final Logger LOG = LoggerFactory.getLogger(WebSocketHandshake.class);
-
+    private final AcceptedConnection connection;
     private final WebSocketRules rules;
     private final int maxFrameBytes;
     private boolean answered;
     private WebSocketRules.@Nullable Accepted accepted;
 
-    WebSocketHandshake(WebSocketRules rules, int maxFrameBytes) {
+    WebSocketHandshake(AcceptedConnection connection, WebSocketRules rules, int maxFrameBytes) {
+        this.connection = connection;
         this.rules = rules;
         this.maxFrameBytes = maxFrameBytes;
     }
@@ -78,6 +78,9 @@ final class WebSocketHandshake extends ChannelInboundHandlerAdapter {
 
     private void upgrade(ChannelHandlerContext ctx, WebSocketRules.Accepted yes) {
         answered = true;
+        if (!yes.local()) {
+            connection.foreign();
+        }
         FullHttpResponse response = response(HttpResponseStatus.SWITCHING_PROTOCOLS);
         response.headers()
                 .set(HttpHeaderNames.UPGRADE, HttpHeaderValues.WEBSOCKET)

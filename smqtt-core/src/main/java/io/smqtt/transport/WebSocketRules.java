@@ -22,15 +22,17 @@ import org.jspecify.annotations.Nullable;
  * comes from no browser and passes the list of origins, which protects users of browsers.
  *
  * @param path the path, compared without the query
- * @param origins values of Origin that pass; empty for all
+ * @param origins values of Origin that pass, * for all; empty for those of the host that the request asks
+ * @param host the listener's host
  */
-record WebSocketRules(String path, List<String> origins) {
+record WebSocketRules(String path, List<String> origins, String host) {
 
     static final String VERSION = "13";
 
     private static final String ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; // RFC 6455, section 1.3
     private static final List<String> SUBPROTOCOLS = List.of("mqtt", "mqttv3.1");
     private static final int NONCE_BYTES = 16;
+    private static final String ANY_ORIGIN = "*";
 
     Verdict check(HttpRequest request) {
         if (request.decoderResult().isFailure()) {
@@ -59,29 +61,52 @@ record WebSocketRules(String path, List<String> origins) {
         if (!VERSION.equals(headers.get(HttpHeaderNames.SEC_WEBSOCKET_VERSION))) {
             return new Refused(HttpResponseStatus.UPGRADE_REQUIRED, "WebSocket version");
         }
-        if (!headers.contains(HttpHeaderNames.HOST)) {
-            return bad("no Host");
+        List<String> hosts = headers.getAll(HttpHeaderNames.HOST);
+        if (hosts.size() != 1) { // RFC 9112, section 3.2
+            return bad("Host");
         }
-        if (!originAllowed(headers.getAll(HttpHeaderNames.ORIGIN))) {
+        String asked = RequestHost.of(hosts.get(0));
+        if (!originAllowed(headers.getAll(HttpHeaderNames.ORIGIN), asked)) {
             return new Refused(HttpResponseStatus.FORBIDDEN, "origin");
         }
-        return checkKey(headers);
+        return checkKey(headers, isLocal(headers, asked));
     }
 
-    private static Verdict checkKey(HttpHeaders headers) {
+    /**
+     * Whether nothing in the request says that the client is elsewhere. The Host counts because the name of a foreign web
+     * page can be made to lead to this machine (DNS rebinding), and its pages then have the same host as the request.
+     */
+    private boolean isLocal(HttpHeaders headers, String asked) {
+        boolean own = RequestHost.isLoopback(asked) || asked.equalsIgnoreCase(host);
+        return own
+                && !RequestHost.isForwarded(headers)
+                && headers.getAll(HttpHeaderNames.ORIGIN).stream().allMatch(origin -> sameHost(origin, asked));
+    }
+
+    private static Verdict checkKey(HttpHeaders headers, boolean local) {
         List<String> keys = headers.getAll(HttpHeaderNames.SEC_WEBSOCKET_KEY);
         if (keys.size() != 1 || !isNonce(keys.get(0))) {
             return bad("key");
         }
         String subprotocol = subprotocol(headers.getAll(HttpHeaderNames.SEC_WEBSOCKET_PROTOCOL));
-        return subprotocol == null ? bad("subprotocol") : new Accepted(answer(keys.get(0)), subprotocol);
+        return subprotocol == null ? bad("subprotocol") : new Accepted(answer(keys.get(0)), subprotocol, local);
     }
 
-    private boolean originAllowed(List<String> sent) {
-        if (origins.isEmpty() || sent.isEmpty()) {
+    private boolean originAllowed(List<String> sent, String asked) {
+        if (sent.isEmpty() || origins.contains(ANY_ORIGIN)) {
             return true;
         }
-        return sent.size() == 1 && origins.stream().anyMatch(sent.get(0)::equalsIgnoreCase);
+        if (sent.size() != 1) {
+            return false;
+        }
+        return origins.isEmpty()
+                ? sameHost(sent.get(0), asked)
+                : origins.stream().anyMatch(sent.get(0)::equalsIgnoreCase);
+    }
+
+    private static boolean sameHost(String origin, String asked) {
+        String page = RequestHost.ofOrigin(origin);
+        return !page.isEmpty() && (page.equals(asked) || RequestHost.isLoopback(page) && RequestHost.isLoopback(asked));
     }
 
     private static @Nullable String subprotocol(List<String> headers) {
@@ -127,8 +152,9 @@ record WebSocketRules(String path, List<String> origins) {
      *
      * @param key the answer to the client's key
      * @param subprotocol the one chosen
+     * @param local whether nothing in the request says that the client is elsewhere
      */
-    record Accepted(String key, String subprotocol) implements Verdict {}
+    record Accepted(String key, String subprotocol, boolean local) implements Verdict {}
 
     /**
      * The connection is to end.

@@ -219,6 +219,11 @@ final class ConnectionBench implements AutoCloseable {
         }
 
         @Override
+        public boolean local() {
+            return true;
+        }
+
+        @Override
         public boolean webSocket() {
             return false;
         }
