@@ -77,7 +77,7 @@ final class BrokerParts {
         List<BrokerObserver> observers = new ArrayList<>(builder.observers);
         observers.add(events);
         observer = BrokerObserver.of(observers);
-        access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers);
+        access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers, observer);
         eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
         listeners = openListeners();
         router = new Router(

@@ -5,6 +5,7 @@ import io.smqtt.config.AccessConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.EnhancedAuthenticator;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,13 +28,19 @@ public final class AccessControl implements AutoCloseable {
     private final List<EnhancedAuthenticator> enhancedAuthenticators;
     private final List<String> warnings = new ArrayList<>();
 
-    private AccessControl(AccessConfig config, List<Authenticator> authenticators, List<Authorizer> authorizers) {
+    // of the files that are in force; under the lock of this
+    private TextFile.Shape userShape = TextFile.Shape.NEW;
+    private TextFile.Shape ruleShape = TextFile.Shape.NEW;
+
+    private AccessControl(
+            AccessConfig config,
+            List<Authenticator> authenticators,
+            List<Authorizer> authorizers,
+            BrokerObserver observer) {
         this.config = config;
         PasswordFile users = config.passwordFile() == null ? null : PasswordFile.read(config.passwordFile());
         AclFile acl = config.aclFile() == null ? null : AclFile.read(config.aclFile());
-        passwords = users == null
-                ? null
-                : new PasswordFileAuthenticator(users.table(), config.hashThreads(), config.hashQueue());
+        passwords = users == null ? null : new PasswordFileAuthenticator(users.table(), config, observer);
         rules = acl == null ? null : new AclFileAuthorizer(acl);
         userShape = users == null ? userShape : users.shape();
         ruleShape = acl == null ? ruleShape : acl.shape();
@@ -51,12 +58,16 @@ public final class AccessControl implements AutoCloseable {
      * @param config where the files are, and who may come without a user
      * @param authenticators plugged in, asked in this order before the built-in ones
      * @param authorizers plugged in, asked in this order before the ACL file
+     * @param observer what is told of logins that wait or are delayed
      * @return checks that count from now on
      * @throws ConfigurationException if a file is missing, unreadable or malformed; the message names file and line
      */
     public static AccessControl open(
-            AccessConfig config, List<Authenticator> authenticators, List<Authorizer> authorizers) {
-        return new AccessControl(config, authenticators, authorizers);
+            AccessConfig config,
+            List<Authenticator> authenticators,
+            List<Authorizer> authorizers,
+            BrokerObserver observer) {
+        return new AccessControl(config, authenticators, authorizers, observer);
     }
 
     /**

@@ -1,31 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
+import io.smqtt.config.AccessConfig;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ClientNetwork;
 import io.smqtt.spi.Ticker;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Checks user names and passwords against a password file. It answers for every client that names a user: an unknown user
  * is refused like a wrong password, after the same work.
  *
- * <p>Hashes are computed on threads of its own. When those are busy and their queue is full, further logins are refused
- * as server busy; a login whose client has gone leaves the queue.
+ * <p>Hashes are computed on threads of its own, for client networks and user names in turns ({@link LoginQueue}); a login
+ * whose client has gone leaves the queue. Refusals of a network that sends many wrong passwords are delayed
+ * ({@link FailedLogins}).
  */
 final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PasswordFileAuthenticator.class);
 
     /** Longer passwords are nobody's and are not hashed. */
     static final int MAXIMUM_PASSWORD_BYTES = 1_024;
@@ -39,22 +50,55 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         boolean verify(PasswordHash hash, byte[] password);
     }
 
-    private final ThreadPoolExecutor hashing;
-    private final Verification verification;
-    private final byte[] secret = KeyedHash.randomBytes(KeyedHash.random(), 32);
-    private final VerifiedPasswords verified;
-    private volatile PasswordTable table;
-
-    PasswordFileAuthenticator(PasswordTable table, int threads, int queue) {
-        this(table, threads, queue, PasswordHash::matches, Ticker.SYSTEM);
+    /** Where a delay runs; a seam for tests. */
+    @FunctionalInterface
+    interface Delays {
+        Disposable run(Runnable task, long millis);
     }
 
-    PasswordFileAuthenticator(PasswordTable table, int threads, int queue, Verification verification, Ticker ticker) {
+    /** The network of clients whose address is not known. */
+    private static final Object UNKNOWN = new Object();
+
+    private final int threads;
+    private final ThreadPoolExecutor hashing;
+    private final Verification verification;
+    private final Delays delays;
+    private final FailedLogins failures;
+    private final BrokerObserver observer;
+    private final byte[] secret = KeyedHash.randomBytes(KeyedHash.random(), 32);
+    private final VerifiedPasswords verified;
+    private final LoginQueue<Login> waiting; // and the two below, under its lock
+    private int working;
+    private boolean closed;
+    private volatile PasswordTable table;
+
+    PasswordFileAuthenticator(PasswordTable table, AccessConfig config, BrokerObserver observer) {
+        this(
+                table,
+                config,
+                observer,
+                PasswordHash::matches,
+                Ticker.SYSTEM,
+                (task, millis) -> Schedulers.parallel().schedule(task, millis, TimeUnit.MILLISECONDS));
+    }
+
+    PasswordFileAuthenticator(
+            PasswordTable table,
+            AccessConfig config,
+            BrokerObserver observer,
+            Verification verification,
+            Ticker ticker,
+            Delays delays) {
         this.table = table;
+        this.observer = observer;
         this.verification = verification;
+        this.delays = delays;
+        threads = config.hashThreads();
+        waiting = new LoginQueue<>(config.hashQueue());
+        failures = new FailedLogins(config.failedLogins(), config.failedLoginDelay(), ticker);
         verified = new VerifiedPasswords(KeyedHash.randomBytes(KeyedHash.random(), 32), ticker);
-        BlockingQueue<Runnable> waiting = queue > 0 ? new ArrayBlockingQueue<>(queue) : new SynchronousQueue<>();
-        hashing = new ThreadPoolExecutor(threads, threads, 30, TimeUnit.SECONDS, waiting, threads());
+        hashing = new ThreadPoolExecutor(
+                threads, threads, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threadFactory());
         hashing.allowCoreThreadTimeOut(true);
     }
 
@@ -72,7 +116,9 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         if (hash != null && verified.contains(userName, password, hash)) {
             return Authentication.accepted(userName).now();
         }
-        return Mono.create(sink -> enqueue(new Login(userName, password, sink)));
+        InetAddress address = request.remoteAddress().getAddress();
+        Object network = address == null ? UNKNOWN : ClientNetwork.of(address);
+        return Mono.create(sink -> enqueue(new Login(network, userName, password, sink)));
     }
 
     /** The users that count now. */
@@ -89,20 +135,95 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
     /** Lets the hash that is being computed end and drops the logins that wait. */
     @Override
     public void close() {
-        for (Runnable waiting : hashing.shutdownNow()) {
-            if (waiting instanceof Login login) {
-                login.sink.success(BUSY);
+        List<Login> dropped = new ArrayList<>();
+        synchronized (waiting) {
+            closed = true;
+            for (Login next = waiting.poll(); next != null; next = waiting.poll()) {
+                dropped.add(next);
+            }
+        }
+        hashing.shutdown();
+        dropped.forEach(login -> login.sink.success(BUSY));
+    }
+
+    private void enqueue(Login login) {
+        login.sink.onCancel(() -> leave(login));
+        Login refused;
+        boolean starts = false;
+        synchronized (waiting) {
+            if (closed) {
+                refused = login;
+            } else {
+                refused = login.gone ? null : waiting.offer(login.network, login.userName, login);
+                starts = working < threads && waiting.size() > 0;
+                working += starts ? 1 : 0;
+            }
+            observer.passwordsWaiting(waiting.size());
+        }
+        if (starts) {
+            try {
+                hashing.execute(this::work);
+            } catch (RejectedExecutionException e) { // closed meanwhile, which has answered all that waited
+                LOG.debug("no more passwords are checked", e);
+            }
+        }
+        if (refused != null) {
+            answer(refused, BUSY, failures.busyMillis(refused.network));
+        }
+    }
+
+    private void leave(Login login) {
+        synchronized (waiting) {
+            login.gone = true;
+            waiting.remove(login.network, login.userName, login);
+            observer.passwordsWaiting(waiting.size());
+        }
+    }
+
+    /** Serves the queue until it is empty. */
+    private void work() {
+        boolean ended = false;
+        try {
+            for (Login next = take(); next != null; next = take()) {
+                verify(next);
+            }
+            ended = true;
+        } finally {
+            if (!ended) { // an error, which ends the thread
+                synchronized (waiting) {
+                    working--;
+                }
             }
         }
     }
 
-    private void enqueue(Login login) {
-        login.sink.onCancel(() -> hashing.remove(login));
-        try {
-            hashing.execute(login);
-        } catch (RejectedExecutionException e) {
-            login.sink.success(BUSY);
+    private @Nullable Login take() {
+        synchronized (waiting) {
+            Login next = waiting.poll();
+            working -= next == null ? 1 : 0;
+            observer.passwordsWaiting(waiting.size());
+            return next;
         }
+    }
+
+    private void verify(Login login) {
+        try {
+            Authentication outcome = check(login.userName, login.password);
+            boolean right = outcome instanceof Authentication.Accepted;
+            answer(login, outcome, right ? 0 : failures.failed(login.network));
+        } catch (RuntimeException e) {
+            login.sink.error(e);
+        }
+    }
+
+    private void answer(Login login, Authentication outcome, long delayMillis) {
+        MonoSink<Authentication> sink = login.sink;
+        if (delayMillis == 0) {
+            sink.success(outcome);
+            return;
+        }
+        observer.refusalDelayed();
+        sink.onDispose(delays.run(() -> sink.success(outcome), delayMillis));
     }
 
     private Authentication check(String userName, byte[] password) {
@@ -131,7 +252,7 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         return false;
     }
 
-    private static ThreadFactory threads() {
+    private static ThreadFactory threadFactory() {
         AtomicInteger number = new AtomicInteger();
         return task -> {
             Thread thread = new Thread(task, "smqtt-password-" + number.incrementAndGet());
@@ -140,25 +261,19 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         };
     }
 
-    private final class Login implements Runnable {
+    private static final class Login {
 
+        private final Object network;
         private final String userName;
         private final byte[] password;
         private final MonoSink<Authentication> sink;
+        private boolean gone; // under the lock of the queue
 
-        private Login(String userName, byte[] password, MonoSink<Authentication> sink) {
+        private Login(Object network, String userName, byte[] password, MonoSink<Authentication> sink) {
+            this.network = network;
             this.userName = userName;
             this.password = password;
             this.sink = sink;
-        }
-
-        @Override
-        public void run() {
-            try {
-                sink.success(check(userName, password));
-            } catch (RuntimeException e) {
-                sink.error(e);
-            }
         }
     }
 }

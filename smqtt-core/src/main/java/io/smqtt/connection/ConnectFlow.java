@@ -112,13 +112,26 @@ public final class ConnectFlow {
         AuthenticationRequest request = authenticationRequest(connection, packet, clientId);
         if (packet.authenticationMethod() == null) {
             connection.link().connectComplete(); // how long others take is not held against the client
-            Answers.await(
-                    connection,
-                    authenticator.authenticate(request),
-                    new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE),
-                    answer -> authenticated(connection, packet, clientId, answer));
+            authenticate(connection, packet, clientId, request);
         } else {
             enhanced.begin(connection, packet, request, this);
+        }
+    }
+
+    /** Asks who the client is; the question is withdrawn if the client leaves before the answer. */
+    private void authenticate(
+            Connection connection, ConnectPacket packet, String clientId, AuthenticationRequest request) {
+        Disposable question = Answers.ask(
+                connection,
+                authenticator.authenticate(request),
+                new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE),
+                answer -> {
+                    connection.withdrawal(null);
+                    authenticated(connection, packet, clientId, answer);
+                },
+                answer -> {});
+        if (!question.isDisposed()) {
+            connection.withdrawal(question::dispose);
         }
     }
 
@@ -244,7 +257,7 @@ public final class ConnectFlow {
                 claimed,
                 ReasonCode.SERVER_UNAVAILABLE,
                 outcome -> {
-                    connection.claiming(null);
+                    connection.withdrawal(null);
                     if (outcome == ReasonCode.SUCCESS) {
                         open(connection, packet, client, authenticationData);
                     } else {
@@ -257,7 +270,7 @@ public final class ConnectFlow {
                     }
                 });
         if (!question.isDisposed()) { // who is gone takes the session from nobody
-            connection.claiming(() -> {
+            connection.withdrawal(() -> {
                 question.dispose();
                 directory.settled(client); // the answer may have been on its way
             });

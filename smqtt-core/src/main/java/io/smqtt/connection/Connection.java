@@ -70,7 +70,7 @@ final class Connection implements PacketSink {
     private @Nullable ConnectionDeadlines deadlines;
     private @Nullable ReadPace pace;
     private @Nullable Authenticating authenticating;
-    private @Nullable Runnable claim;
+    private @Nullable Runnable withdrawal;
     private @Nullable AcknowledgementOrder acknowledgements;
     private long touchedTick;
     private boolean publishing;
@@ -329,19 +329,19 @@ final class Connection implements PacketSink {
     /**
      * The client identifier is asked for.
      *
-     * @param withdrawal gives the question up; run if the connection ends before this is called with null
+     * @param question gives the question up; run if the connection ends before this is called with null
      */
-    void claiming(@Nullable Runnable withdrawal) {
-        claim = withdrawal;
+    void withdrawal(@Nullable Runnable question) {
+        withdrawal = question;
     }
 
     /** Gives back everything that must not outlive the socket. */
     void closed() {
         phase = Phase.CLOSED;
-        Runnable withdrawal = claim;
-        claim = null;
-        if (withdrawal != null) {
-            withdrawal.run();
+        Runnable question = withdrawal;
+        withdrawal = null;
+        if (question != null) {
+            question.run();
         }
         outbound.close();
         if (deadlines != null) {

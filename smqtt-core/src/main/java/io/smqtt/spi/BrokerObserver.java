@@ -110,6 +110,19 @@ public interface BrokerObserver {
     default void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {}
 
     /**
+     * The number of logins that wait for their password to be checked has changed. Any thread; under a lock that logins
+     * share, so it must return at once.
+     *
+     * @param waiting how many wait now
+     */
+    default void passwordsWaiting(int waiting) {}
+
+    /**
+     * A login is refused, and will be told later, because its address has sent many wrong passwords. Any thread.
+     */
+    default void refusalDelayed() {}
+
+    /**
      * A client was replaced by a newer connection with the same client identifier.
      *
      * @param clientId the client identifier

@@ -60,6 +60,16 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void passwordsWaiting(int waiting) {
+        each(member -> member.passwordsWaiting(waiting));
+    }
+
+    @Override
+    public void refusalDelayed() {
+        each(BrokerObserver::refusalDelayed);
+    }
+
+    @Override
     public void sessionTakenOver(String clientId) {
         each(member -> member.sessionTakenOver(clientId));
     }

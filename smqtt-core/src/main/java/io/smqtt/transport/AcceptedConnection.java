@@ -7,6 +7,8 @@ import io.netty.util.concurrent.Future;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.connection.ClientLink;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.ClientNetwork;
+import io.smqtt.spi.ConnectionRefusals;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.cert.Certificate;
@@ -197,7 +199,7 @@ public final class AcceptedConnection implements ClientLink {
     /** Counts the connection for the client's address; false if a limit refuses it, it is then closed. */
     boolean enterFrom(InetSocketAddress client) {
         remoteAddress = ClientAddresses.unmapped(client);
-        InetAddress key = ClientAddresses.key(remoteAddress.getAddress());
+        InetAddress key = ClientNetwork.of(remoteAddress.getAddress());
         String limit = listener.admission().from(key);
         if (limit != null) {
             refuse(limit);

@@ -5,25 +5,11 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.util.Arrays;
 
-/** Addresses as they are compared and counted. */
+/** Addresses as they are compared. */
 final class ClientAddresses {
 
-    private static final int PREFIX_BYTES = 8;
-
     private ClientAddresses() {}
-
-    /**
-     * What connections from one place are counted under: the address, for IPv6 its /64 network, because whoever has one
-     * address there has all of them.
-     */
-    static InetAddress key(InetAddress address) {
-        if (!(address instanceof Inet6Address) || address.isLoopbackAddress()) {
-            return address;
-        }
-        return fromBytes(Arrays.copyOf(Arrays.copyOf(address.getAddress(), PREFIX_BYTES), 16));
-    }
 
     /** An IPv4 address that came through an IPv6 socket becomes an IPv4 address. */
     static InetSocketAddress unmapped(InetSocketAddress address) {

@@ -43,7 +43,7 @@ final class ConnectionAdmission {
         return null;
     }
 
-    /** Counts a pending connection for its address, which must have been made by {@link ClientAddresses#key}. */
+    /** Counts a pending connection for its address, which must have been made by {@link io.smqtt.spi.ClientNetwork#of}. */
     @Nullable
     String from(InetAddress address) {
         if (!rates.allow(address)) {

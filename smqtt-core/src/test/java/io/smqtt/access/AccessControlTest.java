@@ -14,6 +14,7 @@ import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -55,7 +56,7 @@ class AccessControlTest {
 
     @Test
     void byDefaultAnonymousClientsComeInFromLoopbackOnly() {
-        access = AccessControl.open(AccessConfig.defaults(), List.of(), List.of());
+        access = AccessControl.open(AccessConfig.defaults(), List.of(), List.of(), BrokerObserver.NONE);
 
         assertThat(login(Clients.anonymousFrom("127.0.0.1"))).isEqualTo(Authentication.accepted(null));
         assertThat(login(Clients.anonymousFrom("192.0.2.7"))).isEqualTo(refused(ReasonCode.NOT_AUTHORIZED));
@@ -103,8 +104,10 @@ class AccessControlTest {
 
     @Test
     void withAPluggedInAuthenticatorUserNamesAreNotIgnored() {
-        AccessConfig config = new AccessConfig(AnonymousAccess.TRUE, null, null, List.of(), 1, 64);
-        access = AccessControl.open(config, List.of(request -> Authentication.CONTINUE.now()), List.of());
+        AccessConfig config =
+                AccessConfig.builder().allowAnonymous(AnonymousAccess.TRUE).build();
+        access = AccessControl.open(
+                config, List.of(request -> Authentication.CONTINUE.now()), List.of(), BrokerObserver.NONE);
 
         assertThat(login(Clients.login("alice", "x"))).isEqualTo(refused(ReasonCode.BAD_USER_NAME_OR_PASSWORD));
     }
@@ -297,8 +300,13 @@ class AccessControlTest {
     }
 
     private void open(AnonymousAccess anonymous, List<Authenticator> authenticators, List<Authorizer> authorizers) {
-        AccessConfig config = new AccessConfig(anonymous, passwordFile, aclFile, List.of(), 1, 64);
-        access = AccessControl.open(config, authenticators, authorizers);
+        AccessConfig config = AccessConfig.builder()
+                .allowAnonymous(anonymous)
+                .passwordFile(passwordFile)
+                .aclFile(aclFile)
+                .failedLogins(0)
+                .build();
+        access = AccessControl.open(config, authenticators, authorizers, BrokerObserver.NONE);
     }
 
     private void writeUser(String userName) throws IOException {

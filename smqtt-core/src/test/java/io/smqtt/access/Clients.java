@@ -25,6 +25,18 @@ final class Clients {
                 "c1", userName, password, address("192.0.2.7"), "tcp", ProtocolVersion.MQTT_5, null, false);
     }
 
+    static AuthenticationRequest loginFrom(String ip, String userName, String password) {
+        return new AuthenticationRequest(
+                "c1",
+                userName,
+                password.getBytes(StandardCharsets.UTF_8),
+                address(ip),
+                "tcp",
+                ProtocolVersion.MQTT_5,
+                null,
+                false);
+    }
+
     static AuthenticationRequest anonymousFrom(String ip) {
         return new AuthenticationRequest("c1", null, null, address(ip), "tcp", ProtocolVersion.MQTT_5, null, false);
     }

@@ -4,9 +4,11 @@ package io.smqtt.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.smqtt.config.AccessConfig;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.BrokerObserver;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 class PasswordFileAuthenticatorTest {
@@ -38,6 +41,8 @@ class PasswordFileAuthenticatorTest {
     private final Set<String> threads = Collections.synchronizedSet(new HashSet<>());
     private final AtomicLong nanos = new AtomicLong();
     private final PasswordTable users = table(Map.of("alice", 11, "bob", 12));
+    private final List<Long> delays = Collections.synchronizedList(new ArrayList<>());
+    private final List<Runnable> delayed = Collections.synchronizedList(new ArrayList<>());
     private volatile Runnable duringHash = () -> {};
     private PasswordFileAuthenticator authenticator = authenticator(users, 1, 64);
 
@@ -155,6 +160,77 @@ class PasswordFileAuthenticatorTest {
     }
 
     @Test
+    void aLoginFromAnotherAddressWaitsForOneTurnOnly() {
+        restart(1, 8);
+        CountDownLatch release = blockHashing();
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        subscribe("192.0.2.7", "eve", order);
+        await().untilAsserted(() -> assertThat(hashed).hasSize(1));
+        IntStream.range(0, 20).forEach(i -> subscribe("192.0.2.7", "eve", order));
+        subscribe("198.51.100.1", "alice", order);
+
+        assertThat(order)
+                .as("the queue is full: refused are those who have most in it")
+                .hasSize(13);
+        assertThat(order).containsOnly("eve SERVER_BUSY");
+        release.countDown();
+        await().untilAsserted(() -> assertThat(order).hasSize(22));
+        assertThat(order.subList(13, 17)).contains("alice ok");
+    }
+
+    @Test
+    void behindOneAddressAnotherUserWaitsForOneTurnOnly() {
+        restart(1, 8);
+        CountDownLatch release = blockHashing();
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        subscribe("192.0.2.7", "eve", order);
+        await().untilAsserted(() -> assertThat(hashed).hasSize(1));
+        IntStream.range(0, 20).forEach(i -> subscribe("192.0.2.7", "eve", order));
+        subscribe("192.0.2.7", "alice", order);
+
+        release.countDown();
+        await().untilAsserted(() -> assertThat(order).hasSize(22));
+        assertThat(order.subList(13, 17)).contains("alice ok");
+    }
+
+    @Test
+    void refusalsOfAnAddressWithManyWrongPasswordsAreDelayedAndRightPasswordsNever() {
+        authenticator.close();
+        authenticator =
+                authenticator(users, AccessConfig.builder().failedLogins(3).failedLoginDelay(Duration.ofMillis(500)));
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+
+        IntStream.range(0, 7).forEach(i -> {
+            subscribe("2001:db8:0:1::" + (i + 1), "eve", order);
+            await().untilAsserted(
+                            () -> assertThat(order.size() + delayed.size()).isEqualTo(i + 1));
+        });
+        assertThat(order).hasSize(3).containsOnly("eve BAD_USER_NAME_OR_PASSWORD");
+        assertThat(delays).containsExactly(100L, 200L, 400L, 500L);
+        subscribe("2001:db8:0:1::1", "alice", order);
+        await().untilAsserted(() -> assertThat(order).hasSize(4).contains("alice ok"));
+        subscribe("2001:db8:0:2::1", "eve", order);
+        await().untilAsserted(() -> assertThat(order).hasSize(5));
+
+        delayed.forEach(Runnable::run);
+        assertThat(order).hasSize(9);
+        nanos.addAndGet(Duration.ofMinutes(1).toNanos());
+        subscribe("2001:db8:0:1::1", "eve", order);
+        await().untilAsserted(() -> assertThat(order).hasSize(10));
+    }
+
+    private Disposable subscribe(String ip, String userName, List<String> order) {
+        return authenticator
+                .authenticate(Clients.loginFrom(ip, userName, userName))
+                .subscribe(answer -> {
+                    String outcome = answer instanceof Authentication.Refused refused
+                            ? refused.reason().name()
+                            : "ok";
+                    order.add(userName + ' ' + outcome);
+                });
+    }
+
+    @Test
     void aRightPasswordIsRememberedForAWhile() {
         assertThat(login("alice", "alice")).isEqualTo(ALICE);
         assertThat(login("alice", "alice")).isEqualTo(ALICE);
@@ -258,7 +334,18 @@ class PasswordFileAuthenticatorTest {
     }
 
     private PasswordFileAuthenticator authenticator(PasswordTable table, int threadCount, int queue) {
-        return new PasswordFileAuthenticator(table, threadCount, queue, this::verify, nanos::get);
+        return authenticator(
+                table,
+                AccessConfig.builder().hashThreads(threadCount).hashQueue(queue).failedLogins(0));
+    }
+
+    private PasswordFileAuthenticator authenticator(PasswordTable table, AccessConfig.Builder config) {
+        return new PasswordFileAuthenticator(
+                table, config.build(), BrokerObserver.NONE, this::verify, nanos::get, (task, millis) -> {
+                    delays.add(millis);
+                    delayed.add(task);
+                    return Disposables.single();
+                });
     }
 
     private boolean verify(PasswordHash hash, byte[] password) {

@@ -3,6 +3,7 @@ package io.smqtt.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.spi.ClientNetwork;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -78,7 +79,7 @@ final class ConnectionAdmissionTest {
         "::1, ::1",
     })
     void connectionsAreCountedByAddressOrNetwork(String address, String key) throws UnknownHostException {
-        assertThat(ClientAddresses.key(InetAddress.getByName(address))).isEqualTo(InetAddress.getByName(key));
+        assertThat(ClientNetwork.of(InetAddress.getByName(address))).isEqualTo(InetAddress.getByName(key));
     }
 
     @Test

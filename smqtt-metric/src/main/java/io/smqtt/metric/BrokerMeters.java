@@ -2,6 +2,7 @@
 package io.smqtt.metric;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -12,6 +13,7 @@ import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoreFigures;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +31,8 @@ final class BrokerMeters implements BrokerObserver {
     private final Counter expired;
     private final Counter closed;
     private final Counter wills;
+    private final Counter delayed;
+    private final AtomicInteger waitingPasswords = new AtomicInteger();
 
     /**
      * Creates meters.
@@ -49,6 +53,12 @@ final class BrokerMeters implements BrokerObserver {
                 .register(registry);
         expired = ended(registry, "expired");
         closed = ended(registry, "closed");
+        delayed = Counter.builder("smqtt.logins.delayed")
+                .description("refused logins that are told later, because their address has sent many wrong passwords")
+                .register(registry);
+        Gauge.builder("smqtt.logins.waiting", waitingPasswords, AtomicInteger::get)
+                .description("logins that wait for their password to be checked")
+                .register(registry);
         wills = Counter.builder("smqtt.wills.published")
                 .description("wills that were published")
                 .register(registry);
@@ -106,6 +116,16 @@ final class BrokerMeters implements BrokerObserver {
     @Override
     public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
         connections.rejected(listener, reason);
+    }
+
+    @Override
+    public void passwordsWaiting(int waiting) {
+        waitingPasswords.set(waiting);
+    }
+
+    @Override
+    public void refusalDelayed() {
+        delayed.increment();
     }
 
     @Override
