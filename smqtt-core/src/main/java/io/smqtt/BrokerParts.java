@@ -11,6 +11,7 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.StorageConfig;
+import io.smqtt.connection.ClientLog;
 import io.smqtt.connection.ConnectFlow;
 import io.smqtt.connection.ConnectionFlows;
 import io.smqtt.connection.ConnectionHandler;
@@ -56,6 +57,7 @@ final class BrokerParts {
     private final EventStream events = new EventStream();
     private final BrokerObserver observer;
     private final Ticker ticker;
+    private final ClientLog log;
     private final AccessControl access;
     private final EventLoops eventLoops;
     private final Router router;
@@ -72,6 +74,7 @@ final class BrokerParts {
     BrokerParts(BrokerBuilder builder) {
         config = builder.config;
         ticker = builder.ticker;
+        log = new ClientLog(config.access().logConnections());
         requireModules(builder);
         LimitsConfig limits = config.limits();
         List<BrokerObserver> observers = new ArrayList<>(builder.observers);
@@ -105,7 +108,7 @@ final class BrokerParts {
     /** Reads certificates; what was opened before is given back if they cannot be used. */
     private Listeners openListeners() {
         try {
-            return new Listeners(config, eventLoops, observer, this::initialize);
+            return new Listeners(config, eventLoops, observer, log, this::initialize);
         } catch (RuntimeException e) {
             access.close();
             eventLoops.dispose().subscribe();
@@ -191,7 +194,8 @@ final class BrokerParts {
                 ticker,
                 config.limits().slowConsumerTimeout(),
                 config.session().maxExpiry(),
-                config.mqtt().serverReference());
+                config.mqtt().serverReference(),
+                log);
         List<EnhancedAuthenticator> methods = new ArrayList<>(builder.enhancedAuthenticators);
         for (EnhancedAuthenticator builtIn : access.enhancedAuthenticators()) {
             if (methods.stream().noneMatch(method -> method.method().equals(builtIn.method()))) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
+import io.smqtt.message.LogLimiter;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
@@ -9,6 +10,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
@@ -18,11 +21,13 @@ import reactor.core.publisher.Mono;
  */
 final class AuthenticatorChain implements Authenticator {
 
+    private static final Logger LOG = LoggerFactory.getLogger(AuthenticatorChain.class);
+    private static final String KEY = "authenticators";
     private static final Authentication UNAVAILABLE = new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE);
     private static final Authentication ANONYMOUS_REFUSED = new Authentication.Refused(ReasonCode.NOT_AUTHORIZED);
 
     private final List<Authenticator> members;
-    private final FailureLog failures = new FailureLog("an authenticator failed; the client is refused");
+    private final LogLimiter lines = new LogLimiter(LOG, 1, 1);
 
     AuthenticatorChain(List<Authenticator> members) {
         this.members = List.copyOf(members);
@@ -71,7 +76,9 @@ final class AuthenticatorChain implements Authenticator {
     }
 
     private Authentication unavailable(Throwable error) {
-        failures.report(error);
+        if (lines.allows(KEY)) {
+            LOG.warn("an authenticator failed; the client is refused", error);
+        }
         return UNAVAILABLE;
     }
 }

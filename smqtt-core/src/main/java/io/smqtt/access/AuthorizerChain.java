@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
+import io.smqtt.message.LogLimiter;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
@@ -9,6 +10,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
@@ -21,8 +24,10 @@ import reactor.core.publisher.Mono;
  */
 final class AuthorizerChain implements Authorizer {
 
+    private static final Logger LOG = LoggerFactory.getLogger(AuthorizerChain.class);
+    private static final String KEY = "authorizers";
     private final Authorizer[] members;
-    private final FailureLog failures = new FailureLog("an authorizer failed; the action is denied");
+    private final LogLimiter lines = new LogLimiter(LOG, 1, 1);
 
     AuthorizerChain(List<Authorizer> members) {
         this.members = members.toArray(Authorizer[]::new);
@@ -97,7 +102,9 @@ final class AuthorizerChain implements Authorizer {
     }
 
     private AccessDecision denied(Throwable error) {
-        failures.report(error);
+        if (lines.allows(KEY)) {
+            LOG.warn("an authorizer failed; the action is denied", error);
+        }
         return AccessDecision.DENY;
     }
 }

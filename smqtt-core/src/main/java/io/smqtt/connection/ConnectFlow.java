@@ -359,6 +359,7 @@ public final class ConnectFlow {
             disconnector.abandon(connection, "the client takes no CONNACK of this size");
             return;
         }
+        disconnector.log().connected(connection.client(), packet, sessionPresent);
         observer.clientConnected(connection.client(), sessionPresent);
         session.start();
         connection.proceed();

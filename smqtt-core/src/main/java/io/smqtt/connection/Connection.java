@@ -327,7 +327,7 @@ final class Connection implements PacketSink {
     }
 
     /**
-     * The client identifier is asked for.
+     * Something is asked for the client: who it is, or whether it may have its client identifier.
      *
      * @param question gives the question up; run if the connection ends before this is called with null
      */
@@ -369,6 +369,11 @@ final class Connection implements PacketSink {
             acknowledgements = order;
         }
         return order;
+    }
+
+    /** Logs that the client may not do what it asked for. */
+    void denied(String action, String topic) {
+        disconnector.log().denied(client(), action, topic);
     }
 
     /** Whether only stable storage is safe enough for what this client publishes. */

@@ -14,7 +14,6 @@ import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.codec.PublishPacket;
 import io.smqtt.codec.SubscribePacket;
 import io.smqtt.codec.UnsubscribePacket;
-import io.smqtt.message.LogText;
 import io.smqtt.message.ReasonCode;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -130,6 +129,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     private void decode(ByteBuf input) {
         Connection current = connection();
         int complete = 0;
+        int start = input.readerIndex();
         try {
             while (current.mayDecode()
                     && input.isReadable()
@@ -137,7 +137,9 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
                 complete++;
             }
         } catch (ProtocolViolation violation) {
-            flows.disconnector().violation(current, violation);
+            boolean begins = current.phase() == Connection.Phase.AWAITING_CONNECT;
+            String protocol = begins ? ForeignProtocol.of(input, start) : null;
+            flows.disconnector().violation(current, violation, ForeignProtocol.MQTT.equals(protocol) ? null : protocol);
         } catch (RuntimeException e) { // a defect of ours must not reach other connections
             LOG.error("a packet of {} could not be handled", current.name(), e);
             flows.disconnector().disconnect(current, ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR, null);
@@ -221,7 +223,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         if (cause instanceof IOException) { // the peer is gone
             LOG.debug("connection of {} failed: {}", connection().name(), cause.toString());
         } else {
-            LOG.info("connection of {} closed: {}", connection().name(), LogText.escape(cause.toString()));
+            flows.disconnector().log().failed(connection(), cause);
         }
         context.close();
     }

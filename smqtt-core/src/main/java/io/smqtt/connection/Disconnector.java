@@ -15,19 +15,16 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ConnectionRefusals;
 import io.smqtt.spi.Ticker;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The one exit of connections: whoever ends one comes here, for the log line, the reason code, the packet that says
  * goodbye, the session's side of it, and the socket. On the connection's event loop.
  */
 public final class Disconnector {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Disconnector.class);
 
     /** How long a client that was told goodbye may keep its socket. */
     private static final long LINGER_MILLIS = 1_000;
@@ -37,6 +34,7 @@ public final class Disconnector {
     private final long slowConsumerMillis;
     private final long maximumExpirySeconds;
     private final @Nullable String serverReference;
+    private final ClientLog log;
 
     /**
      * Creates the exit.
@@ -46,18 +44,25 @@ public final class Disconnector {
      * @param slowConsumerTimeout how long a client may stay unwritable
      * @param maximumExpiry the longest session expiry interval
      * @param serverReference where clients are sent on shutdown, or empty
+     * @param log the log lines about clients
      */
     public Disconnector(
             BrokerObserver observer,
             Ticker ticker,
             Duration slowConsumerTimeout,
             Duration maximumExpiry,
-            String serverReference) {
+            String serverReference,
+            ClientLog log) {
+        this.log = log;
         this.observer = observer;
         this.ticker = ticker;
         this.slowConsumerMillis = slowConsumerTimeout.toMillis();
         this.maximumExpirySeconds = maximumExpiry.toSeconds();
         this.serverReference = serverReference.isEmpty() ? null : serverReference;
+    }
+
+    ClientLog log() {
+        return log;
     }
 
     long slowConsumerMillis() {
@@ -70,12 +75,22 @@ public final class Disconnector {
                 : message.remainingExpirySeconds(ticker.nanoTime());
     }
 
-    /** The client broke the protocol [MQTT-4.13.1-1]. */
-    void violation(Connection connection, ProtocolViolation violation) {
+    /**
+     * The client broke the protocol [MQTT-4.13.1-1].
+     *
+     * @param foreign the protocol that the first bytes of the connection look like, if they are not MQTT; else null
+     */
+    void violation(Connection connection, ProtocolViolation violation, @Nullable String foreign) {
         ProtocolVersion readable = violation.connectVersion();
         if (connection.phase() == Connection.Phase.AWAITING_CONNECT) {
+            if (foreign != null) {
+                observer.connectionRefused(connection.link().listener(), ConnectionRefusals.WRONG_PROTOCOL);
+                log.refused(connection, ConnectionRefusals.WRONG_PROTOCOL + ", " + foreign + " on a port for MQTT");
+                finish(connection, violation.reason());
+                return;
+            }
             if (readable == null || !mayTell(readable, violation.reason())) { // [MQTT-3.1.4-1]
-                LOG.info("{}: {}", connection.name(), violation.getMessage());
+                log.refused(connection, describe(violation.reason(), violation.getMessage()));
                 finish(connection, violation.reason());
                 return;
             }
@@ -98,7 +113,7 @@ public final class Disconnector {
         if (connection.isClosing()) {
             return;
         }
-        LOG.info("{} on {}: refused: {}", connection.name(), connection.link().listener(), describe(reason, text));
+        log.refused(connection, describe(reason, text));
         ClientIdentity client = connection.clientOrNull();
         observer.connectRefused(connection.link().listener(), client == null ? null : client.clientId(), reason);
         connection.connAck(ConnAck.refused(ToldReasons.inConnAck(reason), text, null));
@@ -107,14 +122,15 @@ public final class Disconnector {
 
     /** Ends a connection whose client cannot even be told that it is connected [MQTT-3.14.0-1]. */
     void abandon(Connection connection, String text) {
-        LOG.info("{} on {}: {}", connection.name(), connection.link().listener(), text);
+        log.refused(connection, text);
         connection.session().connectionEnded(connection, false, DisconnectPacket.UNCHANGED);
         finish(connection, ReasonCode.PACKET_TOO_LARGE);
     }
 
     void connectTimedOut(Connection connection) {
         if (!connection.isClosing()) {
-            LOG.debug("{}: no complete CONNECT in time", connection.name());
+            observer.connectionRefused(connection.link().listener(), ConnectionRefusals.CONNECT_TIMEOUT);
+            log.refused(connection, ConnectionRefusals.CONNECT_TIMEOUT + ", no complete CONNECT in time");
             finish(connection, ReasonCode.MAXIMUM_CONNECT_TIME);
         }
     }
@@ -128,13 +144,12 @@ public final class Disconnector {
             refuse(connection, reason, text);
             return;
         }
-        LOG.info("{} disconnected: {}", connection.name(), describe(reason, text));
         boolean shuttingDown = reason == ReasonCode.SERVER_SHUTTING_DOWN && serverReference != null;
         connection.disconnectPacket( // [MQTT-4.13.2-1]
                 shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : ToldReasons.inDisconnect(reason),
                 text,
                 shuttingDown ? serverReference : null);
-        leaveSession(connection, true, DisconnectPacket.UNCHANGED, reason);
+        leaveSession(connection, true, DisconnectPacket.UNCHANGED, reason, describe(reason, text));
         finish(connection, reason);
     }
 
@@ -159,7 +174,8 @@ public final class Disconnector {
         }
         long granted = expiry < 0 ? expiry : Math.min(expiry, maximumExpirySeconds);
         boolean normal = packet.reason() == ReasonCode.SUCCESS;
-        leaveSession(connection, !normal, granted, packet.reason()); // [MQTT-3.14.4-3]
+        String told = normal ? "by the client" : "by the client, " + ReasonTexts.of(packet.reason());
+        leaveSession(connection, !normal, granted, packet.reason(), told); // [MQTT-3.14.4-3]
         finish(connection, packet.reason());
     }
 
@@ -169,21 +185,20 @@ public final class Disconnector {
             return;
         }
         if (!connection.isClosing()) {
-            if (connection.phase() == Connection.Phase.CONNECTED) {
-                LOG.debug("{}: connection lost", connection.name());
-            }
-            leaveSession(connection, true, DisconnectPacket.UNCHANGED, ReasonCode.UNSPECIFIED_ERROR);
+            leaveSession(connection, true, DisconnectPacket.UNCHANGED, ReasonCode.UNSPECIFIED_ERROR, "connection lost");
             observer.connectionClosed(connection.link().listener(), ReasonCode.UNSPECIFIED_ERROR);
         }
         connection.closed();
     }
 
-    private void leaveSession(Connection connection, boolean publishWill, long expirySeconds, ReasonCode reason) {
+    private void leaveSession(
+            Connection connection, boolean publishWill, long expirySeconds, ReasonCode reason, String told) {
         Session session = connection.sessionOrNull();
         if (session == null) {
             return;
         }
         session.connectionEnded(connection, publishWill, expirySeconds);
+        log.disconnected(connection.client(), told);
         observer.clientDisconnected(connection.client(), reason);
     }
 

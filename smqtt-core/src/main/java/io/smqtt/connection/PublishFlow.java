@@ -174,6 +174,7 @@ public final class PublishFlow {
             connection.allowed(message.topic(), generation);
             intercept(connection, packetId, message.qos(), message, 0);
         } else {
+            connection.denied("publish", message.topic().value());
             acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED);
         }
     }

@@ -153,6 +153,9 @@ public final class SubscribeFlow {
                     : session.subscription(wish.filter, wish.shareName);
             ReasonCode reason = subscribe(session, wish, allowed, packet.subscriptionIdentifier(), wantRetained);
             reasons.add(reason);
+            if (reason == ReasonCode.NOT_AUTHORIZED) {
+                connection.denied("subscribe", wish.request.filter());
+            }
             Subscription made = wish.filter == null ? null : session.subscription(wish.filter, wish.shareName);
             if (session.isStored() && !reason.isError() && made != null) {
                 changes.add(new Change(i, made, before));

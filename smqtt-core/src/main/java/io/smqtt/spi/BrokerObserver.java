@@ -77,12 +77,14 @@ public interface BrokerObserver {
     default void connectionClosed(String listener, ReasonCode reason) {}
 
     /**
-     * A connection was refused when it was accepted, or closed before its CONNECT was complete to make room for others.
+     * A connection was refused before its CONNECT was complete: when it was accepted, because of a limit, or later, because
+     * of what it sent first or to make room for others; the latter was told by {@link #connectionOpened} and will be by
+     * {@link #connectionClosed}.
      *
      * @param listener the listener's name
-     * @param limit the configuration key of the limit that refused it
+     * @param reason the configuration key of the limit that refused it, or a word of {@link ConnectionRefusals}
      */
-    default void connectionRefused(String listener, String limit) {}
+    default void connectionRefused(String listener, String reason) {}
 
     /**
      * A client's CONNECT was accepted.

@@ -16,8 +16,6 @@ import java.security.cert.X509Certificate;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A connection that a listener has accepted, and its part in the limits: it counts as open until its channel closes, and
@@ -26,8 +24,6 @@ import org.slf4j.LoggerFactory;
  * <p>Everything but the immutable values is for the connection's event loop.
  */
 public final class AcceptedConnection implements ClientLink {
-
-    private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);
 
     private final Listener listener;
     private final Channel channel;
@@ -213,16 +209,30 @@ public final class AcceptedConnection implements ClientLink {
 
     /** Closes the connection because of the limit with that configuration key. */
     void refuse(String limit) {
-        listener.observer().connectionRefused(listener.name(), limit);
+        refused(limit, null);
         channel.close();
     }
 
     /** Closes the connection, whose CONNECT is not complete, to make room for others, and leaves their count at once. */
     void evict(String limit) {
-        LOG.debug("listener {}: {} makes room for others: {}", listener.name(), remoteAddress, limit);
-        listener.observer().connectionRefused(listener.name(), limit);
+        refused(limit, "it makes room for others");
         settle();
         channel.unsafe().close(channel.voidPromise()); // TLS and WebSocket would say goodbye first
+    }
+
+    /**
+     * Counts and logs the connection as refused, unless it was already. Does not close it.
+     *
+     * @param reason the configuration key of a limit, or a word of {@link ConnectionRefusals}
+     * @param detail more of it for the log, or null
+     */
+    void refused(String reason, @Nullable String detail) {
+        if (refused) {
+            return;
+        }
+        refused = true;
+        listener.observer().connectionRefused(listener.name(), reason);
+        listener.log().connectionRefused(listener.name(), remoteAddress, reason, detail);
     }
 
     /** The transport is ready for MQTT. */
@@ -262,8 +272,8 @@ public final class AcceptedConnection implements ClientLink {
 
     private void expire() {
         Runnable action = onTimeout;
-        LOG.debug("listener {}: no complete CONNECT in time from {}", listener.name(), remoteAddress);
         if (action == null) {
+            refused(ConnectionRefusals.CONNECT_TIMEOUT, "the handshakes took too long");
             channel.close();
         } else {
             action.run();

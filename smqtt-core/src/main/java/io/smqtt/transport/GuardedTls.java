@@ -6,9 +6,12 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.smqtt.connection.ForeignProtocol;
 import java.util.List;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +31,7 @@ final class GuardedTls extends SslHandler {
 
     private final boolean recordWise;
     private boolean helloSeen;
+    private boolean received;
 
     GuardedTls(SSLEngine engine) {
         super(engine);
@@ -35,8 +39,14 @@ final class GuardedTls extends SslHandler {
         setHandshakeTimeoutMillis(0); // the connect timeout covers it
     }
 
+    /** Whether the client has sent anything, which a probe that only connects has not. */
+    boolean hasReceived() {
+        return received;
+    }
+
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws SSLException {
+        received = true;
         if (!helloSeen && in.readableBytes() >= RECORD_HEADER_BYTES + MESSAGE_HEADER_BYTES) {
             helloSeen = true;
             if (type(in) == HANDSHAKE_RECORD && helloBytes(in) > MAX_CLIENT_HELLO_BYTES) {
@@ -51,23 +61,28 @@ final class GuardedTls extends SslHandler {
             end(ctx, in, "renegotiation refused");
             return;
         }
+        String protocol = handshakeFuture().isDone() ? null : ForeignProtocol.of(in, in.readerIndex());
         try {
             super.decode(ctx, in, out);
         } catch (NotSslRecordException e) {
-            throw withoutContent(e);
+            throw withoutContent(e, protocol);
         }
     }
 
     /** The message holds all that was received, for instance a CONNECT with its password, and would go into logs. */
-    private static NotSslRecordException withoutContent(NotSslRecordException received) {
-        NotSslRecordException quiet = new NotSslRecordException("not a TLS record");
+    private static NotSslRecordException withoutContent(NotSslRecordException received, @Nullable String protocol) {
+        String what = protocol == null ? "no TLS" : protocol + " without TLS";
+        NotSslRecordException quiet = new NotSslRecordException(what + " on a port for TLS");
         quiet.setStackTrace(received.getStackTrace());
         return quiet;
     }
 
-    private static void end(ChannelHandlerContext ctx, ByteBuf in, String reason) {
+    private void end(ChannelHandlerContext ctx, ByteBuf in, String reason) {
         LOG.debug("{}: {}", ctx.channel(), reason);
         in.skipBytes(in.readableBytes());
+        if (!handshakeFuture().isDone()) {
+            ctx.fireUserEventTriggered(new SslHandshakeCompletionEvent(new SSLException(reason)));
+        }
         ctx.close(); // not by TLS, whose state is of no interest any more
     }
 

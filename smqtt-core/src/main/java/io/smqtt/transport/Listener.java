@@ -8,6 +8,7 @@ import io.netty.util.NetUtil;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.connection.ClientLog;
 import io.smqtt.spi.BrokerObserver;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -37,6 +38,7 @@ final class Listener {
     private final ConnectionAdmission admission;
     private final PendingBudget pending;
     private final BrokerObserver observer;
+    private final ClientLog log;
     private final ConnectionInitializer initializer;
     private final EventLoops eventLoops;
     private final Map<EventLoop, LoopConnections> connections = new HashMap<>(); // never changed after construction
@@ -55,6 +57,7 @@ final class Listener {
             ConnectionAdmission admission,
             PendingBudget pending,
             BrokerObserver observer,
+            ClientLog log,
             ConnectionInitializer initializer) {
         this.name = name;
         this.config = config;
@@ -62,6 +65,7 @@ final class Listener {
         this.admission = admission;
         this.pending = pending;
         this.observer = observer;
+        this.log = log;
         this.initializer = initializer;
         this.maxPacketBytes = config.maxPacketBytes() == 0 ? limits.maxPacketBytes() : config.maxPacketBytes();
         this.tls = config.tls() == null ? null : new TlsContexts(key("tls"), config.tls());
@@ -95,6 +99,10 @@ final class Listener {
 
     BrokerObserver observer() {
         return observer;
+    }
+
+    ClientLog log() {
+        return log;
     }
 
     ConnectionInitializer initializer() {

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Ticker;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.connection.ClientLog;
 import io.smqtt.spi.BrokerObserver;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -33,17 +34,22 @@ public final class Listeners {
      * @param config the broker's configuration
      * @param eventLoops carry the connections; stay the caller's
      * @param observer sees connections opened and refused, and those closed before the initializer was called
+     * @param log the log lines about clients
      * @param initializer is handed every connection that is ready for MQTT
      * @throws ConfigurationException if a file or a network cannot be used
      */
     public Listeners(
-            BrokerConfig config, EventLoops eventLoops, BrokerObserver observer, ConnectionInitializer initializer) {
+            BrokerConfig config,
+            EventLoops eventLoops,
+            BrokerObserver observer,
+            ClientLog log,
+            ConnectionInitializer initializer) {
         ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
         admission = new ConnectionAdmission(config.limits(), rates);
         pending = new PendingBudget(config.limits().maxPendingBytes(), eventLoops.all());
         config.listeners()
                 .forEach((name, listener) -> listeners.add(new Listener(
-                        name, listener, config.limits(), eventLoops, admission, pending, observer, initializer)));
+                        name, listener, config.limits(), eventLoops, admission, pending, observer, log, initializer)));
     }
 
     /**

@@ -22,6 +22,7 @@ public final class MqttPipeline {
     static final String PROXY_DECODER = "smqtt.proxy-decoder";
     static final String PROXY = "smqtt.proxy";
     static final String TLS = "smqtt.tls";
+    static final String HTTP_ONLY = "smqtt.http-only";
     static final String HTTP = "smqtt.http";
     static final String WS_HANDSHAKE = "smqtt.ws-handshake";
     static final String WS_FRAMES = "smqtt.ws-frames";
@@ -37,7 +38,7 @@ public final class MqttPipeline {
         ChannelPipeline pipeline = channel.pipeline();
         Readiness.Stage last = Readiness.Stage.SOCKET;
         if (listener.config().proxyProtocol()) {
-            pipeline.addLast(PROXY_DECODER, ProxyHeader.decoder());
+            pipeline.addLast(PROXY_DECODER, ProxyHeader.decoder(connection));
             pipeline.addLast(PROXY, new ProxyHeader(connection));
             last = Readiness.Stage.PROXY;
         }
@@ -47,6 +48,7 @@ public final class MqttPipeline {
             last = Readiness.Stage.TLS;
         }
         if (connection.webSocket()) {
+            pipeline.addLast(HTTP_ONLY, new HttpOnly(connection));
             pipeline.addLast(HTTP, new HttpServerCodec(HTTP_LIMITS));
             pipeline.addLast(
                     WS_HANDSHAKE,

@@ -10,6 +10,7 @@ import io.netty.handler.codec.haproxy.HAProxyMessageDecoder;
 import io.netty.handler.codec.haproxy.HAProxyProxiedProtocol.AddressFamily;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
+import io.smqtt.spi.ConnectionRefusals;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -33,8 +34,8 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
         this.connection = connection;
     }
 
-    static HAProxyMessageDecoder decoder() {
-        return new SignedDecoder();
+    static HAProxyMessageDecoder decoder(AcceptedConnection connection) {
+        return new SignedDecoder(connection);
     }
 
     @Override
@@ -79,14 +80,18 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
         private byte[] signature = TEXT_SIGNATURE;
         private int matched;
 
-        SignedDecoder() {
+        private final AcceptedConnection connection;
+
+        SignedDecoder(AcceptedConnection connection) {
             super(MAX_TLV_BYTES);
+            this.connection = connection;
         }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
             if (message instanceof ByteBuf bytes && !canBegin(bytes)) {
                 bytes.release();
+                connection.refused(ConnectionRefusals.PROXY_HEADER, "the connection does not begin with one");
                 ctx.close();
             } else {
                 super.channelRead(ctx, message);

@@ -3,8 +3,15 @@ package io.smqtt.transport;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.haproxy.HAProxyProtocolException;
+import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
+import io.smqtt.spi.ConnectionRefusals;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,10 +49,12 @@ final class Readiness extends ChannelInboundHandlerAdapter {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event == last) {
             ready(ctx);
-        } else if (event instanceof SslHandshakeCompletionEvent handshake
-                && last == Stage.TLS
-                && handshake.isSuccess()) {
-            ready(ctx);
+        } else if (event instanceof SslHandshakeCompletionEvent handshake) {
+            if (!handshake.isSuccess()) {
+                handshakeFailed(ctx, handshake.cause());
+            } else if (last == Stage.TLS) {
+                ready(ctx);
+            }
         }
     }
 
@@ -57,8 +66,32 @@ final class Readiness extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        LOG.debug("listener {}: handshake with {} failed", connection.listener(), connection.remoteAddress(), cause);
+        refused(cause);
         ctx.close();
+    }
+
+    /** What was no TLS is told by the exception that follows, without the bytes; who has sent nothing was a probe. */
+    private void handshakeFailed(ChannelHandlerContext ctx, Throwable cause) {
+        GuardedTls tls = ctx.pipeline().get(GuardedTls.class);
+        if (!(cause instanceof NotSslRecordException) && (tls == null || tls.hasReceived())) {
+            refused(cause);
+        }
+    }
+
+    /** What a stranger sends is worth a line, not a stack trace. */
+    private void refused(Throwable thrown) {
+        boolean wraps = thrown instanceof DecoderException && !(thrown instanceof HAProxyProtocolException);
+        Throwable cause = wraps && thrown.getCause() != null ? thrown.getCause() : thrown;
+        LOG.debug("listener {}: handshake with {} failed", connection.listener(), connection.remoteAddress(), cause);
+        if (cause instanceof NotSslRecordException) {
+            connection.refused(ConnectionRefusals.WRONG_PROTOCOL, cause.getMessage());
+        } else if (cause instanceof SSLException || cause instanceof ClosedChannelException) {
+            connection.refused(ConnectionRefusals.TLS_HANDSHAKE, cause.getMessage());
+        } else if (cause instanceof HAProxyProtocolException) {
+            connection.refused(ConnectionRefusals.PROXY_HEADER, cause.getMessage());
+        } else if (!(cause instanceof IOException)) { // the peer is gone
+            connection.refused(ConnectionRefusals.WRONG_PROTOCOL, cause.toString());
+        }
     }
 
     private void ready(ChannelHandlerContext ctx) {

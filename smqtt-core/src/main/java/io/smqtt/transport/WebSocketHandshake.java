@@ -16,9 +16,8 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
+import io.smqtt.spi.ConnectionRefusals;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The opening handshake of WebSocket (RFC 6455, section 4.2) on HTTP/1.1. One request, without content, is answered: with
@@ -97,7 +96,8 @@ final class WebSocketHandshake extends ChannelInboundHandlerAdapter {
 
     private void refuse(ChannelHandlerContext ctx, WebSocketRules.Refused no) {
         answered = true;
-        LOG.debug("{}: WebSocket handshake refused with {}: {}", ctx.channel(), no.status(), no.reason());
+        connection.refused(
+                label(no), "WebSocket request answered with " + no.status().code() + ": " + no.reason());
         FullHttpResponse response = response(no.status());
         response.headers()
                 .set(HttpHeaderNames.CONTENT_LENGTH, 0)
@@ -108,6 +108,15 @@ final class WebSocketHandshake extends ChannelInboundHandlerAdapter {
                     .set(HttpHeaderNames.SEC_WEBSOCKET_VERSION, WebSocketRules.VERSION);
         }
         ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    private static String label(WebSocketRules.Refused no) {
+        if (no.status().equals(HttpResponseStatus.NOT_FOUND)) {
+            return ConnectionRefusals.HTTP_PATH;
+        }
+        return no.status().equals(HttpResponseStatus.FORBIDDEN)
+                ? ConnectionRefusals.HTTP_ORIGIN
+                : ConnectionRefusals.HTTP_REQUEST;
     }
 
     private static FullHttpResponse response(HttpResponseStatus status) {

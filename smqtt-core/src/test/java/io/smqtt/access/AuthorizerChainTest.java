@@ -158,8 +158,7 @@ class AuthorizerChainTest {
 
         assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$event/#").block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
-        assertThat(open.authorize(admin, AccessAction.RECEIVE, "$event/connect")
-                        .block(SOON))
+        assertThat(open.authorize(admin, AccessAction.RECEIVE, "$event/connect").block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
         assertThat(open.authorize(admin, AccessAction.PUBLISH, "$SYS/broker/uptime")
                         .block(SOON))

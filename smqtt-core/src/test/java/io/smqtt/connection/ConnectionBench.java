@@ -173,7 +173,8 @@ final class ConnectionBench implements AutoCloseable {
                 () -> nanos,
                 config.limits().slowConsumerTimeout(),
                 config.session().maxExpiry(),
-                config.mqtt().serverReference());
+                config.mqtt().serverReference(),
+                new ClientLog(true));
         ConnectFlow connect = new ConnectFlow(
                 config,
                 authenticator,

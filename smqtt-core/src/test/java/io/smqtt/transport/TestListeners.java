@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.connection.ClientLog;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerObserver;
 import java.net.InetSocketAddress;
@@ -43,7 +44,7 @@ final class TestListeners implements AutoCloseable {
                 nativeTransport);
         eventLoops = EventLoops.start(2, nativeTransport);
         try {
-            listeners = new Listeners(config, eventLoops, new Seen(), this::initialize);
+            listeners = new Listeners(config, eventLoops, new Seen(), new ClientLog(true), this::initialize);
         } catch (RuntimeException e) {
             eventLoops.dispose().block(PATIENCE);
             throw e;

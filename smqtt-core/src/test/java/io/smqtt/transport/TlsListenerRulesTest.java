@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
@@ -232,6 +233,36 @@ final class TlsListenerRulesTest {
             client.in.readAllBytes(); // an alert may be sent
             assertThat(client.ended()).isTrue();
             assertThat(broker.accepted).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "474554202f20485454502f312e310d0a0d0a, wrong-protocol", // GET
+        "100d00044d5154540402003c000161, wrong-protocol", // CONNECT
+        "00000000000000000000, wrong-protocol",
+        "160301400001ffffff0303, tls-handshake", // a ClientHello that is too large
+        "1503010002022a, tls-handshake" // an alert
+    })
+    void aHandshakeThatFailsIsCountedByWhatItWas(String hex, String reason) throws Exception {
+        try (TestListeners broker = bound(TlsConfig.ClientAuth.NONE);
+                WireClient client = WireClient.tcp(broker.address())) {
+            client.sendRaw(HexFormat.of().parseHex(hex));
+            client.socket.shutdownOutput();
+            client.in.readAllBytes();
+
+            await().untilAsserted(() -> assertThat(broker.refused).containsExactly(reason));
+        }
+    }
+
+    @Test
+    void aProbeThatSendsNothingIsNoFailedHandshake() throws Exception {
+        try (TestListeners broker = bound(TlsConfig.ClientAuth.NONE);
+                WireClient client = WireClient.tcp(broker.address())) {
+            client.close();
+
+            await().untilAsserted(() -> assertThat(broker.closedEarly).hasSize(1));
+            assertThat(broker.refused).isEmpty();
         }
     }
 

@@ -111,7 +111,8 @@ class StatusTopicsIT {
         if (acl != null) {
             Files.writeString(directory.resolve("acl"), acl);
         }
-        Path file = Files.writeString(directory.resolve("smqtt.yaml"), """
+        Path file =
+                Files.writeString(directory.resolve("smqtt.yaml"), """
                 access:
                   password-file: users
                   admins: [alice]

@@ -9,7 +9,9 @@ import io.micrometer.core.instrument.Tags;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ConnectionRefusals;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +26,30 @@ final class ConnectionCounts {
     private static final Set<ReasonCode> BAD_CREDENTIALS =
             Set.of(ReasonCode.BAD_USER_NAME_OR_PASSWORD, ReasonCode.BAD_AUTHENTICATION_METHOD);
     private static final Set<ReasonCode> FORBIDDEN = Set.of(ReasonCode.NOT_AUTHORIZED, ReasonCode.BANNED);
+
+    /** What a CONNACK may say (MQTT 5.0, table 3-1). */
+    private static final Set<ReasonCode> IN_CONNACK = Set.copyOf(EnumSet.of(
+            ReasonCode.UNSPECIFIED_ERROR,
+            ReasonCode.MALFORMED_PACKET,
+            ReasonCode.PROTOCOL_ERROR,
+            ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR,
+            ReasonCode.UNSUPPORTED_PROTOCOL_VERSION,
+            ReasonCode.CLIENT_IDENTIFIER_NOT_VALID,
+            ReasonCode.BAD_USER_NAME_OR_PASSWORD,
+            ReasonCode.NOT_AUTHORIZED,
+            ReasonCode.SERVER_UNAVAILABLE,
+            ReasonCode.SERVER_BUSY,
+            ReasonCode.BANNED,
+            ReasonCode.BAD_AUTHENTICATION_METHOD,
+            ReasonCode.TOPIC_NAME_INVALID,
+            ReasonCode.PACKET_TOO_LARGE,
+            ReasonCode.QUOTA_EXCEEDED,
+            ReasonCode.PAYLOAD_FORMAT_INVALID,
+            ReasonCode.RETAIN_NOT_SUPPORTED,
+            ReasonCode.QOS_NOT_SUPPORTED,
+            ReasonCode.USE_ANOTHER_SERVER,
+            ReasonCode.SERVER_MOVED,
+            ReasonCode.CONNECTION_RATE_EXCEEDED));
 
     private final MeterRegistry registry;
     private final Map<String, OfListener> listeners = new ConcurrentHashMap<>();
@@ -40,7 +66,12 @@ final class ConnectionCounts {
         authenticated = authentications("accepted");
         badCredentials = authentications("bad_credentials");
         forbidden = authentications("not_authorized");
-        listeners.forEach(this::listener);
+        for (String name : listeners) {
+            listener(name);
+            ConnectionRefusals.ALL.forEach(
+                    reason -> refusals(name, reason)); // so that the first one is seen as one more
+            IN_CONNACK.forEach(reason -> rejections(name, reason));
+        }
     }
 
     private Counter authentications(String outcome) {
@@ -72,32 +103,42 @@ final class ConnectionCounts {
                 .increment();
     }
 
-    void refused(String listener, String limit) {
-        String name =
-                limit.startsWith("listeners.") ? "listeners.<name>" + limit.substring(limit.lastIndexOf('.')) : limit;
-        byTags.computeIfAbsent(
-                        "refused " + listener + ' ' + name,
-                        key -> Counter.builder("smqtt.connections.refused")
-                                .description(
-                                        "connections refused, or closed before their CONNECT was complete, by the key of the limit that did")
-                                .tags("listener", listener, "limit", name)
-                                .register(registry))
+    void refused(String listener, String reason) {
+        refusals(
+                        listener,
+                        reason.startsWith("listeners.")
+                                ? "listeners.<name>" + reason.substring(reason.lastIndexOf('.'))
+                                : reason)
                 .increment();
+    }
+
+    private Counter refusals(String listener, String reason) {
+        return byTags.computeIfAbsent(
+                "refused " + listener + ' ' + reason,
+                key -> Counter.builder("smqtt.connections.refused")
+                        .description(
+                                "connections refused before their CONNECT was complete, by the key of the limit that did or by "
+                                        + "what was wrong")
+                        .tags("listener", listener, "reason", reason)
+                        .register(registry));
     }
 
     void tooSlow(String listener) {
         listener(listener).tooSlow.increment();
     }
 
-    void rejected(String listener, ReasonCode reason) {
+    private Counter rejections(String listener, ReasonCode reason) {
         String name = Tagged.of(reason);
-        byTags.computeIfAbsent(
-                        "rejected " + listener + ' ' + name,
-                        key -> Counter.builder("smqtt.clients.rejected")
-                                .description("clients whose CONNECT was refused, by the reason code of the CONNACK")
-                                .tags("listener", listener, "reason", name)
-                                .register(registry))
-                .increment();
+        return byTags.computeIfAbsent(
+                "rejected " + listener + ' ' + name,
+                key -> Counter.builder("smqtt.clients.rejected")
+                        .description("clients whose CONNECT was refused, by the reason code of the CONNACK")
+                        .tags("listener", listener, "reason", name)
+                        .register(registry));
+    }
+
+    void rejected(String listener, ReasonCode reason) {
+        rejections(listener, reason).increment();
         if (BAD_CREDENTIALS.contains(reason)) {
             badCredentials.increment();
         } else if (FORBIDDEN.contains(reason)) {

@@ -14,27 +14,28 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
+import io.smqtt.message.LogLimiter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Refuses what is no HTTP, and closes the connection. It is told of once a minute at most: whoever reaches the port can send
+ * Refuses what is no HTTP, and closes the connection. It is logged once a minute at most: whoever reaches the port can send
  * as much of it as he likes. On the event loop of one connection.
  */
 final class MalformedRequests extends ChannelInboundHandlerAdapter {
 
     private static final Logger LOG = LoggerFactory.getLogger(MalformedRequests.class);
 
-    private final Seldom told;
+    private final LogLimiter lines;
     private boolean refused;
 
     /**
      * Creates one for a connection.
      *
-     * @param told of all connections
+     * @param lines the limit of the log lines of all connections
      */
-    MalformedRequests(Seldom told) {
-        this.told = told;
+    MalformedRequests(LogLimiter lines) {
+        this.lines = lines;
     }
 
     @Override
@@ -55,13 +56,11 @@ final class MalformedRequests extends ChannelInboundHandlerAdapter {
 
     private void refuse(ChannelHandlerContext context, Throwable cause) {
         refused = true;
-        long count = told.happened();
-        if (count > 0) {
+        if (lines.allows(ManagementServer.NAME)) {
             LOG.warn(
-                    "the management port got what is no request, from {}: {} ({} since the last word of it)",
+                    "the management port got what is no request, from {}: {}",
                     context.channel().remoteAddress(),
-                    cause.getClass().getSimpleName(),
-                    count);
+                    cause.getClass().getSimpleName());
         }
         HttpResponseStatus status = cause instanceof TooLongHttpLineException
                 ? HttpResponseStatus.REQUEST_URI_TOO_LONG

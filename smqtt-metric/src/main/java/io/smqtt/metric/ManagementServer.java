@@ -12,6 +12,7 @@ import io.netty.handler.codec.http.QueryStringDecoder;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementTlsConfig;
 import io.smqtt.config.TlsConfig;
+import io.smqtt.message.LogLimiter;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.transport.BindFailedException;
 import io.smqtt.transport.TlsContexts;
@@ -80,7 +81,7 @@ final class ManagementServer {
     private final PrometheusMeterRegistry registry;
     private final Health health;
     private final ManagementConnections connections = new ManagementConnections(MAX_CONNECTIONS, System::nanoTime);
-    private final Seldom malformed = new Seldom(System::nanoTime);
+    private final LogLimiter malformed = new LogLimiter(LOG, 1, 1);
     private final boolean nativeTransport;
     private final Duration firstRequest;
     private volatile @Nullable Supplier<ClusterStatus> cluster;

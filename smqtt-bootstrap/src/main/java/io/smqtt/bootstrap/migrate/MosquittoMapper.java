@@ -229,7 +229,7 @@ final class MosquittoMapper {
             none(
                     "enable_control_api",
                     "there are no topics below $CONTROL; bin/smqtt ctl and the management port tell what runs"),
-            none("connection_messages", "refusals are logged, connections are counted: /metrics"),
+            same("connection_messages", "access.log-connections", bool("access.log-connections")),
             none("pid_file", "the process says its id when it has started; systemd knows it"),
             none("user", "start it as that user: User= of systemd"),
             same("include_dir", "", (mapper, setting) -> {}),

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.codec.ConnectPacket;
+import io.smqtt.message.LogLimiter;
+import io.smqtt.message.LogText;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ClientNetwork;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The log lines about clients, one at level INFO for each event: connected, disconnected, refused, denied. They are limited
+ * per address (of IPv6 a /64 network), and what clients choose is escaped and shortened. Any thread.
+ */
+public final class ClientLog {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClientLog.class);
+    private static final int REFUSALS_PER_ADDRESS = 20;
+    private static final int REFUSALS_IN_ALL = 1_000;
+    private static final int CONNECTIONS_PER_ADDRESS = 500;
+    private static final int CONNECTIONS_IN_ALL = 5_000;
+
+    private final boolean connections;
+    private final LogLimiter refusalLines = new LogLimiter(LOG, REFUSALS_PER_ADDRESS, REFUSALS_IN_ALL);
+    private final LogLimiter connectionLines = new LogLimiter(LOG, CONNECTIONS_PER_ADDRESS, CONNECTIONS_IN_ALL);
+
+    /**
+     * Creates the log of one broker.
+     *
+     * @param connections whether connects and disconnects are logged
+     */
+    public ClientLog(boolean connections) {
+        this.connections = connections;
+    }
+
+    /**
+     * Logs that a connection was refused before its CONNECT.
+     *
+     * @param listener the listener's name
+     * @param from where the client is
+     * @param reason a word of {@link io.smqtt.spi.ConnectionRefusals}
+     * @param detail more of it, which may hold what the client has sent; or null
+     */
+    public void connectionRefused(String listener, InetSocketAddress from, String reason, @Nullable String detail) {
+        if (LOG.isInfoEnabled() && refusalLines.allows(key(from))) {
+            String more = detail == null ? "" : ", " + LogText.escape(detail);
+            LOG.info("connection from {} on {} refused: {}{}", text(from), listener, reason, more);
+        }
+    }
+
+    /** Logs that a CONNECT was refused, or that the first packet was none. */
+    void refused(Connection connection, String reason) {
+        InetSocketAddress from = connection.link().remoteAddress();
+        if (LOG.isInfoEnabled() && refusalLines.allows(key(from))) {
+            ClientIdentity client = connection.clientOrNull();
+            String name = client == null ? "client" : name(client);
+            LOG.info(
+                    "{} from {} on {} refused: {}",
+                    name,
+                    text(from),
+                    connection.link().listener(),
+                    reason);
+        }
+    }
+
+    /** Logs that a connection is closed because of an error below MQTT, such as a broken TLS record. */
+    void failed(Connection connection, Throwable cause) {
+        InetSocketAddress from = connection.link().remoteAddress();
+        if (LOG.isInfoEnabled() && refusalLines.allows(key(from))) {
+            String name = connection.clientOrNull() == null ? "client" : name(connection.client());
+            LOG.info("{} from {} closed: {}", name, text(from), LogText.escape(cause.toString()));
+        }
+    }
+
+    void connected(ClientIdentity client, ConnectPacket packet, boolean sessionPresent) {
+        if (connections && LOG.isInfoEnabled() && connectionLines.allows(key(client.remoteAddress()))) {
+            LOG.info(
+                    "{} connected from {} on {}: {}, {} session, keep alive {} s",
+                    name(client),
+                    text(client.remoteAddress()),
+                    client.listener(),
+                    text(client.version()),
+                    sessionPresent ? "resumed" : "new",
+                    packet.keepAliveSeconds());
+        }
+    }
+
+    void disconnected(ClientIdentity client, String reason) {
+        if (connections && LOG.isInfoEnabled() && connectionLines.allows(key(client.remoteAddress()))) {
+            LOG.info("{} disconnected: {}", name(client), LogText.escape(reason));
+        }
+    }
+
+    void denied(ClientIdentity client, String action, String topic) {
+        if (LOG.isInfoEnabled() && refusalLines.allows(key(client.remoteAddress()))) {
+            LOG.info(
+                    "{} from {}: {} denied: {}",
+                    name(client),
+                    text(client.remoteAddress()),
+                    action,
+                    LogText.escape(topic));
+        }
+    }
+
+    private static String name(ClientIdentity client) {
+        String id = LogText.escape(client.clientId());
+        String user = client.userName();
+        return user == null ? id : id + " (user " + LogText.escape(user) + ')';
+    }
+
+    private static Object key(InetSocketAddress from) {
+        InetAddress address = from.getAddress();
+        return address == null ? "unknown addresses" : ClientNetwork.of(address).getHostAddress();
+    }
+
+    private static String text(ProtocolVersion version) {
+        return switch (version.level()) {
+            case 3 -> "MQTT 3.1";
+            case 4 -> "MQTT 3.1.1";
+            default -> "MQTT 5.0";
+        };
+    }
+
+    private static String text(InetSocketAddress from) {
+        InetAddress address = from.getAddress();
+        return (address == null ? from.getHostString() : address.getHostAddress()) + ':' + from.getPort();
+    }
+}
