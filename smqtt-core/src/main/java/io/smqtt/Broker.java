@@ -4,6 +4,7 @@ package io.smqtt;
 import io.smqtt.access.AccessControl;
 import io.smqtt.access.AccessReload;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -11,6 +12,7 @@ import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.ConsumerPressure;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
@@ -82,6 +84,7 @@ public final class Broker {
     private final BrokerParts parts;
     private final List<BrokerModule> modules;
     private final Duration patience;
+    private final Duration stall;
     private final AtomicLong subscriberNumber = new AtomicLong();
     private final Set<FluxSink<?>> consumers = ConcurrentHashMap.newKeySet();
     private final Consumers consumersWithSessions;
@@ -105,7 +108,8 @@ public final class Broker {
         modules = List.copyOf(builder.modules);
         patience = builder.patience;
         explainer = new Explainer(parts);
-        consumersWithSessions = new Consumers(parts, () -> closing.get() != null);
+        stall = builder.stall;
+        consumersWithSessions = new Consumers(parts, () -> closing.get() != null, stall);
         access.warnings().forEach(warning -> LOG.warn("{}", warning));
     }
 
@@ -257,7 +261,8 @@ public final class Broker {
      * subscribed to by one thread.
      *
      * @param message the message; access rules do not apply
-     * @return what became of it, when it is as safe as the acknowledgement of a client's message would be, or an error if
+     * @return what became of it, when it is as safe as the acknowledgement of a client's message would be and there is room for it with
+     *     all consumers in this process that are not to lose it ({@link ConsumerOptions.Overflow}), or an error if
      *     it could not be kept or the broker is closed; nothing happens before subscription
      */
     public Mono<PublishResult> publish(ApplicationMessage message) {
@@ -281,8 +286,9 @@ public final class Broker {
 
     /**
      * Receives the messages of a topic filter in this process: first the retained ones, then what is published from now
-     * on. Published messages without demand wait, up to 4,096; past that they are dropped and counted as
-     * {@link io.smqtt.spi.DropReason#NO_DEMAND}. Retained ones are looked up as they are asked for, a few ahead.
+     * on. Published messages without demand wait, up to 4,096 or 64 MiB; past that those of QoS 0 are dropped and counted as
+     * {@link io.smqtt.spi.DropReason#NO_DEMAND}, and the publishers of others wait, see
+     * {@link ConsumerOptions.Overflow#SLOW_PUBLISHERS}. Retained ones are looked up as they are asked for, a few ahead.
      *
      * <p>A shared subscription ({@code $share/group/filter}) is served like one of
      * {@link #subscribe(String, ConsumerOptions)} with the default options and QoS 2: messages that the consumer has not taken when it ends go to other
@@ -313,7 +319,7 @@ public final class Broker {
         Sinks.Empty<Void> subscribed =
                 Sinks.empty(); // the retained ones are looked up after that: nothing falls between
         AtomicInteger ahead = new AtomicInteger(); // retained ones that mergeSequential has and the consumer has not
-        AtomicLong taken = new AtomicLong();
+        AtomicReference<@Nullable InProcessSubscriber> subscriber = new AtomicReference<>();
         Flux<ApplicationMessage> retained = subscribed
                 .asMono()
                 .thenMany(Flux.defer(() -> retained(filter)))
@@ -322,12 +328,12 @@ public final class Broker {
             ready.tryEmitEmpty();
             subscribed.tryEmitEmpty();
         };
-        return Flux.mergeSequential(retained, live(filter, taken, whenSubscribed))
+        return Flux.mergeSequential(retained, live(filter, subscriber, whenSubscribed))
                 .doOnNext(message -> {
                     if (ahead.get() > 0) { // all retained ones come before the first published one
                         ahead.decrementAndGet();
                     } else {
-                        taken.incrementAndGet();
+                        Objects.requireNonNull(subscriber.get()).taken(message);
                     }
                 });
     }
@@ -338,9 +344,9 @@ public final class Broker {
      * A message counts as acknowledged when the subscriber's {@code onNext} has returned; operators that prefetch, like
      * {@code publishOn}, return at once. {@link #receive} leaves that to the subscriber.
      *
-     * <p>What there is no demand for waits: up to the window here, beyond that QoS 1 and 2 messages in a queue with the
-     * limits of a session's. QoS 0 messages beyond the window are dropped and counted as
-     * {@link io.smqtt.spi.DropReason#SLOW_CONSUMER}. Each subscriber of the Flux is a consumer of its own, which ends when
+     * <p>What there is no demand for waits: up to the window here, beyond that QoS 1 and 2 messages in a queue
+     * ({@link ConsumerOptions#queue}), and beyond that their publishers wait ({@link ConsumerOptions#overflow}). QoS 0 messages beyond the window
+     * are dropped and counted as {@link io.smqtt.spi.DropReason#SLOW_CONSUMER}. Each subscriber of the Flux is a consumer of its own, which ends when
      * it cancels.
      *
      * @param filter a topic filter; {@code $share/group/filter} for a shared one
@@ -394,15 +400,17 @@ public final class Broker {
         });
     }
 
-    private Flux<ApplicationMessage> live(TopicFilter filter, AtomicLong taken, Runnable whenSubscribed) {
+    private Flux<ApplicationMessage> live(
+            TopicFilter filter, AtomicReference<@Nullable InProcessSubscriber> taker, Runnable whenSubscribed) {
         return Flux.create(
                 sink -> {
                     InProcessSubscriber subscriber = new InProcessSubscriber(
                             InProcess.PREFIX + "~" + subscriberNumber.incrementAndGet(),
                             sink,
                             parts.observer(),
-                            taken,
-                            IN_PROCESS_BUFFER);
+                            parts.budget(),
+                            pressure(filter));
+                    taker.set(subscriber);
                     Subscription subscription = new Subscription(
                             subscriber, filter, null, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
                     sink.onDispose(() -> leave(sink, subscriber, filter));
@@ -418,8 +426,18 @@ public final class Broker {
                 FluxSink.OverflowStrategy.BUFFER);
     }
 
+    private ConsumerPressure pressure(TopicFilter filter) {
+        router.ticketsAreHeld();
+        LimitsConfig limits = InProcess.limits(parts.config().limits(), IN_PROCESS_BUFFER, InProcess.QUEUED_BYTES);
+        ConsumerPressure pressure = new ConsumerPressure(
+                "the consumer of " + filter, limits, router.loops().get(0).executor(), parts.budget());
+        pressure.set("the consumer of " + filter, limits, true, stall);
+        return pressure;
+    }
+
     private void leave(FluxSink<?> sink, InProcessSubscriber subscriber, TopicFilter filter) {
         router.index().remove(subscriber, filter, null);
+        subscriber.leave();
         consumers.remove(sink);
     }
 

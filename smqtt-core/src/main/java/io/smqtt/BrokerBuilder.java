@@ -41,6 +41,9 @@ public final class BrokerBuilder {
     /** How long each step of the end may take. Tests make it shorter. */
     Duration patience = Duration.ofSeconds(20);
 
+    /** How long a consumer may take nothing before publishes of this process do not wait for it any more. Tests change it. */
+    Duration stall = Duration.ofSeconds(1);
+
     @Nullable
     BrokerStore store;
 

@@ -2,6 +2,7 @@
 package io.smqtt;
 
 import io.smqtt.message.QoS;
+import io.smqtt.session.InProcess;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.regex.Pattern;
@@ -13,9 +14,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConsumerOptions {
 
-    /** QoS 1, retained messages first, a window of 256 messages, neither shared nor durable. */
-    public static final ConsumerOptions DEFAULTS =
-            new ConsumerOptions(QoS.AT_LEAST_ONCE, RetainHandling.SEND, null, 256, null, null, () -> {});
+    /**
+     * QoS 1, retained messages first, a window of 256 messages, a queue of 100,000 and 64 MiB beyond which publishers are slowed, neither shared nor
+     * durable.
+     */
+    public static final ConsumerOptions DEFAULTS = new ConsumerOptions(new Values());
 
     /** What {@link #window(int)} may be at most: the packet identifiers of one session. */
     public static final int MAXIMUM_WINDOW = 65_535;
@@ -23,29 +26,55 @@ public final class ConsumerOptions {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,128}");
     private static final Pattern SHARE = Pattern.compile("[^/+#\\p{Cntrl}]{1,128}");
 
-    private final QoS qos;
-    private final RetainHandling retainHandling;
-    private final @Nullable String shareName;
-    private final int window;
-    private final @Nullable String durableName;
-    private final @Nullable Duration expiry;
-    private final Runnable whenSubscribed;
+    private final Values values;
 
-    private ConsumerOptions(
-            QoS qos,
-            RetainHandling retainHandling,
-            @Nullable String shareName,
-            int window,
-            @Nullable String durableName,
-            @Nullable Duration expiry,
-            Runnable whenSubscribed) {
-        this.qos = qos;
-        this.retainHandling = retainHandling;
-        this.shareName = shareName;
-        this.window = window;
-        this.durableName = durableName;
-        this.expiry = expiry;
-        this.whenSubscribed = whenSubscribed;
+    /** All values; never changed once they are in options. */
+    private static final class Values implements Cloneable {
+
+        private QoS qos = QoS.AT_LEAST_ONCE;
+        private RetainHandling retainHandling = RetainHandling.SEND;
+        private @Nullable String shareName;
+        private int window = 256;
+        private int queueMessages = InProcess.QUEUED_MESSAGES;
+        private long queueBytes = InProcess.QUEUED_BYTES;
+        private Overflow overflow = Overflow.SLOW_PUBLISHERS;
+        private @Nullable String label;
+        private @Nullable String durableName;
+        private @Nullable Duration expiry;
+        private Runnable whenSubscribed = () -> {};
+
+        @Override
+        protected Values clone() {
+            try {
+                return (Values) super.clone();
+            } catch (CloneNotSupportedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    private ConsumerOptions(Values values) {
+        this.values = values;
+    }
+
+    private ConsumerOptions with(java.util.function.Consumer<Values> change) {
+        Values changed = values.clone();
+        change.accept(changed);
+        return new ConsumerOptions(changed);
+    }
+
+    /** What becomes of a message above QoS 0 when the queue of the consumer is full. */
+    public enum Overflow {
+        /**
+         * It is taken, and its publisher waits until there is room: a client is acknowledged only then, so that it has at most its receive
+         * maximum ({@code limits.receive-maximum}) of messages that wait, and the {@code Mono} of {@link Broker#publish} completes only then. A publish of this
+         * process goes on all the same when the consumer has taken nothing for a second, so that a consumer which waits for what it publishes to
+         * itself does not wait for ever. Messages are dropped only when all queues of the broker together are full
+         * ({@code limits.max-total-queued-bytes}), or when the consumer is durable and away.
+         */
+        SLOW_PUBLISHERS,
+        /** It is dropped, as a client's would be. */
+        DROP
     }
 
     /** Which retained messages a consumer gets first (MQTT 5.0, section 3.8.3.1). */
@@ -65,7 +94,7 @@ public final class ConsumerOptions {
      * @return options with that
      */
     public ConsumerOptions qos(QoS maximum) {
-        return new ConsumerOptions(maximum, retainHandling, shareName, window, durableName, expiry, whenSubscribed);
+        return with(changed -> changed.qos = Objects.requireNonNull(maximum, "maximum"));
     }
 
     /**
@@ -75,14 +104,7 @@ public final class ConsumerOptions {
      * @return options with that
      */
     public ConsumerOptions retainHandling(RetainHandling handling) {
-        return new ConsumerOptions(
-                qos,
-                Objects.requireNonNull(handling, "handling"),
-                shareName,
-                window,
-                durableName,
-                expiry,
-                whenSubscribed);
+        return with(changed -> changed.retainHandling = Objects.requireNonNull(handling, "handling"));
     }
 
     /**
@@ -93,14 +115,12 @@ public final class ConsumerOptions {
      * @throws IllegalArgumentException if this is no name of a group
      */
     public ConsumerOptions shared(String group) {
-        return new ConsumerOptions(
-                qos, retainHandling, matching(group, SHARE), window, durableName, expiry, whenSubscribed);
+        return with(changed -> changed.shareName = matching(group, SHARE));
     }
 
     /**
      * How many messages the consumer has at once: without demand for them, or not acknowledged; default 256. What comes
-     * above that waits in the queue of the consumer's session at QoS 1 and 2, as it would for a client, and is dropped at
-     * QoS 0.
+     * above that waits in the {@link #queue} at QoS 1 and 2, and is dropped at QoS 0.
      *
      * @param messages 1 to 65,535
      * @return options with that
@@ -110,7 +130,47 @@ public final class ConsumerOptions {
         if (messages < 1 || messages > MAXIMUM_WINDOW) {
             throw new IllegalArgumentException("a window of " + messages + " messages");
         }
-        return new ConsumerOptions(qos, retainHandling, shareName, messages, durableName, expiry, whenSubscribed);
+        return with(changed -> changed.window = messages);
+    }
+
+    /**
+     * How much waits for the consumer beyond its window, at QoS 1 and 2; default 100,000 messages and 64 MiB. A durable consumer that is away keeps as
+     * much, and what is above is dropped then. The limits of network clients ({@code limits.max-queued-messages},
+     * {@code limits.max-queued-bytes}) do not apply.
+     *
+     * @param messages 1 to 100,000,000
+     * @param bytes 1 byte to 1 TiB, of payloads, topics and properties with some overhead
+     * @return options with that
+     * @throws IllegalArgumentException if a number is not in its range
+     */
+    public ConsumerOptions queue(int messages, long bytes) {
+        if (messages < 1 || messages > 100_000_000 || bytes < 1 || bytes > 1L << 40) {
+            throw new IllegalArgumentException("a queue of " + messages + " messages and " + bytes + " bytes");
+        }
+        return with(changed -> {
+            changed.queueMessages = messages;
+            changed.queueBytes = bytes;
+        });
+    }
+
+    /**
+     * What becomes of messages above QoS 0 when the queue is full; default {@link Overflow#SLOW_PUBLISHERS}.
+     *
+     * @param full what then
+     * @return options with that
+     */
+    public ConsumerOptions overflow(Overflow full) {
+        return with(changed -> changed.overflow = Objects.requireNonNull(full, "full"));
+    }
+
+    /**
+     * How the log calls the consumer, for instance when messages for it are dropped; default its durable name, or its filter.
+     *
+     * @param name any text
+     * @return options with that
+     */
+    public ConsumerOptions label(String name) {
+        return with(changed -> changed.label = Objects.requireNonNull(name, "name"));
     }
 
     /**
@@ -122,8 +182,7 @@ public final class ConsumerOptions {
      * @throws IllegalArgumentException if this is no such name
      */
     public ConsumerOptions durable(String name) {
-        return new ConsumerOptions(
-                qos, retainHandling, shareName, window, matching(name, NAME), expiry, whenSubscribed);
+        return with(changed -> changed.durableName = matching(name, NAME));
     }
 
     /**
@@ -138,7 +197,7 @@ public final class ConsumerOptions {
         if (away.toSeconds() < 1) {
             throw new IllegalArgumentException("an expiry of " + away);
         }
-        return new ConsumerOptions(qos, retainHandling, shareName, window, durableName, away, whenSubscribed);
+        return with(changed -> changed.expiry = away);
     }
 
     /**
@@ -149,8 +208,7 @@ public final class ConsumerOptions {
      * @return options with that
      */
     public ConsumerOptions whenSubscribed(Runnable told) {
-        return new ConsumerOptions(
-                qos, retainHandling, shareName, window, durableName, expiry, Objects.requireNonNull(told, "told"));
+        return with(changed -> changed.whenSubscribed = Objects.requireNonNull(told, "told"));
     }
 
     private static String matching(String name, Pattern pattern) {
@@ -161,44 +219,63 @@ public final class ConsumerOptions {
     }
 
     QoS qos() {
-        return qos;
+        return values.qos;
     }
 
     RetainHandling retainHandling() {
-        return retainHandling;
+        return values.retainHandling;
     }
 
     @Nullable
     String shareName() {
-        return shareName;
+        return values.shareName;
     }
 
     int window() {
-        return window;
+        return values.window;
+    }
+
+    int queueMessages() {
+        return values.queueMessages;
+    }
+
+    long queueBytes() {
+        return values.queueBytes;
+    }
+
+    Overflow overflow() {
+        return values.overflow;
+    }
+
+    @Nullable
+    String label() {
+        return values.label;
     }
 
     @Nullable
     String durableName() {
-        return durableName;
+        return values.durableName;
     }
 
     Runnable whenSubscribed() {
-        return whenSubscribed;
+        return values.whenSubscribed;
     }
 
     /** The session expiry interval of the consumer, in seconds; 0 if it is not durable. */
     long expirySeconds() {
         long never = 0xFFFF_FFFFL;
-        if (durableName == null) {
+        Duration away = values.expiry;
+        if (values.durableName == null) {
             return 0;
         }
-        return expiry == null ? never : Math.min(never, expiry.toSeconds());
+        return away == null ? never : Math.min(never, away.toSeconds());
     }
 
     @Override
     public String toString() {
-        return "ConsumerOptions[" + qos + ", retained " + retainHandling + ", window " + window
-                + (shareName == null ? "" : ", shared by " + shareName)
-                + (durableName == null ? "" : ", durable as " + durableName) + ']';
+        return "ConsumerOptions[" + values.qos + ", retained " + values.retainHandling + ", window " + values.window
+                + ", queue " + values.queueMessages + " messages " + values.queueBytes + " bytes " + values.overflow
+                + (values.shareName == null ? "" : ", shared by " + values.shareName)
+                + (values.durableName == null ? "" : ", durable as " + values.durableName) + ']';
     }
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
+import io.smqtt.ConsumerOptions.Overflow;
 import io.smqtt.ConsumerOptions.RetainHandling;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.LogText;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.ConsumerPressure;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRequest;
@@ -15,6 +18,7 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +52,7 @@ final class Consumers {
 
     private final BrokerParts parts;
     private final BooleanSupplier closing;
+    private final Duration stall;
     private final Sinks.Empty<Void> gone = Sinks.empty();
     private volatile boolean stopping;
     private final Set<Consumer> all = ConcurrentHashMap.newKeySet();
@@ -55,8 +60,9 @@ final class Consumers {
     private final String instance = UUID.randomUUID().toString(); // nodes of a cluster share the names of sessions
     private final AtomicLong number = new AtomicLong();
 
-    Consumers(BrokerParts parts, BooleanSupplier closing) {
+    Consumers(BrokerParts parts, BooleanSupplier closing, Duration stall) {
         this.parts = parts;
+        this.stall = stall;
         this.closing = closing;
     }
 
@@ -240,6 +246,10 @@ final class Consumers {
 
         @Override
         public void opened(Consumer consumer, Session session) {
+            ConsumerPressure pressure = session.pressure();
+            if (pressure != null) {
+                pressure.set(label(), limits(), wish.options.overflow() == Overflow.SLOW_PUBLISHERS, stall);
+            }
             Subscription before = session.subscription(wish.filter, wish.group);
             List<Subscription> others = new ArrayList<>();
             session.forEachSubscription(others::add);
@@ -263,6 +273,18 @@ final class Consumers {
                     consumer.refused(ReasonCode.QUOTA_EXCEEDED);
                 }
             });
+        }
+
+        private LimitsConfig limits() {
+            return InProcess.limits(parts.config().limits(), wish.options.queueMessages(), wish.options.queueBytes());
+        }
+
+        private String label() {
+            String given = wish.options.label();
+            if (given != null) {
+                return given;
+            }
+            return "the consumer " + (name == null ? "of " + wish.filter : name);
         }
 
         private void start(Consumer consumer, Session session, boolean isNew) {

@@ -6,12 +6,14 @@ import io.smqtt.Explanation.Group;
 import io.smqtt.Explanation.Outcome;
 import io.smqtt.Explanation.Receiver;
 import io.smqtt.Explanation.Verdict;
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.Matches;
 import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.ConsumerPressure;
 import io.smqtt.session.InProcess;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
@@ -219,13 +221,15 @@ final class Explainer {
         if (sink != null && qos == QoS.AT_MOST_ONCE) {
             return sink.isWritable() || queues ? null : DropReason.SLOW_CONSUMER;
         }
-        boolean full = session.queuedCount() >= parts.config().limits().maxQueuedMessages();
-        if (full && !isReady(session, qos)) {
+        ConsumerPressure pressure = session.pressure();
+        if (isReady(session, qos) || (pressure != null && sink != null && pressure.takesMore())) {
+            return null;
+        }
+        LimitsConfig limits = pressure == null ? parts.config().limits() : pressure.limits();
+        if (session.queuedCount() >= limits.maxQueuedMessages()) {
             return DropReason.QUEUE_COUNT;
         }
-        return session.queuedBytes() >= parts.config().limits().maxQueuedBytes() && !isReady(session, qos)
-                ? DropReason.QUEUE_BYTES
-                : null;
+        return session.queuedBytes() >= limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
     }
 
     /** Whether a message would be written at once. */

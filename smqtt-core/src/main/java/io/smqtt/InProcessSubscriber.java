@@ -2,45 +2,51 @@
 package io.smqtt;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
+import io.smqtt.session.ConsumerPressure;
+import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.FluxSink;
 
 /**
- * A consumer in the broker's own process. Messages that it has no demand for wait in a bounded buffer; past the bound they
- * are dropped and counted. Messages come from all event loops; the sink puts them in a row.
+ * A consumer in the broker's own process. Messages that it has no demand for wait in a bounded buffer; past the bound those of QoS 0 are
+ * dropped and counted, and the publishers of others wait. Messages come from all event loops; the sink puts them in a row.
  */
 final class InProcessSubscriber implements Subscriber {
 
     private final String id;
     private final FluxSink<ApplicationMessage> sink;
     private final BrokerObserver observer;
-    private final int maximumWaiting;
-    private final AtomicLong taken;
-    private final AtomicLong given = new AtomicLong();
+    private final QueueBudget budget;
+    private final ConsumerPressure pressure;
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicLong waitingBytes = new AtomicLong();
+    private volatile boolean left;
 
     /**
      * Creates a subscriber.
      *
-     * @param taken how many messages the consumer has taken
+     * @param pressure the limits of the buffer, and what holds publishers
      */
     InProcessSubscriber(
             String id,
             FluxSink<ApplicationMessage> sink,
             BrokerObserver observer,
-            AtomicLong taken,
-            int maximumWaiting) {
+            QueueBudget budget,
+            ConsumerPressure pressure) {
         this.id = id;
         this.sink = sink;
         this.observer = observer;
-        this.taken = taken;
-        this.maximumWaiting = maximumWaiting;
+        this.budget = budget;
+        this.pressure = pressure;
     }
 
     @Override
@@ -55,14 +61,49 @@ final class InProcessSubscriber implements Subscriber {
 
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (inFlightCount() >= maximumWaiting) {
+        int footprint = message.footprintBytes();
+        boolean full = waiting.get() >= pressure.limits().maxQueuedMessages()
+                || waitingBytes.get() + footprint > pressure.limits().maxQueuedBytes();
+        if (full && (message.qos() == QoS.AT_MOST_ONCE || !pressure.takesMore())) {
             observer.messageDropped(DropReason.NO_DEMAND, 1);
             ticket.dropped(DropReason.NO_DEMAND);
+            pressure.dropped(DropReason.NO_DEMAND);
             return;
         }
-        given.incrementAndGet();
+        account(1, footprint);
+        if (full) {
+            ticket.queued();
+            pressure.hold(ticket, footprint);
+        }
         sink.next(message);
+        if (full) { // or else it would wait for what was taken meanwhile
+            pressure.left(waiting.get(), waitingBytes.get());
+        }
+        if (left) {
+            leave();
+        }
         observer.messageDelivered(message.qos(), message.payload().size());
+    }
+
+    private void account(int messages, int footprintBytes) {
+        waiting.addAndGet(messages);
+        waitingBytes.addAndGet(footprintBytes);
+        budget.add(footprintBytes);
+    }
+
+    /** The consumer has taken a message. Any thread. */
+    void taken(ApplicationMessage message) {
+        if (!left) {
+            account(-1, -message.footprintBytes());
+            pressure.left(waiting.get(), waitingBytes.get());
+        }
+    }
+
+    /** The consumer has gone. Any thread, and more than once. */
+    void leave() {
+        left = true;
+        budget.add(-waitingBytes.getAndSet(0));
+        pressure.releaseAll();
     }
 
     @Override
@@ -72,11 +113,6 @@ final class InProcessSubscriber implements Subscriber {
 
     @Override
     public int inFlightCount() {
-        return (int) (given.get() - taken.get());
-    }
-
-    @Override
-    public boolean mayHold() {
-        return false;
+        return waiting.get();
     }
 }

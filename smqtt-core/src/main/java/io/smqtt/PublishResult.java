@@ -8,12 +8,11 @@ import java.util.Map;
 /**
  * What became of a message that the application published.
  *
- * @param matches how many subscribers it was handed to: sessions, consumers in this process and other nodes, of each shared
- *     group one member
+ * @param matches how many subscribers have it, or have it in a queue: sessions, consumers in this process and other nodes, of each
+ *     shared group one member. Those for whom it was dropped do not count
  * @param retained whether it was stored, or cleared, as a retained message
  * @param queued how many of them have it in a queue: the client is away, or has as much under way as it may
- * @param dropped how many deliveries were dropped on this node, by reason; without those that were not. A shared group
- *     without a member counts here and not as a match
+ * @param dropped how many deliveries were dropped on this node, by reason; without those that were not
  * @param nodes the other nodes of the cluster that it was forwarded to; what becomes of it there is not counted
  */
 public record PublishResult(

@@ -65,10 +65,24 @@ final class PublishTicket extends HeldTicket {
         dropped.merge(reason, 1, Integer::sum);
     }
 
+    /** How many of those whom it was handed to have not got it; a group without a member is not among them. */
+    private int droppedMatches() {
+        int count = 0;
+        for (Map.Entry<DropReason, Integer> entry : dropped.entrySet()) {
+            count += entry.getKey() == DropReason.NO_SHARED_MEMBER ? 0 : entry.getValue();
+        }
+        return count;
+    }
+
+    @Override
+    public boolean isOfApplication() {
+        return true;
+    }
+
     @Override
     protected void released(boolean success) {
         if (success) {
-            sink.success(new PublishResult(matches, retained, queued.get(), dropped, nodes));
+            sink.success(new PublishResult(matches - droppedMatches(), retained, queued.get(), dropped, nodes));
         } else {
             sink.error(new IllegalStateException("the message could not be kept"));
         }

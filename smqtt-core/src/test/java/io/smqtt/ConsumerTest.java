@@ -4,6 +4,7 @@ package io.smqtt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.smqtt.ConsumerOptions.Overflow;
 import io.smqtt.ConsumerOptions.RetainHandling;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
@@ -186,8 +187,8 @@ class ConsumerTest extends ServedBroker {
     }
 
     @Test
-    void theQueueHasTheLimitsOfASession() {
-        Taker taker = receive("t", DEFAULTS.window(1));
+    void theQueueHasLimitsOfItsOwnAndDropsWhatIsAboveIfItIsTold() {
+        Taker taker = receive("t", DEFAULTS.window(1).queue(10, 1 << 20).overflow(Overflow.DROP));
         awaitSubscriptions(1);
         for (int i = 0; i < 15; i++) {
             publish("m" + i);
@@ -605,6 +606,8 @@ class ConsumerTest extends ServedBroker {
     void optionsAreChecked() {
         assertThatThrownBy(() -> DEFAULTS.window(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> DEFAULTS.window(65_536)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> DEFAULTS.queue(0, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> DEFAULTS.queue(1, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> DEFAULTS.durable("")).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> DEFAULTS.durable("a/b")).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> DEFAULTS.durable("~1")).isInstanceOf(IllegalArgumentException.class);
@@ -613,6 +616,7 @@ class ConsumerTest extends ServedBroker {
         assertThatThrownBy(() -> broker.subscribe("a/#/b", DEFAULTS)).isInstanceOf(InvalidTopicException.class);
         assertThatThrownBy(() -> broker.subscribe("$share/g", DEFAULTS)).isInstanceOf(InvalidTopicException.class);
         assertThat(DEFAULTS.durable("a").shared("g"))
-                .hasToString("ConsumerOptions[AT_LEAST_ONCE, retained SEND, window 256, shared by g, durable as a]");
+                .hasToString("ConsumerOptions[AT_LEAST_ONCE, retained SEND, window 256, queue 100000 messages"
+                        + " 67108864 bytes SLOW_PUBLISHERS, shared by g, durable as a]");
     }
 }

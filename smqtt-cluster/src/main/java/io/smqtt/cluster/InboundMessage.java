@@ -91,6 +91,11 @@ final class InboundMessage implements RouteTicket {
     }
 
     @Override
+    public boolean mayBeSlowed() {
+        return false; // the acknowledgement is one for all that came before
+    }
+
+    @Override
     public boolean wantsStable() {
         return true; // its publisher may be told that it is
     }

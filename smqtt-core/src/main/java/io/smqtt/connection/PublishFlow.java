@@ -213,7 +213,7 @@ public final class PublishFlow {
     /** Routes a message, and acknowledges it as it was sent, whatever interceptors have made of it. */
     private void route(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
         RoutingLoop loop = connection.loop().routing();
-        if (awaitsDelivery && qos != QoS.AT_MOST_ONCE) {
+        if (qos != QoS.AT_MOST_ONCE && (awaitsDelivery || router.holdsTickets())) {
             routeAndAwait(connection, packetId, qos, message);
             return;
         }

@@ -72,6 +72,24 @@ public interface RouteTicket {
         return false;
     }
 
+    /**
+     * Tells whether the publisher is the embedding application. Any thread; never changes.
+     *
+     * @return false for a client, and for a peer
+     */
+    default boolean isOfApplication() {
+        return false;
+    }
+
+    /**
+     * Tells whether the publisher may be kept waiting until a consumer has room for its message. Any thread; never changes.
+     *
+     * @return false for a peer, because whatever else it sends would wait as well
+     */
+    default boolean mayBeSlowed() {
+        return true;
+    }
+
     /** A delivery of the message waits in a queue. Told at once, or while the ticket is held; most tickets do not care. */
     default void queued() {}
 

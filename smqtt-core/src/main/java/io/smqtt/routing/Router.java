@@ -27,6 +27,7 @@ public final class Router {
     private final RetainedMessages retained;
     private final BrokerObserver observer;
     private final List<RoutingLoop> loops;
+    private volatile boolean holdsTickets;
 
     /**
      * Creates a router.
@@ -76,6 +77,23 @@ public final class Router {
             }
         }
         throw new IllegalArgumentException("not an event loop of this broker");
+    }
+
+    /**
+     * From now on there are subscribers that hold tickets ({@link Subscriber#mayHold()}). Any thread; before the first of them
+     * subscribes.
+     */
+    public void ticketsAreHeld() {
+        holdsTickets = true;
+    }
+
+    /**
+     * Tells whether there may be subscribers that hold tickets. Any thread.
+     *
+     * @return false as long as {@link #ticketsAreHeld} was not called
+     */
+    public boolean holdsTickets() {
+        return holdsTickets;
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.ClientIdentity;
 import java.net.InetSocketAddress;
@@ -19,6 +20,32 @@ public final class InProcess {
     private static final String NO_LISTENER = "";
 
     private InProcess() {}
+
+    /** The messages that may wait for a consumer unless it says otherwise. */
+    public static final int QUEUED_MESSAGES = 100_000;
+
+    /** The bytes that may wait for a consumer unless it says otherwise. */
+    public static final long QUEUED_BYTES = 64L << 20;
+
+    /** The limits of a queue that wait for a consumer which has not said otherwise. */
+    static LimitsConfig limits(LimitsConfig ofClients) {
+        return limits(ofClients, QUEUED_MESSAGES, QUEUED_BYTES);
+    }
+
+    /**
+     * The limits of a consumer.
+     *
+     * @param ofClients what applies but for the queue
+     * @param messages that may wait
+     * @param bytes that may wait
+     * @return limits with those of the queue
+     */
+    public static LimitsConfig limits(LimitsConfig ofClients, int messages, long bytes) {
+        return ofClients.toBuilder()
+                .maxQueuedMessages(messages)
+                .maxQueuedBytes(bytes)
+                .build();
+    }
 
     /**
      * Tells whether a name is none that a client may have.

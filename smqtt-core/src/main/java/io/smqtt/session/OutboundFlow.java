@@ -37,6 +37,7 @@ final class OutboundFlow {
     private final InFlightWindow inFlight;
     private final DeliveryQueue queue;
     private final @Nullable DurableQueue stored;
+    private final @Nullable ConsumerPressure pressure;
     private @Nullable RetainedDeliveries retained;
     private int retainedSteps = RETAINED_STEPS;
     private boolean pumpedLater;
@@ -53,14 +54,20 @@ final class OutboundFlow {
      *
      * @param later lets {@link #pumpLater()} be called in a later pass
      * @param stored the QoS 1 and 2 messages of a stored session, or null
+     * @param pressure what a consumer in this process does to publishers; null for a client
      */
-    OutboundFlow(SessionResources resources, Runnable later, @Nullable DurableQueue stored) {
+    OutboundFlow(
+            SessionResources resources,
+            Runnable later,
+            @Nullable DurableQueue stored,
+            @Nullable ConsumerPressure pressure) {
         this.later = later;
         this.resources = resources;
         this.observer = resources.observer();
         this.queue = new DeliveryQueue(resources.budget());
         this.inFlight = new InFlightWindow(resources.budget());
         this.stored = stored;
+        this.pressure = pressure;
         if (stored != null) {
             stored.flow(this, inFlight);
         }
@@ -80,6 +87,7 @@ final class OutboundFlow {
     void detach() {
         sink = null;
         inFlight.trim();
+        releasePublishers();
         if (stored != null) {
             stored.detach();
         }
@@ -104,7 +112,7 @@ final class OutboundFlow {
 
     /** Whether one more message can be kept, besides those that are routed here meanwhile: half of the queue is theirs. */
     boolean hasRoom(ApplicationMessage message) {
-        LimitsConfig limits = resources.limits();
+        LimitsConfig limits = limits();
         return queuedCount() == 0
                 || message.qos() == QoS.AT_MOST_ONCE
                 || (queuedCount() * 2L < limits.maxQueuedMessages()
@@ -148,6 +156,37 @@ final class OutboundFlow {
     private void drop(DropReason reason, RouteTicket ticket) {
         observer.messageDropped(reason, 1);
         ticket.dropped(reason);
+        if (pressure != null) {
+            pressure.dropped(reason);
+        }
+    }
+
+    private LimitsConfig limits() {
+        return pressure == null ? resources.limits() : pressure.limits();
+    }
+
+    /** Whether a message is taken though the queue is full: its publisher waits. */
+    private boolean slowsPublisher(QoS qos) {
+        return pressure != null && sink != null && qos != QoS.AT_MOST_ONCE && pressure.takesMore();
+    }
+
+    private void holdPublisher(RouteTicket ticket, int footprint) {
+        if (pressure != null) {
+            pressure.hold(ticket, footprint);
+        }
+    }
+
+    private void releasePublishers() {
+        if (pressure != null) {
+            pressure.releaseAll();
+        }
+    }
+
+    /** Messages may have left the queue. */
+    private void makeWay() {
+        if (pressure != null) {
+            pressure.left(queuedCount(), queuedBytes());
+        }
     }
 
     /** QoS 0 messages wait for nobody, unless older ones of their kind may be in the queue [MQTT-4.6.0-6]. */
@@ -177,7 +216,7 @@ final class OutboundFlow {
     private boolean mayAdd(PacketSink current) {
         return outstanding < current.sendMaximum() // [MQTT-3.3.4-9]
                 && inFlight.hasIdentifier()
-                && inFlight.bytes() < resources.limits().maxQueuedBytes()
+                && inFlight.bytes() < limits().maxQueuedBytes()
                 && current.isWritable();
     }
 
@@ -224,27 +263,32 @@ final class OutboundFlow {
 
     private void enqueue(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         int footprint = message.footprintBytes();
-        DropReason full = queue.refusal(footprint, resources.limits());
+        LimitsConfig limits = limits();
+        DropReason full = queue.refusal(footprint, limits);
         while (full != null && !queue.isEmpty() && isExpired(queue.message())) {
             queue.remove();
             observer.messageDropped(DropReason.EXPIRED, 1);
-            full = queue.refusal(footprint, resources.limits());
+            full = queue.refusal(footprint, limits);
         }
-        boolean fitsAlone = footprint <= resources.limits().maxQueuedBytes();
-        if (full != null && fitsAlone && resources.config().dropPolicy() == DropPolicy.OLDEST) {
+        boolean slows = full != null && slowsPublisher(qos);
+        boolean fitsAlone = footprint <= limits.maxQueuedBytes();
+        if (full != null && !slows && fitsAlone && resources.config().dropPolicy() == DropPolicy.OLDEST) {
             while (full != null && !queue.isEmpty()) {
                 queue.remove();
                 observer.messageDropped(full, 1);
-                full = queue.refusal(footprint, resources.limits());
+                full = queue.refusal(footprint, limits);
             }
         }
-        if (full != null) {
+        if (full != null && !slows) {
             drop(full, ticket);
             return;
         }
         queue.add(message, subscription);
         observer.messageQueued(qos, footprint);
         ticket.queued();
+        if (slows) {
+            holdPublisher(ticket, footprint);
+        }
     }
 
     // --- stored messages
@@ -268,7 +312,7 @@ final class OutboundFlow {
     private boolean mayKeep(PacketSink current) {
         return inFlight.size() < current.sendMaximum() // [MQTT-3.3.4-9]
                 && inFlight.hasIdentifier()
-                && inFlight.bytes() < resources.limits().maxQueuedBytes()
+                && inFlight.bytes() < limits().maxQueuedBytes()
                 && current.isWritable();
     }
 
@@ -302,14 +346,18 @@ final class OutboundFlow {
     private void enqueueStored(
             DurableQueue durable, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         int footprint = message.footprintBytes();
-        DropReason full = durable.refusal(footprint, resources.limits());
-        if (full != null && !durable.makeRoom(footprint, resources.limits())) {
+        DropReason full = durable.refusal(footprint, limits());
+        boolean slows = full != null && slowsPublisher(qos);
+        if (full != null && !slows && !durable.makeRoom(footprint, limits())) {
             drop(full, ticket);
             return;
         }
         durable.enqueue(message, subscription, qos, ticket);
         observer.messageQueued(qos, footprint);
         ticket.queued();
+        if (slows) {
+            holdPublisher(ticket, footprint);
+        }
     }
 
     /** Moves stored messages into the window as far as there is room, and sends them. */
@@ -473,6 +521,7 @@ final class OutboundFlow {
                 && (stored == null || stored.isEmpty())) {
             goesOn = sendRetained(current, retained);
         }
+        makeWay();
     }
 
     /**
@@ -850,6 +899,7 @@ final class OutboundFlow {
 
     /** Lets go of all messages: the session lives on another node. */
     void forget() {
+        releasePublishers();
         while (!queue.isEmpty()) {
             queue.remove();
         }
@@ -859,6 +909,7 @@ final class OutboundFlow {
 
     /** Drops all that waits, when the session ends. */
     void end() {
+        releasePublishers();
         int dropped = queue.size() + inFlight.unsent();
         while (!queue.isEmpty()) {
             queue.remove();

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 public final class QueueBudget {
 
     private final LongAdder bytes = new LongAdder();
+    private final LongAdder held = new LongAdder();
     private final AtomicInteger pressure = new AtomicInteger();
     private final long limitBytes;
 
@@ -20,8 +21,26 @@ public final class QueueBudget {
         this.limitBytes = limitBytes;
     }
 
-    void add(long change) {
+    /**
+     * Counts what a queue holds.
+     *
+     * @param change bytes that have come, or negative ones that have gone
+     */
+    public void add(long change) {
         bytes.add(change);
+    }
+
+    void holds(int change) {
+        held.add(change);
+    }
+
+    /**
+     * How many messages are above the limits of their consumers in this process, so that their publishers wait.
+     *
+     * @return messages
+     */
+    public long held() {
+        return held.sum();
     }
 
     /**
@@ -39,7 +58,16 @@ public final class QueueBudget {
      * @return true past the limit
      */
     public boolean isExceeded() {
-        return pressure.get() > 0 || bytes.sum() > limitBytes;
+        return pressure.get() > 0 || isFull();
+    }
+
+    /**
+     * Tells whether the queues hold as much as they may.
+     *
+     * @return true past the limit
+     */
+    public boolean isFull() {
+        return bytes.sum() > limitBytes;
     }
 
     /**

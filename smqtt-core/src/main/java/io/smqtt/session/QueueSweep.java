@@ -127,7 +127,7 @@ final class QueueSweep {
             return true;
         }
         boolean expired = message.message().isExpired(now);
-        DropReason full = queue.excess(resources.limits());
+        DropReason full = queue.excess(session.limits());
         boolean goes = expired || (full != null && resources.config().dropPolicy() == DropPolicy.OLDEST);
         if (!goes
                 || message.sequence() >= queue.barrier()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -53,6 +54,7 @@ public final class Session implements Subscriber {
     private final long key;
     private @Nullable SharedMember member;
     private @Nullable SessionOpening opening;
+    private final @Nullable ConsumerPressure pressure;
     private final @Nullable SessionRecord record;
     private volatile boolean begun;
     private volatile boolean ended;
@@ -70,6 +72,7 @@ public final class Session implements Subscriber {
         this.key = RecentMarks.newKey();
         this.beginsClean = request.cleanStart();
         this.owner = request.loop();
+        this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, request.expirySeconds());
         Stores stores = resources.stores();
         this.record = stores == null || request.expirySeconds() == 0
@@ -90,6 +93,7 @@ public final class Session implements Subscriber {
         this.clientId = client.clientId();
         this.key = RecentMarks.newKey();
         this.owner = owner;
+        this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, expirySeconds);
         this.record = null;
     }
@@ -108,6 +112,7 @@ public final class Session implements Subscriber {
         this.clientId = client.clientId();
         this.key = RecentMarks.newKey();
         this.owner = owner;
+        this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, stored.expirySeconds());
         absence.recovered(stored.will());
         this.begun = true;
@@ -133,7 +138,29 @@ public final class Session implements Subscriber {
 
     @Override
     public boolean mayHold() {
-        return record != null;
+        return record != null || pressure != null;
+    }
+
+    private static @Nullable ConsumerPressure pressure(String id, RoutingLoop loop, SessionResources resources) {
+        if (!InProcess.isReserved(id)) {
+            return null;
+        }
+        resources.router().ticketsAreHeld();
+        return new ConsumerPressure(id, InProcess.limits(resources.limits()), loop.executor(), resources.budget());
+    }
+
+    /**
+     * The back-pressure of a consumer in this process. Any thread; never changes.
+     *
+     * @return null if the session is a client's
+     */
+    public @Nullable ConsumerPressure pressure() {
+        return pressure;
+    }
+
+    /** The limits of this session's queue. */
+    LimitsConfig limits() {
+        return pressure == null ? resources.limits() : pressure.limits();
     }
 
     /**
@@ -292,7 +319,10 @@ public final class Session implements Subscriber {
         OutboundFlow flow = outbound;
         if (flow == null) {
             flow = new OutboundFlow(
-                    resources, () -> execute(() -> outbound().pumpLater()), record == null ? null : record.queue());
+                    resources,
+                    () -> execute(() -> outbound().pumpLater()),
+                    record == null ? null : record.queue(),
+                    pressure);
             PacketSink current = sink;
             if (current != null) {
                 flow.attach(current, check);
@@ -804,7 +834,7 @@ public final class Session implements Subscriber {
 
     @Override
     public boolean hasRoom() {
-        return queuedCount() * 2L < resources.limits().maxQueuedMessages();
+        return queuedCount() * 2L < limits().maxQueuedMessages();
     }
 
     /** Whether there may be something to hand over. */

@@ -214,6 +214,11 @@ public final class MetricModule implements BrokerModule {
                         () -> totals.get().inFlight())
                 .register(registry);
         gauge(
+                        "smqtt.messages.held",
+                        "messages above the limits of consumers in the process: their publishers wait",
+                        () -> core.budget().held())
+                .register(registry);
+        gauge(
                         "smqtt.messages.waiting",
                         "messages in the queues of sessions",
                         () -> totals.get().queued())

@@ -63,7 +63,14 @@ final class ListenerMethod {
         this.durable = durable;
         ConsumerOptions taken = ConsumerOptions.DEFAULTS
                 .qos(QoS.of(annotation.qos()))
-                .window(Math.min(Math.max(WINDOW, concurrency), ConsumerOptions.MAXIMUM_WINDOW));
+                .window(Math.min(Math.max(WINDOW, concurrency), ConsumerOptions.MAXIMUM_WINDOW))
+                .overflow(annotation.overflow())
+                .label(name);
+        try {
+            taken = taken.queue(annotation.queue(), annotation.queueBytes());
+        } catch (IllegalArgumentException e) {
+            throw problem(String.valueOf(e.getMessage()));
+        }
         options = durable.isEmpty() ? taken : taken.durable(durable).retainHandling(RetainHandling.SEND_IF_NEW);
         method.setAccessible(true);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spring;
 
+import io.smqtt.ConsumerOptions;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -57,6 +58,28 @@ public @interface MqttListener {
      * @return 1 or more
      */
     int concurrency() default 1;
+
+    /**
+     * How many QoS 1 and 2 messages wait for the method beyond those it has; with 256 at hand. Beyond that publishers are slowed, unless
+     * {@link #overflow()} says otherwise.
+     *
+     * @return 1 to 100,000,000
+     */
+    int queue() default 100_000;
+
+    /**
+     * How many bytes may wait for the method, with topics, properties and some overhead.
+     *
+     * @return 1 byte to 1 TiB
+     */
+    long queueBytes() default 64L << 20;
+
+    /**
+     * What becomes of QoS 1 and 2 messages when as many wait as may.
+     *
+     * @return whether their publishers wait or the messages are dropped, see {@link ConsumerOptions.Overflow}
+     */
+    ConsumerOptions.Overflow overflow() default ConsumerOptions.Overflow.SLOW_PUBLISHERS;
 
     /**
      * The name under which messages are kept while the application is away. It takes a store

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.message.LogText;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.spi.DropReason;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The back-pressure of a consumer in this process. A message above QoS 0 that comes when the queue of the consumer is full is taken all the
+ * same, and its publisher's ticket is held until there is room: a client is not acknowledged and runs out of its receive maximum, and the
+ * result of a publish of this process does not come. Nothing is lost that way unless all queues of the broker together
+ * hold more than they may. Other nodes of a cluster do not wait: their messages are taken above the limits, up to that one.
+ *
+ * <p>A consumer that waits for a message that it publishes to itself would wait for ever. So publishes of this process go on when the
+ * consumer has taken nothing for a while, with the message above the limit; clients stay held.
+ *
+ * <p>It also tells the log what was dropped: at once, and then once a minute with the number of those since. Any thread.
+ */
+public final class ConsumerPressure {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConsumerPressure.class);
+    private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+
+    private final ScheduledExecutorService executor;
+    private final QueueBudget budget;
+    private volatile String name;
+    private volatile LimitsConfig limits;
+    private volatile boolean slows;
+    private volatile Duration patience = Duration.ofSeconds(1);
+
+    private final Queue<Held> held = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger heldCount = new AtomicInteger();
+    private final AtomicLong heldBytes = new AtomicLong();
+    private final AtomicLong progress = new AtomicLong();
+    private final AtomicBoolean watched = new AtomicBoolean();
+    private final Map<Told, Integer> untold = new EnumMap<>(Told.class); // guarded by itself
+    private boolean quiet; // guarded by untold
+
+    /** A publisher that waits for the room of its message. */
+    private record Held(RouteTicket ticket, int footprintBytes) {}
+
+    /** What the log is told. */
+    private enum Told {
+        DROPPED,
+        STALLED
+    }
+
+    /**
+     * Creates the pressure of a consumer that drops nothing.
+     *
+     * @param name how the log calls the consumer
+     * @param limits whose queue limits are those of the consumer
+     * @param executor an event loop, for what is looked at later
+     * @param budget of all queues
+     */
+    public ConsumerPressure(String name, LimitsConfig limits, ScheduledExecutorService executor, QueueBudget budget) {
+        this.name = name;
+        this.limits = limits;
+        this.executor = executor;
+        this.budget = budget;
+        this.slows = true;
+    }
+
+    /**
+     * Sets what a consumer wants that comes to an existing session.
+     *
+     * @param consumer how the log calls it
+     * @param queue whose queue limits are those of the consumer
+     * @param slowing false if messages above the limits are dropped
+     * @param stalled how long the consumer may take nothing before publishes of this process go on
+     */
+    public void set(String consumer, LimitsConfig queue, boolean slowing, Duration stalled) {
+        name = consumer;
+        limits = queue;
+        slows = slowing;
+        patience = stalled;
+    }
+
+    /**
+     * The limits of the queue.
+     *
+     * @return of which those of a queue count
+     */
+    public LimitsConfig limits() {
+        return limits;
+    }
+
+    /**
+     * Tells whether a message above QoS 0 is taken though the queue is full.
+     *
+     * @return false if messages are dropped then, or all queues together are full
+     */
+    public boolean takesMore() {
+        return slows && !budget.isFull();
+    }
+
+    /**
+     * Holds the publisher of a message that was taken above the limits, until {@link #left} finds room for it.
+     *
+     * @param ticket the publisher's; before the call of {@code deliver} returns
+     * @param footprintBytes of the message
+     */
+    public void hold(RouteTicket ticket, int footprintBytes) {
+        if (ticket == RouteTicket.NONE || !ticket.mayBeSlowed()) {
+            return;
+        }
+        ticket.hold();
+        heldCount.incrementAndGet();
+        heldBytes.addAndGet(footprintBytes);
+        budget.holds(1);
+        held.add(new Held(ticket, footprintBytes));
+        if (ticket.isOfApplication()) {
+            watch();
+        }
+    }
+
+    /**
+     * Messages have left the queue, or may have: those publishers go on whose messages are within the limits now.
+     *
+     * @param waiting messages that wait, those of held publishers included
+     * @param waitingBytes what these hold
+     */
+    public void left(int waiting, long waitingBytes) {
+        progress.incrementAndGet();
+        if (heldCount.get() == 0) {
+            return;
+        }
+        for (Held first = held.peek(); first != null && hasRoom(first, waiting, waitingBytes); first = held.peek()) {
+            if (held.remove(first)) {
+                letGo(first);
+            }
+        }
+    }
+
+    private boolean hasRoom(Held next, int waiting, long waitingBytes) {
+        int within = waiting - heldCount.get();
+        long withinBytes = waitingBytes - heldBytes.get();
+        return within <= 0
+                || (within < limits.maxQueuedMessages()
+                        && withinBytes + next.footprintBytes <= limits.maxQueuedBytes());
+    }
+
+    private void letGo(Held one) {
+        heldCount.decrementAndGet();
+        heldBytes.addAndGet(-one.footprintBytes);
+        budget.holds(-1);
+        one.ticket.release(true);
+    }
+
+    /** The consumer has gone: nobody waits for it. */
+    public void releaseAll() {
+        for (Held next = held.poll(); next != null; next = held.poll()) {
+            letGo(next);
+        }
+    }
+
+    // --- consumers that wait for themselves
+
+    private void watch() {
+        if (watched.compareAndSet(false, true)) {
+            long seen = progress.get();
+            later(() -> look(seen), patience.toNanos());
+        }
+    }
+
+    private void look(long seen) {
+        watched.set(false);
+        boolean stalled = progress.get() == seen;
+        int released = 0;
+        boolean more = false;
+        for (Iterator<Held> all = held.iterator(); all.hasNext(); ) {
+            Held next = all.next();
+            if (!next.ticket.isOfApplication()) {
+                continue;
+            }
+            if (!stalled) {
+                more = true;
+                break;
+            }
+            if (held.remove(next)) { // and not by somebody else
+                letGo(next);
+                released++;
+            }
+        }
+        if (more) {
+            watch();
+        }
+        if (released > 0) {
+            tell(Told.STALLED, released);
+        }
+    }
+
+    private void later(Runnable task, long delayNanos) {
+        try {
+            executor.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) { // the broker has ended
+            releaseAll();
+        }
+    }
+
+    // --- the log
+
+    /**
+     * A message for the consumer was dropped.
+     *
+     * @param reason why
+     */
+    public void dropped(DropReason reason) {
+        if (reason != DropReason.NOT_AUTHORIZED && reason != DropReason.EXPIRED) { // somebody wants these
+            tell(Told.DROPPED, 1);
+        }
+    }
+
+    private void tell(Told what, int count) {
+        synchronized (untold) { // only what is out of the ordinary comes here
+            untold.merge(what, count, Integer::sum);
+            if (quiet) {
+                return;
+            }
+            quiet = true;
+        }
+        tellAll();
+    }
+
+    private void tellAll() {
+        Map<Told, Integer> all;
+        synchronized (untold) {
+            all = new EnumMap<>(Told.class);
+            all.putAll(untold);
+            untold.clear();
+            quiet = !all.isEmpty();
+        }
+        Integer dropped = all.get(Told.DROPPED);
+        if (dropped != null) {
+            LOG.warn(
+                    "messages dropped for {}: {}; it takes less than is published, and its queue is full",
+                    LogText.escape(name),
+                    dropped);
+        }
+        Integer stalled = all.get(Told.STALLED);
+        if (stalled != null) {
+            LOG.warn(
+                    "{} has taken nothing for {}, and {} publishes of this process went on without its having room:"
+                            + " does it wait for what it publishes itself?",
+                    LogText.escape(name),
+                    patience,
+                    stalled);
+        }
+        if (!all.isEmpty()) {
+            later(this::tellAll, MINUTE);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ConsumerPressure[" + name + ", held " + heldCount + ']';
+    }
+}
