@@ -233,7 +233,8 @@ class ManagementPortTest {
                             .start()
                             .block(Duration.ofSeconds(30)))
                     .isInstanceOf(BindFailedException.class)
-                    .hasMessageContaining("listener management cannot be bound to 127.0.0.1:" + taken.getLocalPort());
+                    .hasMessageContaining("listener management cannot be bound: port " + taken.getLocalPort()
+                            + " on 127.0.0.1 is already in use");
         }
     }
 
