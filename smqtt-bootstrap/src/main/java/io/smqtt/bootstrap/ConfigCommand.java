@@ -36,9 +36,8 @@ final class ConfigCommand implements Runnable {
 
         @Override
         public Integer call() {
-            EffectiveConfig config = config();
-            config.requireUsable(surroundings().modules());
-            BrokerStarter.check(config.broker());
+            EffectiveConfig config = options.read(surroundings());
+            config.requireChecked(surroundings().modules());
             surroundings()
                     .out()
                     .println("configuration ok, listeners "
@@ -59,7 +58,9 @@ final class ConfigCommand implements Runnable {
             description = "Prints every key with its value and where that comes from. Secrets are masked.")
     static final class Print extends ConfiguredCommand {
 
-        @Option(names = "--format", description = "One of ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+        @Option(
+                names = "--format",
+                description = "Chooses one of ${COMPLETION-CANDIDATES}. The default is ${DEFAULT-VALUE}.")
         Format format = Format.yaml;
 
         Print(Surroundings surroundings) {

@@ -137,7 +137,8 @@ final class DataImport implements CommitListener {
                 read(fields, writer);
             }
         } catch (JsonProcessingException e) {
-            throw new BadDataException("line " + line + ": this is no JSON: " + e.getOriginalMessage());
+            throw new BadDataException("line " + line + ": this is no JSON, at character "
+                    + e.getLocation().getColumnNr()); // the parser's words quote what it read
         } catch (BadDataException | IllegalArgumentException e) {
             throw new BadDataException("line " + line + ": " + e.getMessage());
         }

@@ -4,15 +4,19 @@ package io.smqtt.bootstrap;
 import io.smqtt.config.ConfigKey;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
-import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.FileProblem;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Environment variables as keys: {@code SMQTT_LISTENERS__TCP__PORT} is {@code listeners.tcp.port}. Two underscores are a
@@ -45,19 +49,21 @@ final class EnvironmentKeys {
      * @param directory what relative paths are relative to
      * @param schema tells secrets
      * @param values where keys are put, over what is there
-     * @throws ConfigurationException if the file of a secret cannot be read
+     * @return what is wrong with the files of secrets, one sentence each
      */
-    static void read(
+    static List<String> read(
             Map<String, String> environment, Path directory, ConfigSchema schema, Map<String, ConfigValue> values) {
+        List<String> problems = new ArrayList<>();
         String format = environment.get("SMQTT_LOG_FORMAT");
         if (format != null) {
             values.put("logging.format", new ConfigValue(format, "environment SMQTT_LOG_FORMAT", directory));
         }
         new TreeMap<>(environment).forEach((name, text) -> {
             if (name.startsWith(PREFIX) && !RESERVED.contains(name) && !serviceLink(name, text)) {
-                put(name, text, directory, schema, values);
+                put(name, text, directory, schema, values, problems);
             }
         });
+        return problems;
     }
 
     /** The names that look like ours but are an orchestrator's, in their order: what {@link #read} leaves alone. */
@@ -70,11 +76,19 @@ final class EnvironmentKeys {
     }
 
     private static void put(
-            String name, String text, Path directory, ConfigSchema schema, Map<String, ConfigValue> values) {
+            String name,
+            String text,
+            Path directory,
+            ConfigSchema schema,
+            Map<String, ConfigValue> values,
+            List<String> problems) {
         String origin = "environment " + name;
         if (name.endsWith(FILE) && secret(key(name.substring(0, name.length() - FILE.length())), schema)) {
             String secretKey = key(name.substring(0, name.length() - FILE.length()));
-            values.put(secretKey, new ConfigValue(content(directory.resolve(text), origin), origin, directory));
+            String secret = content(text, directory, origin, problems);
+            if (secret != null) {
+                values.put(secretKey, new ConfigValue(secret, origin, directory));
+            }
         } else {
             values.put(key(name), new ConfigValue(text, origin, directory));
         }
@@ -96,12 +110,21 @@ final class EnvironmentKeys {
         return false;
     }
 
-    private static String content(Path file, String origin) {
+    /** The name is not shown: somebody may have put the secret itself there. */
+    private static @Nullable String content(String name, Path directory, String origin, List<String> problems) {
         try {
-            return Files.readString(file).strip();
-        } catch (IOException e) {
-            throw new ConfigurationException(List.of(origin + ": the file " + file + " cannot be read"));
+            Path file = directory.resolve(name);
+            try {
+                return Files.readString(file).strip();
+            } catch (CharacterCodingException e) {
+                problems.add(origin + ": the file that it names is not in UTF-8");
+            } catch (IOException e) {
+                problems.add(origin + ": the file that it names " + FileProblem.reason(file, e));
+            }
+        } catch (InvalidPathException e) {
+            problems.add(origin + ": must name a file, and does not");
         }
+        return null;
     }
 
     /** The value tells {@code SMQTT_PORT} of a service, which is a URL, from a key that was misspelt. */

@@ -3,6 +3,7 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementTlsConfig;
+import io.smqtt.config.SecretMask;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
@@ -100,7 +101,8 @@ final class ManagementClient {
             // told below
         }
         throw new IllegalArgumentException(
-                "--url must be like http://127.0.0.1:18083 or https://broker.example.com, but is " + url);
+                "--url must be like http://127.0.0.1:18083 or https://broker.example.com, but is "
+                        + SecretMask.url(url));
     }
 
     /** Where a server that is bound to all addresses can be reached from here. */

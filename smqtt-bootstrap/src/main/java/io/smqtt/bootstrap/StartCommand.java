@@ -6,6 +6,7 @@ import io.smqtt.ReloadResult;
 import io.smqtt.bootstrap.migrate.Migration;
 import io.smqtt.bootstrap.migrate.OldBroker;
 import io.smqtt.config.ConfigValue;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.LogText;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -34,10 +35,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "start",
-        description = {
-            "Starts the broker and runs until SIGTERM or SIGINT.",
-            "SIGHUP reads access files, certificates and the management token again. A second SIGTERM ends at once."
-        })
+        description = "Starts the broker and runs until SIGTERM or SIGINT. SIGHUP reads access files, "
+                + "certificates and the management token again. A second SIGTERM ends at once.")
 final class StartCommand implements Callable<Integer> {
 
     /** What the files are called in the data directory that hold the users and rules of another broker. */
@@ -61,26 +60,22 @@ final class StartCommand implements Callable<Integer> {
     @Option(
             names = "--profile",
             paramLabel = "PROFILE",
-            description = {
-                "How bin/smqtt shares out memory: small (one core, 1 GiB, other work beside it),",
-                "default, or large (a machine of the broker's own)."
-            })
+            description = "Chooses how bin/smqtt shares out memory: small (one core, 1 GiB, other work beside it), "
+                    + "default, or large (a machine of the broker's own).")
     String profile;
 
     @Nullable
     @Option(
             names = "--migrate",
             paramLabel = "OLD",
-            description = {
-                "Starts with the configuration of another broker instead of --config: config.yaml or",
-                "config.properties of the former smqtt, mosquitto.conf, moquette.conf. Says what differs."
-            })
+            description = "Starts with the configuration of another broker instead of --config: config.yaml or "
+                    + "config.properties of the former smqtt, mosquitto.conf, moquette.conf. Says what differs.")
     String migrate;
 
     @Nullable
     @Option(
             names = "--from",
-            description = "Whose file that is, if its name does not say it: ${COMPLETION-CANDIDATES}.")
+            description = "Says whose file that is, where its name does not: one of ${COMPLETION-CANDIDATES}.")
     OldBroker from;
 
     StartCommand(Surroundings surroundings) {
@@ -90,7 +85,7 @@ final class StartCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         requireProfile();
-        Plan plan = migrate == null ? new Plan(usable(options.load(surroundings)), () -> {}) : migrated(migrate);
+        Plan plan = migrate == null ? new Plan(usable(options.read(surroundings)), () -> {}) : migrated(migrate);
         EffectiveConfig config = plan.config();
         LogbackSetup.apply(config.program().logging());
         Logger log = LoggerFactory.getLogger(StartCommand.class);
@@ -102,8 +97,7 @@ final class StartCommand implements Callable<Integer> {
         onStopSignal(stop, log);
         AtomicReference<BrokerStarter.@Nullable Running> started = new AtomicReference<>();
         surroundings.signals().onReload(() -> reload(started.get(), log)); // its default action would end the process
-        BrokerStarter.Running broker =
-                surroundings.brokers().start(config.broker(), config.program().legacy(), plan.beforehand());
+        BrokerStarter.Running broker = running(plan);
         started.set(broker);
         announce(broker);
         stop.await();
@@ -112,6 +106,17 @@ final class StartCommand implements Callable<Integer> {
         broker.close(deadline);
         log.info("stopped");
         return ExitCode.OK;
+    }
+
+    private BrokerStarter.Running running(Plan plan) {
+        EffectiveConfig config = plan.config();
+        try {
+            return surroundings
+                    .brokers()
+                    .start(config.broker(), config.program().legacy(), plan.beforehand());
+        } catch (ConfigurationException e) {
+            throw config.explained(e, surroundings.modules());
+        }
     }
 
     /**

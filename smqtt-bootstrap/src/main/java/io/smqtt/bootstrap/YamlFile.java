@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.bootstrap.migrate.SyntaxProblem;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.FileProblem;
+import io.smqtt.config.SecretMask;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.CharacterCodingException;
@@ -21,6 +24,7 @@ import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.error.YAMLException;
 import org.yaml.snakeyaml.events.AliasEvent;
 import org.yaml.snakeyaml.events.CollectionEndEvent;
+import org.yaml.snakeyaml.events.CollectionStartEvent;
 import org.yaml.snakeyaml.events.Event;
 import org.yaml.snakeyaml.events.MappingStartEvent;
 import org.yaml.snakeyaml.events.ScalarEvent;
@@ -43,6 +47,7 @@ final class YamlFile {
     private final Map<String, Integer> lines = new HashMap<>();
     private final Map<String, ConfigValue> found = new LinkedHashMap<>();
     private final Map<String, ConfigValue> values;
+    private final List<String> problems = new ArrayList<>();
 
     private YamlFile(Path file, String shownAs, Map<String, ConfigValue> values) {
         this.file = file;
@@ -58,15 +63,20 @@ final class YamlFile {
      * @param file the file
      * @param shownAs its name in messages, as the user wrote it
      * @param values where keys are put, over what is there
+     * @return what is wrong with some of its keys, one sentence each; the others are handed over
      * @throws ConfigurationException if the file cannot be read or is no such YAML
      */
-    static void read(Path file, String shownAs, Map<String, ConfigValue> values) {
+    static List<String> read(Path file, String shownAs, Map<String, ConfigValue> values) {
         YamlFile yaml = new YamlFile(file, shownAs, values);
         yaml.read();
         yaml.hand();
+        return yaml.problems;
     }
 
     private void read() {
+        if (Files.isDirectory(file)) { // which can be opened, and fails at the first read
+            throw new ConfigurationException(List.of(shownAs + ": the file is a directory, but must be a file"));
+        }
         try (Reader reader = Files.newBufferedReader(file)) {
             Iterator<Event> events = new Events(new ParserImpl(new StreamReader(reader), new LoaderOptions()));
             events.next(); // stream start
@@ -80,12 +90,11 @@ final class YamlFile {
                 }
             }
         } catch (MarkedYAMLException e) {
-            throw problem(e.getProblemMark(), "is not valid YAML: " + e.getProblem());
+            throw problem(e.getProblemMark(), "is not valid YAML: " + SyntaxProblem.of(e));
         } catch (YAMLException | CharacterCodingException e) {
             throw new ConfigurationException(List.of(shownAs + ": is not valid YAML in UTF-8"));
         } catch (IOException e) {
-            String reason = Files.exists(file) ? "cannot be read" : "does not exist";
-            throw new ConfigurationException(List.of(shownAs + ": the file " + reason));
+            throw new ConfigurationException(List.of(shownAs + ": the file " + FileProblem.reason(file, e)));
         }
     }
 
@@ -95,7 +104,6 @@ final class YamlFile {
             values.putAll(found);
             return;
         }
-        List<String> problems = new ArrayList<>();
         found.forEach((key, value) -> {
             String inner = key.startsWith(BELOW) ? key.substring(BELOW.length()) : "";
             if (inner.equals("enabled") || inner.startsWith("spring.")) {
@@ -103,14 +111,12 @@ final class YamlFile {
             } else if (!inner.isEmpty()) {
                 values.put(inner, value);
             } else if (!key.equals(ROOT)) {
-                problems.add(value.origin() + ": " + key + " is beside the root smqtt, where this program has no keys");
+                problems.add(value.origin() + ": " + SecretMask.key(key)
+                        + " is beside the root smqtt, where this program has no keys");
             } else if (value.text() != null) {
                 problems.add(value.origin() + ": smqtt is the root of all keys and takes no value");
             }
         });
-        if (!problems.isEmpty()) {
-            throw new ConfigurationException(problems);
-        }
     }
 
     private void root(Iterator<Event> events) {
@@ -131,7 +137,7 @@ final class YamlFile {
             int line = line(event.getStartMark());
             Integer first = lines.putIfAbsent(key, line);
             if (first != null) {
-                throw problem(event.getStartMark(), key + " is given twice, first in line " + first);
+                note(event, SecretMask.key(key) + " is given twice, first in line " + first);
             }
             value(events, key, line);
         }
@@ -155,19 +161,37 @@ final class YamlFile {
         List<String> items = new ArrayList<>();
         for (Event event = events.next(); !(event instanceof CollectionEndEvent); event = events.next()) {
             if (!(event instanceof ScalarEvent)) {
-                throw problem(event.getStartMark(), key + " must be a list of plain values");
+                note(event, SecretMask.key(key) + " must be a list of plain values");
+                skip(events);
+                continue;
             }
             String item = ((ScalarEvent) event).getValue();
             if (item.indexOf(',') >= 0) {
-                throw problem(event.getStartMark(), key + " holds a comma within an item of the list");
+                note(event, SecretMask.key(key) + " holds a comma within an item of the list");
             }
             items.add(item);
         }
         return items;
     }
 
+    /** Passes what is left of a mapping or list that has begun. */
+    private static void skip(Iterator<Event> events) {
+        for (int depth = 1; depth > 0; ) {
+            Event event = events.next();
+            if (event instanceof CollectionStartEvent) {
+                depth++;
+            } else if (event instanceof CollectionEndEvent) {
+                depth--;
+            }
+        }
+    }
+
+    private void note(Event event, String what) {
+        problems.addAll(problem(event.getStartMark(), what).problems());
+    }
+
     private void put(String key, @Nullable String text, int line) {
-        found.put(key, new ConfigValue(text, shownAs + ":" + line, directory));
+        found.putIfAbsent(key, new ConfigValue(text, shownAs + ":" + line, directory));
     }
 
     /** Null in YAML: nothing, a tilde or the word, without quotes. */

@@ -27,10 +27,11 @@ class ConfigurationReferenceTest {
               All keys may be below a root `smqtt:`, as in a Spring application; then nothing else is in the file.
             - **Environment**: `SMQTT_LISTENERS__TCP__PORT=1884` is `listeners.tcp.port`; two underscores are a level, one is a hyphen.
               A secret may be in a file: `SMQTT_CLUSTER__SECRET_FILE=/run/secrets/cluster`.
-            - **Flags**: `--set listeners.tcp.port=1884`, as often as needed; `--data DIR` is `storage.dir`.
+            - **Flags**: `--set listeners.tcp.port=1884`, as often as needed; `--data DIR` is `storage.dir`; `-v` is `logging.level=debug`, `-vv` `trace`.
             - **Precedence**: defaults, file, environment, flags.
             - An unknown key or a wrong value stops the start with exit code 3 and names where it was given.
-            - `bin/smqtt config check` only checks, also what is in the access files, certificates and keys;
+            - A key without a value (`port:`) is an error, except where a key may be absent: there it leaves the default.
+            - `bin/smqtt config check` only checks, also what is in the access files, certificates and keys, and names all problems at once;
               `bin/smqtt config print` shows every value and where it comes from.
             - Durations are written `250ms`, `5s`, `10m`, `1h`, `1d` or as in ISO 8601 (`PT5S`); sizes `64KiB`, `1MiB`, `16MB`, plain bytes, or as
               a share of the largest heap, `25%`; lists as YAML lists or separated by commas.

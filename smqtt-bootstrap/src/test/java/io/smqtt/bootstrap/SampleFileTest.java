@@ -60,7 +60,7 @@ class SampleFileTest {
 
     private static Map<String, ConfigValue> read(Path file) {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
-        YamlFile.read(file, file.toString(), values);
+        assertThat(YamlFile.read(file, file.toString(), values)).isEmpty();
         return values;
     }
 

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,7 +88,10 @@ class YamlFileTest {
 
     private Map<String, ConfigValue> read(String text) throws IOException {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
-        YamlFile.read(Files.writeString(directory.resolve("f.yaml"), text), "f.yaml", values);
+        List<String> problems = YamlFile.read(Files.writeString(directory.resolve("f.yaml"), text), "f.yaml", values);
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
         return values;
     }
 }

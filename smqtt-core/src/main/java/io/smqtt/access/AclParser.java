@@ -55,7 +55,8 @@ final class AclParser {
             case "topic" -> parseRule(section, rest, false);
             case "pattern" -> parseRule(inRole ? section : patterns, rest, true);
             default ->
-                throw error("begins with " + TextFile.quote(word)
+                throw error("begins with "
+                        + (word.matches("[a-z]{1,16}") ? TextFile.quote(word) : "a word that is not shown")
                         + "; expected topic, pattern, user, role, address or a # comment");
         }
     }

@@ -32,8 +32,8 @@ sealed interface PasswordHash {
             case "7" -> Pbkdf2Sha512.parse(fields(parts, 5));
             case "scram-sha-256" -> ScramSha256.parse(fields(parts, 6));
             default ->
-                throw new IllegalArgumentException("has a hash of the unknown kind " + TextFile.quote(parts[1])
-                        + "; known are 6, 7 and scram-sha-256: set the password again with smqtt passwd");
+                throw new IllegalArgumentException(
+                        "has a hash of an unknown kind; known are 6, 7 and scram-sha-256: set the password again with smqtt passwd");
         };
     }
 

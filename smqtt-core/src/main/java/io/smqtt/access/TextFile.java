@@ -2,6 +2,8 @@
 package io.smqtt.access;
 
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.FileProblem;
+import io.smqtt.config.SecretMask;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -67,8 +69,7 @@ final class TextFile {
             boolean ended = text.length() == 0 || text.charAt(text.length() - 1) == '\n';
             return new Content(split(text), new Shape(empty, ended));
         } catch (IOException e) {
-            throw new ConfigurationException(file + ": cannot be read ("
-                    + e.getClass().getSimpleName() + "); check the path and its permissions");
+            throw new ConfigurationException(SecretMask.path(file) + ": the file " + FileProblem.reason(file, e));
         }
     }
 

@@ -49,6 +49,14 @@ final class Check {
                 && value.length() <= 255
                 && value.chars().allMatch(c -> c > ' ' && c < 0x7f && c != '/' && c != ',');
         that(plain, key, "must be a host name or an address");
+        boolean digits = value.chars().allMatch(c -> c == '.' || (c >= '0' && c <= '9')); // Java reads "1" as 0.0.0.1
+        that(!digits || isIpv4(value), key, "must be a host name or an address, but " + value + " is no IPv4 address");
+        int scope = value.indexOf('%');
+        String address = scope < 0 ? value : value.substring(0, scope);
+        that(
+                value.indexOf(':') < 0 || isIpv6(address),
+                key,
+                "must be a host name or an address, but " + value + " is no IPv6 address");
     }
 
     /** Accepts an absolute URL of HTTP. A user and password in it are refused, because URLs are shown. */

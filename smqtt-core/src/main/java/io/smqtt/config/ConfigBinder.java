@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ public final class ConfigBinder {
     private final Map<String, ConfigValue> values;
     private final Set<String> known = new HashSet<>();
     private final List<String> problems = new ArrayList<>();
+    private final Set<String> refused = new HashSet<>();
 
     private ConfigBinder(ConfigSchema schema, Map<String, ConfigValue> values) {
         this.schema = schema;
@@ -59,10 +61,43 @@ public final class ConfigBinder {
      * @throws ConfigurationException if a key is unknown, or a value wrong
      */
     public static List<Record> bind(ConfigSchema schema, Map<String, ConfigValue> values) {
+        Bound bound = tryBind(schema, values);
+        if (!bound.problems().isEmpty()) {
+            throw new ConfigurationException(bound.problems());
+        }
+        return bound.records();
+    }
+
+    /**
+     * What was bound, with every problem. Where a value was refused its default takes its place, so that whoever reports problems can
+     * look for more of them; nothing may be run with records that have problems.
+     *
+     * @param records the records, in the order of the schema's roots
+     * @param problems one sentence each, with the place that the value came from; empty if the records can be used
+     * @param refused the keys whose values are not in the records
+     */
+    public record Bound(List<Record> records, List<String> problems, Set<String> refused) {
+
+        /** Takes copies. */
+        public Bound {
+            records = List.copyOf(records);
+            problems = List.copyOf(problems);
+            refused = Set.copyOf(refused);
+        }
+    }
+
+    /**
+     * Binds all roots of a schema as far as they can be bound.
+     *
+     * @param schema the keys and their defaults
+     * @param values texts by key
+     * @return the records, and all problems
+     */
+    public static Bound tryBind(ConfigSchema schema, Map<String, ConfigValue> values) {
         return new ConfigBinder(schema, values).bind();
     }
 
-    private List<Record> bind() {
+    private Bound bind() {
         List<Record> bound = new ArrayList<>();
         for (Record root : schema.roots()) {
             Record record = block(root.getClass(), root, "");
@@ -73,18 +108,15 @@ public final class ConfigBinder {
                 problems.add(entry.getValue().origin() + ": " + unknown(entry.getKey()));
             }
         }
-        if (!problems.isEmpty()) {
-            throw new ConfigurationException(problems);
-        }
-        return bound;
+        return new Bound(bound, problems, refused);
     }
 
     private String unknown(String key) {
         String nearest = NearestKey.of(key, schema.describe());
-        return "unknown key " + key + (nearest == null ? "" : ", did you mean " + nearest + "?");
+        return "unknown key " + SecretMask.key(key) + (nearest == null ? "" : ", did you mean " + nearest + "?");
     }
 
-    /** Binds a record; null where that was not possible, with the reason among the problems. */
+    /** Binds a record; its defaults, or null, where that was not possible, with the reason among the problems. */
     private @Nullable Record block(Class<?> type, @Nullable Record defaults, String prefix) {
         RecordComponent[] components = type.getRecordComponents();
         @Nullable Object[] arguments = new Object[components.length];
@@ -94,7 +126,9 @@ public final class ConfigBinder {
             String key = prefix + ConfigSchema.kebab(components[i].getName());
             arguments[i] = component(components[i], fallback, key, defaults == null);
         }
-        return problems.size() > before ? null : construct(type, components, arguments, prefix);
+        return defaults == null && problems.size() > before
+                ? null
+                : construct(type, components, arguments, defaults, prefix);
     }
 
     private @Nullable Object component(RecordComponent component, @Nullable Object fallback, String key, boolean bare) {
@@ -164,6 +198,7 @@ public final class ConfigBinder {
         }
         Object parsed = ConfigText.parse(ConfigText.Kind.BOOLEAN, boolean.class, value.text(), value.base());
         if (parsed == null) {
+            refused.add(key);
             problems.add(wrong(key, value, ConfigText.Kind.BOOLEAN.expected(boolean.class), false));
         }
         return parsed == null || (Boolean) parsed;
@@ -189,6 +224,12 @@ public final class ConfigBinder {
         ConfigText.Kind kind = ConfigSchema.kind(component);
         String text = value == null ? null : value.text();
         if (value == null || text == null) {
+            if (value != null && !ConfigSchema.nullable(component)) {
+                refused.add(key);
+                problems.add(
+                        value.origin() + ": " + key + " has no value: write one, or leave the key out for its default");
+                return fallback;
+            }
             return bare ? bare(component, kind, key) : fallback;
         }
         if (text.isEmpty() && ConfigSchema.nullable(component)) {
@@ -196,7 +237,9 @@ public final class ConfigBinder {
         }
         Object parsed = ConfigText.parse(kind, component.getType(), text, value.base());
         if (parsed == null) {
+            refused.add(key);
             problems.add(wrong(key, value, kind.expected(component.getType()), ConfigSchema.secret(component)));
+            return fallback;
         }
         return parsed;
     }
@@ -208,6 +251,7 @@ public final class ConfigBinder {
         }
         ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
         if (doc == null || doc.fallback().isEmpty()) {
+            refused.add(key);
             problems.add(origin(key.substring(0, key.lastIndexOf('.'))) + key + " must be set");
             return null;
         }
@@ -215,12 +259,19 @@ public final class ConfigBinder {
     }
 
     private static String wrong(String key, ConfigValue value, String expected, boolean secret) {
-        String found = secret ? "" : ", but is \"" + value.text() + "\"";
+        String found = secret || SecretMask.mayBeSecret(key)
+                ? ""
+                : ", but is \"" + SecretMask.text(String.valueOf(value.text())) + "\"";
         return value.origin() + ": " + key + " must be " + expected + found;
     }
 
+    /** A record refuses one component at a time: it gets the default of that one, until it refuses none. */
     private @Nullable Record construct(
-            Class<?> type, RecordComponent[] components, @Nullable Object[] args, String prefix) {
+            Class<?> type,
+            RecordComponent[] components,
+            @Nullable Object[] args,
+            @Nullable Record defaults,
+            String prefix) {
         Class<?>[] types = new Class<?>[components.length];
         for (int i = 0; i < types.length; i++) {
             types[i] = components[i].getType();
@@ -228,22 +279,65 @@ public final class ConfigBinder {
         try {
             Constructor<?> constructor = type.getDeclaredConstructor(types);
             constructor.setAccessible(true);
-            return (Record) constructor.newInstance(args);
-        } catch (InvocationTargetException e) {
-            if (e.getCause() instanceof ConfigurationException) {
-                problems.add(located((ConfigurationException) e.getCause(), prefix));
-                return null;
+            for (int tries = 0; tries <= args.length; tries++) {
+                try {
+                    return (Record) constructor.newInstance(args);
+                } catch (InvocationTargetException e) {
+                    if (!(e.getCause() instanceof ConfigurationException refusal)) {
+                        throw new IllegalStateException("cannot make " + type, e);
+                    }
+                    if (defaults == null || !substitute(refusal, components, args, defaults, prefix)) {
+                        report(refusal, prefix);
+                        return defaults;
+                    }
+                }
             }
-            throw new IllegalStateException("cannot make " + type, e);
+            return defaults;
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("cannot make " + type, e);
         }
     }
 
+    /** Puts the default in the place of what was refused, and reports that; false where nothing can be put. */
+    private boolean substitute(
+            ConfigurationException refusal,
+            RecordComponent[] components,
+            @Nullable Object[] args,
+            Record defaults,
+            String prefix) {
+        String[] levels = key(refusal, prefix).substring(prefix.length()).split("\\.", -1);
+        for (int i = 0; i < components.length; i++) {
+            Object fallback = ConfigSchema.get(defaults, components[i]);
+            if (ConfigSchema.kebab(components[i].getName()).equals(levels[0]) && !Objects.equals(args[i], fallback)) {
+                report(refusal, prefix);
+                args[i] =
+                        levels.length > 1 && args[i] instanceof Map<?, ?> named ? without(named, levels[1]) : fallback;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Map<?, ?> without(Map<?, ?> named, String name) {
+        Map<Object, Object> rest = new LinkedHashMap<>(named);
+        rest.remove(name);
+        return rest;
+    }
+
+    private void report(ConfigurationException refusal, String prefix) {
+        refused.add(key(refusal, prefix));
+        problems.add(located(refusal, prefix));
+    }
+
+    private static String key(ConfigurationException problem, String prefix) {
+        String key = problem.key() == null ? "" : problem.key();
+        return prefix.isEmpty() ? key : prefix + key.substring(key.lastIndexOf('.') + 1);
+    }
+
     /** A record knows the name of its component, but neither the names around it nor where the value came from. */
     private String located(ConfigurationException problem, String prefix) {
         String key = problem.key() == null ? "" : problem.key();
-        String full = prefix.isEmpty() ? key : prefix + key.substring(key.lastIndexOf('.') + 1);
+        String full = key(problem, prefix);
         String message = String.valueOf(problem.getMessage());
         return origin(full) + (message.startsWith(key) ? full + message.substring(key.length()) : message);
     }

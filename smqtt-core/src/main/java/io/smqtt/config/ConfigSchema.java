@@ -4,6 +4,7 @@ package io.smqtt.config;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -119,9 +120,18 @@ public final class ConfigSchema {
                 ((Map<?, ?>) value).forEach((name, entry) -> values((Record) entry, key + "." + name + ".", values));
             } else if (!component.getType().isRecord()) {
                 boolean masked = value != null && secret(component);
-                values.put(key, masked ? "***" : ConfigText.format(value, kind(component)));
+                values.put(key, masked ? SecretMask.MASK : shown(value, component));
             }
         }
+    }
+
+    /** A URL may carry a key among its parameters. */
+    private static String shown(@Nullable Object value, RecordComponent component) {
+        String text = ConfigText.format(value, kind(component));
+        if (value instanceof Path path) {
+            return SecretMask.path(path);
+        }
+        return component.getType() == String.class ? SecretMask.text(text) : text;
     }
 
     static ConfigText.Kind kind(RecordComponent component) {

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Finds what somebody may have meant. */
-final class NearestKey {
+public final class NearestKey {
 
     private NearestKey() {}
 
@@ -17,10 +17,21 @@ final class NearestKey {
      * @return null where nothing is near
      */
     static @Nullable String of(String unknown, List<ConfigKey> known) {
+        return among(
+                unknown, known.stream().map(key -> named(key.name(), unknown)).toList());
+    }
+
+    /**
+     * Finds the word with the fewest changed characters.
+     *
+     * @param unknown what was written
+     * @param known the words that there are
+     * @return null where nothing is near
+     */
+    public static @Nullable String among(String unknown, Iterable<String> known) {
         String best = null;
         int bestDistance = Math.max(3, unknown.length() * 2 / 5) + 1;
-        for (ConfigKey key : known) {
-            String candidate = named(key.name(), unknown);
+        for (String candidate : known) {
             int distance = distance(unknown, candidate);
             if (distance < bestDistance) {
                 bestDistance = distance;

@@ -157,12 +157,46 @@ class ConfigBinderTest {
     }
 
     @Test
-    void keyWithoutValueLeavesTheDefault() {
+    void keyWithoutValueLeavesTheDefaultWhereItMayBeAbsent() {
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         values.put("limits", new ConfigValue(null, "here", BASE));
-        values.put("mqtt.max-qos", new ConfigValue(null, "here", BASE));
+        values.put("access.acl-file", new ConfigValue(null, "here", BASE));
 
         assertThat(ConfigBinder.bind(BrokerConfig.defaults(), values)).isEqualTo(BrokerConfig.defaults());
+    }
+
+    @Test
+    void keyWithoutValueIsRefusedWhereItMustHaveOne() {
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        values.put("mqtt.max-qos", new ConfigValue(null, "here", BASE));
+
+        assertThatThrownBy(() -> ConfigBinder.bind(BrokerConfig.defaults(), values))
+                .hasMessage("here: mqtt.max-qos has no value: write one, or leave the key out for its default");
+    }
+
+    @Test
+    void everyValueOfABlockIsLookedAt() {
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        values.put("limits.max-in-flight", new ConfigValue("0", "a", BASE));
+        values.put("limits.receive-maximum", new ConfigValue("0", "b", BASE));
+        values.put("limits.max-topic-levels", new ConfigValue("x", "c", BASE));
+        values.put("listeners.ws.port", new ConfigValue("1883", "d", BASE));
+
+        ConfigBinder.Bound bound = ConfigBinder.tryBind(ConfigSchema.of(BrokerConfig.defaults()), values);
+
+        assertThat(bound.problems())
+                .hasSize(4)
+                .anyMatch(problem -> problem.startsWith("a: limits.max-in-flight must be"))
+                .anyMatch(problem -> problem.startsWith("b: limits.receive-maximum must be"))
+                .anyMatch(problem -> problem.startsWith("c: limits.max-topic-levels must be"))
+                .anyMatch(problem -> problem.startsWith("d: listeners.ws.port is already taken"));
+        assertThat(bound.refused())
+                .containsExactlyInAnyOrder(
+                        "limits.max-in-flight",
+                        "limits.receive-maximum",
+                        "limits.max-topic-levels",
+                        "listeners.ws.port");
+        assertThat(((BrokerConfig) bound.records().get(0)).listeners()).containsOnlyKeys("tcp");
     }
 
     @ParameterizedTest

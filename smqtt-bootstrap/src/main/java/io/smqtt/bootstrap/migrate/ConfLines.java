@@ -3,9 +3,12 @@ package io.smqtt.bootstrap.migrate;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Lines of a key, a blank and a value, as mosquitto and Moquette write them; {@code #} at the beginning is a comment. */
 final class ConfLines {
+
+    private static final Pattern KEY = Pattern.compile("[A-Za-z][A-Za-z0-9_.-]*");
 
     private ConfLines() {}
 
@@ -24,6 +27,9 @@ final class ConfLines {
                 end++;
             }
             file.requireShort(end, line);
+            if (!KEY.matcher(entry.substring(0, end)).matches()) { // not quoted: it may be a secret
+                throw file.problem(line, "is no line of a key, a blank and a value");
+            }
             file.requireFew(settings, line);
             settings.add(
                     new OldSetting(entry.substring(0, end), entry.substring(end).strip(), file.where(line)));

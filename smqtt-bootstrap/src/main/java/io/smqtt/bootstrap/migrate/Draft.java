@@ -2,6 +2,7 @@
 package io.smqtt.bootstrap.migrate;
 
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.SecretMask;
 import io.smqtt.message.LogText;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -30,7 +31,15 @@ final class Draft {
 
     /** Takes a value over. */
     void set(String key, String text, OldSetting from) {
-        settings.put(key, new Migration.Setting(text, LogText.escapeControls(from.where() + " " + from.key())));
+        if (text.contains("://") && !text.equals(SecretMask.text(text)) && secrets.add(key)) {
+            note(
+                    from,
+                    Outcome.DIFFERENT,
+                    key + ": is not written, because the URL holds a secret; set it by the environment");
+        }
+        settings.put(
+                key,
+                new Migration.Setting(text, LogText.escapeControls(from.where() + " " + SecretMask.key(from.key()))));
     }
 
     /** Takes a value over that no file is to hold in the clear. */

@@ -76,11 +76,25 @@ public final class Migration {
      */
     public static Migration read(Path file, String shownAs, @Nullable OldBroker from) {
         OldFile old = OldFile.read(file, shownAs);
-        return switch (from == null ? detect(old) : from) {
-            case smqtt -> SmqttMapper.map(old, isYaml(old) ? OldYaml.read(old) : OldProperties.read(old));
+        OldFormat format = OldFormat.of(old);
+        OldBroker broker = from == null ? detect(old, format) : from;
+        boolean lines = format == OldFormat.CONF;
+        if (format == OldFormat.OTHER || lines != (broker != OldBroker.smqtt)) {
+            throw new ConfigurationException(List.of(shownAs + ": is "
+                    + (format == OldFormat.OTHER ? "" : "in the format ") + format.words() + ", but a configuration of "
+                    + (broker == OldBroker.smqtt
+                            ? "the former smqtt is in YAML, JSON or properties"
+                            : broker + " has " + OldFormat.CONF.words())));
+        }
+        return switch (broker) {
+            case smqtt -> SmqttMapper.map(old, settings(old, format));
             case mosquitto -> MosquittoMapper.map(old);
             case moquette -> MoquetteMapper.map(old);
         };
+    }
+
+    private static List<OldSetting> settings(OldFile file, OldFormat format) {
+        return format == OldFormat.PROPERTIES ? OldProperties.read(file) : OldYaml.read(file);
     }
 
     /**
@@ -95,11 +109,9 @@ public final class Migration {
         String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
         try {
             OldFile old = OldFile.read(file, name);
-            if (name.endsWith(".properties")) {
-                return SmqttMapper.owns(OldProperties.read(old), ours) ? OldBroker.smqtt : null;
-            }
-            if (name.endsWith(".conf")) {
-                OldBroker broker = detect(old);
+            OldFormat format = OldFormat.of(old);
+            if (name.endsWith(".conf") && format == OldFormat.CONF) {
+                OldBroker broker = detect(old, format);
                 boolean known = ConfLines.read(old).stream()
                         .limit(1)
                         .anyMatch(first -> broker == OldBroker.moquette
@@ -107,23 +119,25 @@ public final class Migration {
                                 : MosquittoMapper.RULES.find(first.key()) != null);
                 return known ? broker : null;
             }
-            return isYaml(old) && SmqttMapper.owns(OldYaml.read(old), ours) ? OldBroker.smqtt : null;
+            return format != OldFormat.CONF
+                            && format != OldFormat.OTHER
+                            && SmqttMapper.owns(settings(old, format), ours)
+                    ? OldBroker.smqtt
+                    : null;
         } catch (ConfigurationException e) {
             return null; // the reader of our own files says what is wrong
         }
     }
 
-    private static OldBroker detect(OldFile file) {
-        String name = String.valueOf(file.path().getFileName()).toLowerCase(Locale.ROOT);
-        if (isYaml(file) || name.endsWith(".properties")) {
+    private static OldBroker detect(OldFile file, OldFormat format) {
+        if (format == OldFormat.OTHER) {
+            throw new ConfigurationException(List.of(file.shownAs() + ": is " + format.words()
+                    + ": YAML, JSON or properties of the former smqtt, mosquitto.conf, moquette.conf"));
+        }
+        if (format != OldFormat.CONF) {
             return OldBroker.smqtt;
         }
         return MoquetteMapper.owns(ConfLines.read(file)) ? OldBroker.moquette : OldBroker.mosquitto;
-    }
-
-    private static boolean isYaml(OldFile file) {
-        String name = String.valueOf(file.path().getFileName()).toLowerCase(Locale.ROOT);
-        return name.endsWith(".yaml") || name.endsWith(".yml");
     }
 
     /**

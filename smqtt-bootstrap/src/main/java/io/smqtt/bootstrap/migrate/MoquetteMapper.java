@@ -161,7 +161,7 @@ final class MoquetteMapper {
         for (OldSetting setting : ConfLines.read(file)) {
             Rule<MoquetteMapper> rule = RULES.find(setting.key());
             if (rule == null) {
-                draft.note(setting, Outcome.NONE, "Moquette has no such key");
+                draft.note(setting.unknown(), Outcome.NONE, "Moquette has no such key");
                 continue;
             }
             rule.action().accept(this, setting);

@@ -339,9 +339,10 @@ final class MosquittoMapper {
         String key = setting.key().toLowerCase(Locale.ROOT);
         if (GUARDS.stream().anyMatch(key::contains) || RULES.isNear(key)) {
             draft.problem(
-                    setting, "is no key of mosquitto's that is known here, and may restrict access: take the line out");
+                    setting.unknown(),
+                    "is no key of mosquitto's that is known here, and may restrict access: take the line out");
         } else {
-            draft.note(setting, Outcome.NONE, "it is no key of mosquitto's that is known here");
+            draft.note(setting.unknown(), Outcome.NONE, "it is no key of mosquitto's that is known here");
         }
     }
 

@@ -2,6 +2,7 @@
 package io.smqtt.bootstrap.migrate;
 
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.FileProblem;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -42,8 +43,7 @@ record OldFile(Path path, String shownAs, String text) {
             throw new ConfigurationException(
                     List.of(shownAs + ": is not in UTF-8; convert it, for instance iconv -f GB18030 -t UTF-8"));
         } catch (IOException e) {
-            String reason = Files.exists(path) ? "cannot be read" : "does not exist";
-            throw new ConfigurationException(List.of(shownAs + ": the file " + reason));
+            throw new ConfigurationException(List.of(shownAs + ": the file " + FileProblem.reason(path, e)));
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap.migrate;
 
+import io.smqtt.config.SecretMask;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
@@ -65,7 +66,7 @@ final class OldProperties {
         file.requireShort(key.length(), line);
         Integer before = lines.putIfAbsent(key, line);
         if (before != null) {
-            throw file.problem(line, key + " is given twice, first in line " + before);
+            throw file.problem(line, SecretMask.key(key) + " is given twice, first in line " + before);
         }
         return new OldSetting(key, one.getProperty(key, "").strip(), file.where(line));
     }

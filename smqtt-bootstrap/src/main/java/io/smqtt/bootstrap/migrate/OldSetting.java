@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap.migrate;
 
+import io.smqtt.config.SecretMask;
+
 /**
  * One key of another broker's file.
  *
@@ -10,9 +12,14 @@ package io.smqtt.bootstrap.migrate;
  */
 record OldSetting(String key, String value, String where) {
 
+    /** {@return the place of a line that no broker knows, and its key if it is followed by a value: a word alone may be anything} */
+    OldSetting unknown() {
+        return value.isEmpty() ? new OldSetting("a key that is not known", value, where) : this;
+    }
+
     /** {@return the place and the key; the value may be a secret} */
     @Override
     public String toString() {
-        return where + ": " + key;
+        return where + ": " + (key.startsWith("a key ") ? key : SecretMask.key(key));
     }
 }

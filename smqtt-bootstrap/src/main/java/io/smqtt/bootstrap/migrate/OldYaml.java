@@ -2,6 +2,7 @@
 package io.smqtt.bootstrap.migrate;
 
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.SecretMask;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,7 +31,9 @@ final class OldYaml {
 
     private OldYaml(OldFile file) {
         this.file = file;
-        this.parser = new ParserImpl(new StreamReader(file.text()), new LoaderOptions());
+        // In JSON a tab is a blank, for in a text it is written as two characters; YAML knows it not.
+        String text = OldFormat.of(file) == OldFormat.JSON ? file.text().replace('\t', ' ') : file.text();
+        this.parser = new ParserImpl(new StreamReader(text), new LoaderOptions());
     }
 
     /** Reads one document. */
@@ -41,7 +44,7 @@ final class OldYaml {
             return yaml.settings;
         } catch (MarkedYAMLException e) {
             Mark mark = e.getProblemMark();
-            throw file.problem(mark == null ? 1 : line(mark), "is not valid YAML: " + e.getProblem());
+            throw file.problem(mark == null ? 1 : line(mark), "is not valid YAML: " + SyntaxProblem.of(e));
         } catch (YAMLException e) {
             throw new ConfigurationException(List.of(file.shownAs() + ": is not valid YAML"));
         }
@@ -75,7 +78,7 @@ final class OldYaml {
             String key = prefix + ((ScalarEvent) event).getValue();
             Integer first = lines.putIfAbsent(key, line);
             if (first != null) {
-                throw file.problem(line, key + " is given twice, first in line " + first);
+                throw file.problem(line, SecretMask.key(key) + " is given twice, first in line " + first);
             }
             value(key, next(), line, depth);
         }
@@ -84,7 +87,7 @@ final class OldYaml {
     private void value(String key, Event event, int line, int depth) {
         file.requireShort(key.length(), line);
         if (depth > OldFile.MAX_DEPTH) {
-            throw file.problem(line, key + " is nested deeper than " + OldFile.MAX_DEPTH + " levels");
+            throw file.problem(line, SecretMask.key(key) + " is nested deeper than " + OldFile.MAX_DEPTH + " levels");
         }
         if (event instanceof MappingStartEvent) {
             mapping(key + ".", depth + 1);
@@ -93,7 +96,7 @@ final class OldYaml {
         } else if (event instanceof ScalarEvent) {
             add(key, text((ScalarEvent) event), line);
         } else {
-            throw file.problem(line, key + " uses an anchor or alias, which is not supported");
+            throw file.problem(line, SecretMask.key(key) + " uses an anchor or alias, which is not supported");
         }
     }
 

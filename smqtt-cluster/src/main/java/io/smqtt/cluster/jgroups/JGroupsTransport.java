@@ -96,6 +96,16 @@ public final class JGroupsTransport implements ClusterTransport {
     }
 
     /**
+     * The second port that a node binds.
+     *
+     * @param config the cluster's part of the configuration
+     * @return 100 above the port of {@code bind}
+     */
+    public static int failurePort(ClusterConfig config) {
+        return JGroupsStack.failurePort(config);
+    }
+
+    /**
      * Looks at both ports before: the channel does not say that it has not got the second one, and would keep the first. The second
      * one is fixed because firewalls must know it.
      */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.config;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides what of a configuration may be shown in a message, a log or a printed configuration. Every program part that shows text of a
+ * file, a variable, a flag or a parser's exception goes through here. It errs on the side of hiding: a key is shown as far as it
+ * looks like a name, a value only if its key does not sound like a secret.
+ *
+ * <p>All methods may be called on any thread.
+ */
+public final class SecretMask {
+
+    /** Stands in the place of a value that is not shown. */
+    public static final String MASK = "***";
+
+    private static final int MAX_KEY_CHARS = 120;
+
+    /** Sound like a secret wherever they are in a key, also glued to other words ({@code keystorepw}, {@code dbpassword}). */
+    private static final Set<String> PARTS = Set.of(
+            "passw",
+            "passphrase",
+            "passcode",
+            "pwd",
+            "secret",
+            "token",
+            "credential",
+            "apikey",
+            "authkey",
+            "privatekey",
+            "keystore",
+            "truststore",
+            "storepass",
+            "keypass",
+            "cookie",
+            "auth_opt");
+
+    /** Sound like a secret as a word of their own. */
+    private static final Set<String> WORDS = Set.of(
+            "pass",
+            "pw",
+            "key",
+            "keys",
+            "psk",
+            "auth",
+            "authorization",
+            "bearer",
+            "jwt",
+            "headers",
+            "salt",
+            "pin",
+            "dsn");
+
+    /** End a key whose value is the place of a secret, which may be shown. */
+    private static final Set<String> PLACES = Set.of("file", "path", "dir", "directory", "location");
+
+    private static final Pattern BETWEEN_WORDS = Pattern.compile("[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])");
+    private static final Pattern ASSIGNMENT =
+            Pattern.compile("([A-Za-z][A-Za-z0-9_.-]*)(\"?'?\\s*[=:]\\s*)(\"[^\"]*\"|'[^']*'|\\S+)");
+    private static final Pattern USER_INFO = Pattern.compile("(?<=://)[^/\\s@]*@");
+    private static final Pattern PARAMETER = Pattern.compile("([?&])([^=&#\\s]+)=[^&#\\s]*");
+
+    private SecretMask() {}
+
+    /**
+     * Tells whether a value may be a secret, by the name of its key.
+     *
+     * @param key a key of any broker's file, an environment variable or a flag
+     * @return false where the value is the place of a file, too
+     */
+    public static boolean mayBeSecret(String key) {
+        String[] words = BETWEEN_WORDS.split(key, -1);
+        if (words.length > 0 && PLACES.contains(words[words.length - 1].toLowerCase(Locale.ROOT))) {
+            return false;
+        }
+        if (hasPart(key)) {
+            return true;
+        }
+        for (String word : words) {
+            if (WORDS.contains(word.toLowerCase(Locale.ROOT))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Shows a key. What follows the name, as in {@code password=value} or {@code "password":"value"}, is left out.
+     *
+     * @param text what was read as a key
+     * @return its name of at most 120 characters; with an ellipsis where something was left out
+     */
+    public static String key(String text) {
+        int begin = !text.isEmpty() && (text.charAt(0) == '"' || text.charAt(0) == '\'') ? 1 : 0;
+        int end = begin;
+        while (end < text.length() && end - begin < MAX_KEY_CHARS && isNamePart(text.charAt(end))) {
+            end++;
+        }
+        String name = text.substring(begin, end);
+        int dot = name.indexOf('.');
+        while (dot >= 0 && !hasPart(name.substring(0, dot))) { // below a secret there may be the secret itself
+            dot = name.indexOf('.', dot + 1);
+        }
+        boolean whole = end == text.length() && begin == 0 && dot < 0;
+        return whole ? text : (dot < 0 ? name : name.substring(0, dot)) + "…";
+    }
+
+    private static boolean hasPart(String key) {
+        String lower = key.toLowerCase(Locale.ROOT);
+        return PARTS.stream().anyMatch(lower::contains);
+    }
+
+    private static boolean isNamePart(char c) {
+        return Character.isLetterOrDigit(c) || "._-[]<>$*".indexOf(c) >= 0;
+    }
+
+    /**
+     * Shows the value of a key.
+     *
+     * @param key its key
+     * @param value its text, or null
+     * @return {@link #MASK} where it may be a secret; a URL without user, password and secret parameters; empty for null
+     */
+    public static String value(String key, @Nullable String value) {
+        if (value == null || value.isEmpty()) {
+            return "";
+        }
+        return mayBeSecret(key) ? MASK : text(value);
+    }
+
+    /**
+     * Shows a path. A text that is none, such as a private key in the place of its file's name, is not shown.
+     *
+     * @param path what was taken for a path
+     * @return the path, or {@link #MASK}
+     */
+    public static String path(Path path) {
+        String text = path.toString();
+        boolean plain = !text.contains("-----") && text.chars().noneMatch(c -> c < ' ');
+        return plain ? text : MASK;
+    }
+
+    /**
+     * Shows a URL.
+     *
+     * @param url a text that may be a URL
+     * @return scheme, host, port and path; {@link #MASK} where it is none
+     */
+    public static String url(String url) {
+        try {
+            URI uri = new URI(url);
+            if (uri.getHost() != null) {
+                String port = uri.getPort() < 0 ? "" : ":" + uri.getPort();
+                String path = uri.getRawPath() == null ? "" : uri.getRawPath();
+                return uri.getScheme() + "://" + uri.getHost() + port + path;
+            }
+            return uri.getRawAuthority() == null && uri.getRawSchemeSpecificPart() != null && url.indexOf('@') < 0
+                    ? text(url)
+                    : MASK;
+        } catch (URISyntaxException e) {
+            return MASK;
+        }
+    }
+
+    /**
+     * Shows a text of somebody else, such as the message of a parser's exception: users and passwords in URLs, secret parameters, and
+     * what is assigned to a key that sounds like a secret are masked.
+     *
+     * @param foreign any text
+     * @return the text with {@link #MASK} in it
+     */
+    public static String text(String foreign) {
+        String shown = USER_INFO.matcher(foreign).replaceAll(MASK + "@");
+        shown = PARAMETER
+                .matcher(shown)
+                .replaceAll(found -> found.group(1) + Matcher.quoteReplacement(found.group(2)) + "="
+                        + (mayBeSecret(found.group(2))
+                                ? MASK
+                                : Matcher.quoteReplacement(
+                                        found.group().substring(found.group().indexOf('=') + 1))));
+        return ASSIGNMENT
+                .matcher(shown)
+                .replaceAll(found -> Matcher.quoteReplacement(
+                        mayBeSecret(found.group(1)) ? found.group(1) + found.group(2) + MASK : found.group()));
+    }
+}
