@@ -41,7 +41,7 @@ final class CtlCommand implements Runnable {
         @Mixin
         ManagementOptions management = new ManagementOptions();
 
-        @Option(names = "--json", description = "As JSON, for programs.")
+        @Option(names = "--json", description = "Shows the answer as JSON, for programs.")
         boolean json;
 
         Question(Surroundings surroundings) {
@@ -82,11 +82,9 @@ final class CtlCommand implements Runnable {
     /** Shows the nodes of a cluster. */
     @Command(
             name = "cluster",
-            description = {
-                "Shows the nodes of the cluster as one of them sees it: version, address, weight, routes,",
-                "what is behind or waits, repairs. The broker is the one that the configuration describes,",
-                "unless --url says otherwise."
-            })
+            description = "Shows the nodes of the cluster as one of them sees it: version, address, weight, "
+                    + "routes, what is behind or waits, repairs. The broker is the one that the configuration "
+                    + "describes, unless --url says otherwise.")
     static final class Cluster extends Question {
 
         Cluster(Surroundings surroundings) {
@@ -102,13 +100,16 @@ final class CtlCommand implements Runnable {
     /** Lists sessions. */
     @Command(
             name = "clients",
-            description = {"Lists the sessions of a broker, connected or not; in a cluster those of one node."})
+            description = "Lists the sessions of a broker, connected or not; in a cluster those of one node.")
     static final class Clients extends Question {
 
-        @Option(names = "--match", paramLabel = "TEXT", description = "Only identifiers that contain this.")
+        @Option(names = "--match", paramLabel = "TEXT", description = "Shows only identifiers that contain this text.")
         String match = "";
 
-        @Option(names = "--limit", paramLabel = "COUNT", description = "At most so many, up to 10000. Default: 100.")
+        @Option(
+                names = "--limit",
+                paramLabel = "COUNT",
+                description = "Shows so many at most, up to 10000. The default is 100.")
         int limit = 100;
 
         Clients(Surroundings surroundings) {
@@ -124,11 +125,11 @@ final class CtlCommand implements Runnable {
     /** Shows one session. */
     @Command(
             name = "client",
-            description = {"Shows one session: connection, expiry, subscriptions, queue; in a cluster that of one node."
-            })
+            description =
+                    "Shows one session: connection, expiry, subscriptions, queue; in a cluster that of one " + "node.")
     static final class Client extends Question {
 
-        @Parameters(paramLabel = "ID", description = "The client identifier.")
+        @Parameters(paramLabel = "ID", description = "Names the client by its identifier.")
         String id = "";
 
         Client(Surroundings surroundings) {
@@ -144,10 +145,10 @@ final class CtlCommand implements Runnable {
     /** Ends a connection. */
     @Command(
             name = "disconnect",
-            description = {"Ends a client's connection (reason code 0x98). Its session lives on as its expiry says."})
+            description = "Ends a client's connection (reason code 0x98). Its session lives on as its expiry says.")
     static final class Disconnect extends Question {
 
-        @Parameters(paramLabel = "ID", description = "The client identifier.")
+        @Parameters(paramLabel = "ID", description = "Names the client by its identifier.")
         String id = "";
 
         Disconnect(Surroundings surroundings) {
@@ -168,19 +169,18 @@ final class CtlCommand implements Runnable {
     /** Explains what would become of a message. */
     @Command(
             name = "explain",
-            description = {
-                "Says what would become of a message of QoS 1, and publishes none: filters that match, who would get it,",
-                "who may not, what is queued, which other nodes it goes to."
-            })
+            description = "Says what would become of a message of QoS 1, and publishes none: filters that match, "
+                    + "who would get it, who may not, what is queued, which other nodes it goes to.")
     static final class Explain extends Question {
 
-        @Parameters(paramLabel = "TOPIC", description = "The topic name, without wildcards.")
+        @Parameters(paramLabel = "TOPIC", description = "Names the topic, without wildcards.")
         String topic = "";
 
         @Option(
                 names = "--client",
                 paramLabel = "ID",
-                description = "Who would publish it. Default: the broker itself, which may publish everything.")
+                description =
+                        "Says who would publish it. The default is the broker itself, which may publish everything.")
         @Nullable
         String client;
 

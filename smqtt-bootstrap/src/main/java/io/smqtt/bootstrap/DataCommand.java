@@ -58,13 +58,11 @@ final class DataCommand implements Runnable {
     /** Writes everything as lines of JSON. */
     @Command(
             name = "export",
-            description = {
-                "Writes all sessions, their messages, and retained messages as lines of JSON.",
-                "The broker must not run; export a backup if it does."
-            })
+            description = "Writes all sessions, their messages, and retained messages as lines of JSON. The broker "
+                    + "must not run; export a backup if it does.")
     static final class Export extends ConfiguredCommand {
 
-        @Parameters(paramLabel = "FILE", description = "The file to make, or - for standard output.")
+        @Parameters(paramLabel = "FILE", description = "Names the file to make; - is standard output.")
         String file = STANDARD;
 
         Export(Surroundings surroundings) {
@@ -122,13 +120,11 @@ final class DataCommand implements Runnable {
     /** Reads what {@link Export} wrote. */
     @Command(
             name = "import",
-            description = {
-                "Reads sessions and retained messages from lines of JSON, as export writes them.",
-                "The data directory must not hold any yet. All of the file is imported, or nothing."
-            })
+            description = "Reads sessions and retained messages from lines of JSON, as export writes them. The "
+                    + "data directory must not hold any yet. All of the file is imported, or nothing.")
     static final class Import extends ConfiguredCommand {
 
-        @Parameters(paramLabel = "FILE", description = "The file to read, or - for standard input.")
+        @Parameters(paramLabel = "FILE", description = "Names the file to read; - is standard input.")
         String file = STANDARD;
 
         Import(Surroundings surroundings) {
@@ -176,11 +172,9 @@ final class DataCommand implements Runnable {
     /** Reads everything. */
     @Command(
             name = "check",
-            description = {
-                "Reads all that is stored and compares checksums.",
-                "Exits with 0 if all is well, and with 5 and the name of the damaged file if not. The broker must not run;",
-                "check a backup if it does."
-            })
+            description = "Reads all that is stored and compares checksums. Exits with 0 if all is well, and with "
+                    + "5 and the name of the damaged file if not. The broker must not run; check a backup if "
+                    + "it does.")
     static final class Check extends ConfiguredCommand {
 
         Check(Surroundings surroundings) {
@@ -203,19 +197,17 @@ final class DataCommand implements Runnable {
     /** Copies the store. */
     @Command(
             name = "backup",
-            description = {
-                "Copies the store to a directory that does not exist, also while the broker runs.",
-                "The copy is a data directory: start with --data DIR to use it."
-            })
+            description = "Copies the store to a directory that does not exist, also while the broker runs. The "
+                    + "copy is a data directory: start with --data DIR to use it.")
     static final class Backup extends ConfiguredCommand {
 
         @Option(
                 names = "--timeout",
                 paramLabel = "SECONDS",
-                description = "How long a running broker may take. Default: ${DEFAULT-VALUE}.")
+                description = "Sets how long a running broker may take. The default is ${DEFAULT-VALUE}.")
         int timeoutSeconds = 600;
 
-        @Parameters(paramLabel = "DIR", description = "The directory to make.")
+        @Parameters(paramLabel = "DIR", description = "Names the directory to make.")
         String target = "";
 
         Backup(Surroundings surroundings) {

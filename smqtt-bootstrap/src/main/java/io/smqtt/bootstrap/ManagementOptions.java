@@ -17,27 +17,28 @@ final class ManagementOptions {
     @Nullable
     CommandSpec command;
 
-    @Option(names = "--url", paramLabel = "URL", description = "The management port, e.g. https://127.0.0.1:18083.")
+    @Option(
+            names = "--url",
+            paramLabel = "URL",
+            description = "Names the management port, for example https://127.0.0.1:18083.")
     @Nullable
     String url;
 
     @Option(
             names = "--token-file",
             paramLabel = "FILE",
-            description = {
-                "Holds the token. Default: management.token-file, else management.token of the data directory;",
-                "with --url none: no other broker gets the token of this one."
-            })
+            description =
+                    "Names the file of the token. The default is management.token-file, else management.token of the data "
+                            + "directory; with --url none: no other broker gets the token of this one.")
     @Nullable
     String tokenFile;
 
     @Option(
             names = "--ca",
             paramLabel = "FILE",
-            description = {
-                "PEM certificates that the port's own is verified against. Default: those of this Java;",
-                "for the broker of the configuration, its management.tls.certificate itself."
-            })
+            description =
+                    "Names PEM certificates that the port's own is verified against. The default are those of this Java; "
+                            + "for the broker of the configuration, its management.tls.certificate itself.")
     @Nullable
     String authorities;
 

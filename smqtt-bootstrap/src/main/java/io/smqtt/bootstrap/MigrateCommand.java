@@ -21,30 +21,28 @@ import picocli.CommandLine.Parameters;
 /** Writes the configuration of another broker in our keys; standard error carries a line for each key that differs. */
 @Command(
         name = "migrate",
-        description = {
-            "Reads the configuration of another broker and writes it in smqtt's keys: config.yaml or",
-            "config.properties of the former smqtt, mosquitto.conf, moquette.conf.",
-            "Standard error says, for each key that differs or has no counterpart, what to do."
-        })
+        description = "Reads the configuration of another broker and writes it in smqtt's keys: config.yaml or "
+                + "config.properties of the former smqtt, mosquitto.conf, moquette.conf. Standard error "
+                + "says, for each key that differs or has no counterpart, what to do.")
 final class MigrateCommand implements Callable<Integer> {
 
     private final Surroundings surroundings;
 
-    @Parameters(index = "0", paramLabel = "OLD", description = "The file of the other broker.")
+    @Parameters(index = "0", paramLabel = "OLD", description = "Names the file of the other broker.")
     String old = "";
 
     @Nullable
     @Option(
             names = {"-o", "--output"},
             paramLabel = "NEW",
-            description = {
-                "The file to write, which must not exist; users and rules go into files beside it.",
-                "Without it the configuration goes to standard output, and no other file is written."
-            })
+            description = "Names the file to write, which must not exist; users and rules go into files beside it. "
+                    + "Without it the configuration goes to standard output, and no other file is written.")
     String output;
 
     @Nullable
-    @Option(names = "--from", description = "Whose file it is, if its name does not say it: ${COMPLETION-CANDIDATES}.")
+    @Option(
+            names = "--from",
+            description = "Says whose file it is, where its name does not: one of ${COMPLETION-CANDIDATES}.")
     OldBroker from;
 
     MigrateCommand(Surroundings surroundings) {

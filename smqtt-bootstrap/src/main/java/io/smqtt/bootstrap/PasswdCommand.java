@@ -27,9 +27,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "passwd",
         description = {
-            "Sets or deletes the password of a user in a password file (mosquitto's format).",
-            "The password is asked for, or read as the first line of standard input.",
-            "A running broker takes the file over on SIGHUP."
+            "Sets or deletes the password of a user in a password file of mosquitto's format. The password is asked for, or read "
+                    + "as the first line of standard input. A running broker takes the file over on SIGHUP."
         })
 final class PasswdCommand implements Callable<Integer> {
 
@@ -41,8 +40,15 @@ final class PasswdCommand implements Callable<Integer> {
 
     @Option(
             names = {"-c", "--create"},
-            description = "Makes the file. It must not exist.")
+            description = "Makes the file, which must not exist.")
     boolean create;
+
+    @Option(
+            names = {"-b", "--batch"},
+            description =
+                    "Takes the password as the last argument, as mosquitto_passwd does. Everybody on this machine can read the "
+                            + "arguments of a process: for tests.")
+    boolean batch;
 
     @Option(
             names = {"-D", "--delete"},
@@ -51,19 +57,23 @@ final class PasswdCommand implements Callable<Integer> {
 
     @Option(
             names = "--scram",
-            description = "Keeps what SCRAM-SHA-256 needs; plain logins work too, mosquitto cannot read it.")
+            description = "Keeps what SCRAM-SHA-256 needs. Plain logins work too; mosquitto cannot read it.")
     boolean scram;
 
     @Option(
             names = {"-I", "--iterations"},
-            description = "The work of one hash. Default: ${DEFAULT-VALUE}.")
+            description = "Sets the work of one hash. The default is ${DEFAULT-VALUE}.")
     int iterations = PasswordFile.DEFAULT_ITERATIONS;
 
-    @Parameters(index = "0", paramLabel = "FILE", description = "The password file.")
+    @Parameters(index = "0", paramLabel = "FILE", description = "Names the password file.")
     String file = "";
 
-    @Parameters(index = "1", paramLabel = "USER", description = "The user name.")
+    @Parameters(index = "1", paramLabel = "USER", description = "Names the user.")
     String userName = "";
+
+    @Nullable
+    @Parameters(index = "2", arity = "0..1", paramLabel = "PASSWORD", description = "Is the password; only with -b.")
+    String givenPassword;
 
     PasswdCommand(Surroundings surroundings) {
         this.surroundings = surroundings;
@@ -71,6 +81,14 @@ final class PasswdCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (batch == (givenPassword == null) || (batch && delete)) {
+            throw usage(
+                    batch && delete
+                            ? "-b and -D exclude each other"
+                            : batch
+                                    ? "-b takes FILE, USER and PASSWORD"
+                                    : "takes FILE and USER; only with -b is the password an argument");
+        }
         Path path = surroundings.directory().resolve(file);
         PasswordFile users = open(path);
         if (delete) {
@@ -115,6 +133,9 @@ final class PasswdCommand implements Callable<Integer> {
     }
 
     private String password() throws IOException {
+        if (givenPassword != null) {
+            return givenPassword;
+        }
         Console console = System.console();
         if (console == null) {
             // Not closed: standard input belongs to the process.

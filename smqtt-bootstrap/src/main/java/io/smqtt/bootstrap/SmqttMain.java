@@ -3,20 +3,23 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.benchmark.load.BenchCommand;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.SecretMask;
 import io.smqtt.persistence.StoreInUseException;
 import io.smqtt.persistence.StoreUnusableException;
 import io.smqtt.spi.StoreDamagedException;
 import io.smqtt.transport.BindFailedException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command line. Exit codes: 0 all well, 1 unexpected, 2 wrong usage, 3 the configuration cannot be used, 4 a port is
@@ -24,17 +27,18 @@ import picocli.CommandLine.UnmatchedArgumentException;
  */
 @Command(
         name = "smqtt",
-        description = "An MQTT broker for MQTT 3.1, 3.1.1 and 5.0.",
+        description = "Runs and looks after an MQTT broker for MQTT 3.1, 3.1.1 and 5.0.",
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:all well",
-            "1:unexpected error",
-            "2:wrong usage",
-            "3:the configuration cannot be used",
-            "4:an address cannot be bound",
-            "5:the stored data cannot be used"
-        })
+            "0:All is well.",
+            "1:An unexpected error, or a running broker that could not be asked.",
+            "2:Wrong usage.",
+            "3:The configuration cannot be used.",
+            "4:An address cannot be bound.",
+            "5:The stored data cannot be used."
+        },
+        footer = {"", "See smqtt help COMMAND for one command, and smqtt help exit-codes for more on these."})
 public final class SmqttMain implements Runnable {
 
     private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
@@ -58,6 +62,15 @@ public final class SmqttMain implements Runnable {
     }
 
     static int run(Surroundings surroundings, String... args) {
+        return commandLine(surroundings)
+                .setParameterExceptionHandler((wrong, arguments) -> wrongUsage(wrong, surroundings.err()))
+                .setExecutionExceptionHandler(
+                        (failure, failed, parsed) -> exitCode(failure, isVerbose(parsed), surroundings.err()))
+                .execute(args);
+    }
+
+    /** {@return all commands, to be executed or described} */
+    static CommandLine commandLine(Surroundings surroundings) {
         CommandLine config = new CommandLine(new ConfigCommand())
                 .addSubcommand(new ConfigCommand.Check(surroundings))
                 .addSubcommand(new ConfigCommand.Print(surroundings))
@@ -81,15 +94,26 @@ public final class SmqttMain implements Runnable {
                 .addSubcommand(new TopCommand(surroundings))
                 .addSubcommand(new PasswdCommand(surroundings))
                 .addSubcommand(new VersionCommand(surroundings))
+                .addSubcommand(new CompletionCommand())
+                .addSubcommand(new ManCommand(surroundings))
                 .addSubcommand(new WarmUpCommand(surroundings));
         addHelp(line);
-        // With a help of its own: -h is the host there.
-        return line.addSubcommand(BenchCommand.commandLine(surroundings.out(), surroundings.err()))
-                .setOut(new PrintWriter(surroundings.out(), true))
-                .setErr(new PrintWriter(surroundings.err(), true))
-                .setParameterExceptionHandler((wrong, arguments) -> wrongUsage(wrong, surroundings.err()))
-                .setExecutionExceptionHandler((failure, failed, parsed) -> exitCode(failure, surroundings.err()))
-                .execute(args);
+        line.getCommandSpec()
+                .versionProvider(new VersionCommand(surroundings))
+                .addOption(OptionSpec.builder("-V", "--version")
+                        .versionHelp(true)
+                        .description("Prints the versions of smqtt, Java and the operating system.")
+                        .build());
+        // With a help flag of its own: -h is the host there.
+        CommandLine bench = BenchCommand.commandLine(surroundings.out(), surroundings.err());
+        line.addSubcommand(bench);
+        for (CommandLine group : List.of(line, config, data, ctl, bench)) {
+            CommandLine help = new CommandLine(new HelpCommand());
+            addHelp(help);
+            group.addSubcommand(help);
+        }
+        WholeWords.keepIn(line);
+        return line.setOut(WholeWords.restoring(surroundings.out())).setErr(new PrintWriter(surroundings.err(), true));
     }
 
     private static void addHelp(CommandLine line) {
@@ -98,37 +122,52 @@ public final class SmqttMain implements Runnable {
                         .usageHelp(true)
                         .description("Shows this help.")
                         .build());
+        if (line.getCommandSpec().parent() != null) {
+            line.getCommandSpec()
+                    .usageMessage()
+                    .footer("", "For the exit codes see smqtt help " + HelpCommand.EXIT_CODES + ".");
+        }
         line.getSubcommands().values().forEach(SmqttMain::addHelp);
     }
 
     /** The reason and where help is, not the whole help: the reason would scroll away. */
     private static int wrongUsage(ParameterException wrong, PrintStream err) {
-        CommandLine command = wrong.getCommandLine();
-        err.println("smqtt: " + wrong.getMessage());
-        UnmatchedArgumentException.printSuggestions(wrong, err);
-        err.println("See " + command.getCommandSpec().qualifiedName() + " --help");
+        err.println("smqtt: " + Usage.problem(wrong));
+        err.println("See " + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
     }
 
-    private static int exitCode(Throwable failure, PrintStream err) {
-        if (failure instanceof ConfigurationException) {
-            ((ConfigurationException) failure).problems().forEach(problem -> err.println("smqtt: " + problem));
-            return ExitCode.BAD_CONFIGURATION;
+    private static boolean isVerbose(ParseResult parsed) {
+        ParseResult last = parsed;
+        while (last.hasSubcommand()) {
+            last = last.subcommand();
         }
-        if (failure instanceof BindFailedException) {
+        return last.hasMatchedOption("--verbose");
+    }
+
+    private static int exitCode(Throwable failure, boolean verbose, PrintStream err) {
+        int code = ExitCode.UNEXPECTED;
+        if (failure instanceof ConfigurationException refused) {
+            refused.problems().forEach(problem -> err.println("smqtt: " + problem));
+            code = ExitCode.BAD_CONFIGURATION;
+        } else if (failure instanceof BindFailedException) {
             err.println("smqtt: " + failure.getMessage());
-            return ExitCode.PORT_IN_USE;
-        }
-        if (failure instanceof StoreDamagedException
+            code = ExitCode.PORT_IN_USE;
+        } else if (failure instanceof StoreDamagedException
                 || failure instanceof StoreInUseException
                 || failure instanceof StoreUnusableException
                 || failure instanceof BadDataException) {
             err.println("smqtt: " + failure.getMessage());
-            return ExitCode.BAD_DATA;
+            code = ExitCode.BAD_DATA;
+        } else {
+            err.println("smqtt: unexpected error, please report it");
         }
-        err.println("smqtt: unexpected error, please report it");
-        failure.printStackTrace(err);
-        return ExitCode.UNEXPECTED;
+        if (verbose || code == ExitCode.UNEXPECTED) {
+            StringWriter trace = new StringWriter();
+            failure.printStackTrace(new PrintWriter(trace, true));
+            err.print(SecretMask.text(trace.toString())); // messages of libraries quote what they were given
+        }
+        return code;
     }
 
     @Override

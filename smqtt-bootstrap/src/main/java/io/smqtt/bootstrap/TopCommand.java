@@ -16,10 +16,9 @@ import picocli.CommandLine.Spec;
 /** Shows over and over how a running broker does, from the metrics of its management port. */
 @Command(
         name = "top",
-        description = {
-            "Shows how a running broker does: rates, clients, drops, event loops, store. Ends with Ctrl-C.",
-            "The broker is the one that the configuration describes, unless --url says otherwise."
-        })
+        description = "Shows how a running broker does: rates, clients, drops, event loops, store. Ends with "
+                + "Ctrl-C. The broker is the one that the configuration describes, unless --url says "
+                + "otherwise.")
 final class TopCommand implements Callable<Integer> {
 
     private static final double LEAST_SECONDS = 0.1;
@@ -40,10 +39,16 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     ManagementOptions management = new ManagementOptions();
 
-    @Option(names = "--interval", paramLabel = "SECONDS", description = "Between two looks, 0.1 or more. Default: 2.")
+    @Option(
+            names = "--interval",
+            paramLabel = "SECONDS",
+            description = "Sets the time between two looks, 0.1 or more. The default is 2.")
     double intervalSeconds = 2;
 
-    @Option(names = "--count", paramLabel = "COUNT", description = "Ends after so many screens. Default: 0, goes on.")
+    @Option(
+            names = "--count",
+            paramLabel = "COUNT",
+            description = "Ends after so many screens. The default is 0, which goes on.")
     int count;
 
     TopCommand(Surroundings surroundings) {
