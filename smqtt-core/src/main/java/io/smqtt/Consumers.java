@@ -251,6 +251,10 @@ final class Consumers {
                 pressure.set(label(), limits(), wish.options.overflow() == Overflow.SLOW_PUBLISHERS, stall);
             }
             Subscription before = session.subscription(wish.filter, wish.group);
+            if (before == null && !session.hasRoomFor(wish.filter, wish.group)) {
+                consumer.refused(ReasonCode.QUOTA_EXCEEDED);
+                return;
+            }
             List<Subscription> others = new ArrayList<>();
             session.forEachSubscription(others::add);
             session.subscribe(new Subscription(

@@ -33,6 +33,12 @@ import java.time.Duration;
  * @param maxRetainedBytes bytes of retained messages. By default a quarter of the heap
  * @param maxSessions sessions of the whole broker, connected or not
  * @param maxSessionsPerUser sessions of one user; 0 for no limit
+ * @param maxSessionBytes bytes of heap of one session: its identifiers, will and subscriptions. Past it a CONNECT or filter
+ *     is refused with 0x97. By default 2 % of the heap
+ * @param maxUserSessionBytes the same for all sessions of one user that outlive their connections; all clients without
+ *     a user name are one. By default 15 % of the heap
+ * @param maxTotalSessionBytes the same for all sessions, connected or not; the last fifth is for those that end with their
+ *     connections. Stored ones that do not fit at the start stay in the store, unseen. By default 25 % of the heap
  * @param maxPublishRate messages per second that are read from one client; 0 for no limit
  * @param maxOutboundBytes bytes waiting for the socket of one client before its QoS 0 messages are dropped
  * @param slowConsumerTimeout how long a client may stay unwritable before it is disconnected with 0x97
@@ -146,6 +152,31 @@ public record LimitsConfig(
         int maxSessionsPerUser,
 
         @ConfigDoc(
+                value = "bytes of heap of one session: its identifiers, will and subscriptions. Past it "
+                        + "a CONNECT or filter is refused with 0x97. By default 2 % of the heap",
+                min = "1024",
+                max = "1GiB",
+                shown = "2%")
+        long maxSessionBytes,
+
+        @ConfigDoc(
+                value = "the same for all sessions of one user that outlive their connections; all clients without a "
+                        + "user name are one. By default 15 % of the heap",
+                min = "1024",
+                max = "1TiB",
+                shown = "15%")
+        long maxUserSessionBytes,
+
+        @ConfigDoc(
+                value = "the same for all sessions, connected or not; the last fifth is for those that end with their "
+                        + "connections. Stored ones that do not fit at the start stay in the store, unseen. By default "
+                        + "25 % of the heap",
+                min = "1024",
+                max = "1TiB",
+                shown = "25%")
+        long maxTotalSessionBytes,
+
+        @ConfigDoc(
                 value = "messages per second that are read from one client; 0 for no limit",
                 min = "0",
                 max = "100000000")
@@ -191,6 +222,9 @@ public record LimitsConfig(
         Check.range("limits.max-retained-bytes", maxRetainedBytes, 0, 1L << 40);
         Check.range("limits.max-sessions", maxSessions, 1, 100_000_000);
         Check.range("limits.max-sessions-per-user", maxSessionsPerUser, 0, 100_000_000);
+        Check.range("limits.max-session-bytes", maxSessionBytes, 1_024, 1 << 30);
+        Check.range("limits.max-user-session-bytes", maxUserSessionBytes, 1_024, 1L << 40);
+        Check.range("limits.max-total-session-bytes", maxTotalSessionBytes, 1_024, 1L << 40);
         Check.range("limits.max-publish-rate", maxPublishRate, 0, 100_000_000);
         Check.range("limits.max-outbound-bytes", maxOutboundBytes, 1, 1 << 30);
         Check.range("limits.slow-consumer-timeout", slowConsumerTimeout, Duration.ofMillis(1), Duration.ofDays(1));
@@ -225,6 +259,9 @@ public record LimitsConfig(
                 percentOfHeapBytes(25),
                 1_000_000,
                 0,
+                Math.min(1 << 30, percentOfHeapBytes(2)),
+                percentOfHeapBytes(15),
+                percentOfHeapBytes(25),
                 0,
                 1 << 20,
                 Duration.ofSeconds(60));
@@ -282,6 +319,9 @@ public record LimitsConfig(
         private long maxRetainedBytes;
         private int maxSessions;
         private int maxSessionsPerUser;
+        private long maxSessionBytes;
+        private long maxUserSessionBytes;
+        private long maxTotalSessionBytes;
         private int maxPublishRate;
         private int maxOutboundBytes;
         private Duration slowConsumerTimeout;
@@ -309,6 +349,9 @@ public record LimitsConfig(
             maxRetainedBytes = from.maxRetainedBytes;
             maxSessions = from.maxSessions;
             maxSessionsPerUser = from.maxSessionsPerUser;
+            maxSessionBytes = from.maxSessionBytes;
+            maxUserSessionBytes = from.maxUserSessionBytes;
+            maxTotalSessionBytes = from.maxTotalSessionBytes;
             maxPublishRate = from.maxPublishRate;
             maxOutboundBytes = from.maxOutboundBytes;
             slowConsumerTimeout = from.slowConsumerTimeout;
@@ -446,6 +489,24 @@ public record LimitsConfig(
             return this;
         }
 
+        /** {@return this, with {@link LimitsConfig#maxSessionBytes()} set to the argument} */
+        public Builder maxSessionBytes(long value) {
+            maxSessionBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxUserSessionBytes()} set to the argument} */
+        public Builder maxUserSessionBytes(long value) {
+            maxUserSessionBytes = value;
+            return this;
+        }
+
+        /** {@return this, with {@link LimitsConfig#maxTotalSessionBytes()} set to the argument} */
+        public Builder maxTotalSessionBytes(long value) {
+            maxTotalSessionBytes = value;
+            return this;
+        }
+
         /** {@return this, with {@link LimitsConfig#maxPublishRate()} set to the argument} */
         public Builder maxPublishRate(int value) {
             maxPublishRate = value;
@@ -494,6 +555,9 @@ public record LimitsConfig(
                     maxRetainedBytes,
                     maxSessions,
                     maxSessionsPerUser,
+                    maxSessionBytes,
+                    maxUserSessionBytes,
+                    maxTotalSessionBytes,
                     maxPublishRate,
                     maxOutboundBytes,
                     slowConsumerTimeout);

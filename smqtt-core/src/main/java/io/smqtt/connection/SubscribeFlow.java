@@ -231,6 +231,9 @@ public final class SubscribeFlow {
         if (!exists && session.subscriptionCount() >= limits.maxSubscriptionsPerClient()) {
             return ReasonCode.QUOTA_EXCEEDED;
         }
+        if (!exists && !session.hasRoomFor(wish.filter, wish.shareName)) {
+            return ReasonCode.QUOTA_EXCEEDED;
+        }
         SubscribePacket.Request request = wish.request;
         QoS granted = request.maximumQos().atMost(QoS.of(mqtt.maxQos()));
         session.subscribe(new Subscription(

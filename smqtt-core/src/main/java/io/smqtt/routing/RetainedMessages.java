@@ -2,6 +2,7 @@
 package io.smqtt.routing;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.HeapWeight;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.util.Map;
@@ -65,7 +66,7 @@ public final class RetainedMessages {
      * Creates a tree without messages.
      *
      * @param maxCount the most messages that are kept
-     * @param maxBytes the most bytes, by {@link ApplicationMessage#footprintBytes()}
+     * @param maxBytes the most bytes, by {@link HeapWeight#retained}
      */
     public RetainedMessages(int maxCount, long maxBytes) {
         this.maxCount = maxCount;
@@ -153,7 +154,7 @@ public final class RetainedMessages {
     }
 
     /**
-     * What the messages hold on to, by {@link ApplicationMessage#footprintBytes()}. Any thread.
+     * What the messages hold on to, by {@link HeapWeight#retained}. Any thread.
      *
      * @return bytes
      */
@@ -223,6 +224,6 @@ public final class RetainedMessages {
     }
 
     private static long footprint(@Nullable ApplicationMessage message) {
-        return message == null ? 0 : message.footprintBytes();
+        return HeapWeight.retained(message);
     }
 }

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.HeapWeight;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
@@ -56,6 +57,11 @@ public final class Session implements Subscriber {
     private @Nullable SessionOpening opening;
     private final @Nullable ConsumerPressure pressure;
     private final @Nullable SessionRecord record;
+
+    /** What it holds by {@link SessionBudget}, and of which user that is. */
+    private int heapBytes;
+
+    private short user;
     private volatile boolean begun;
     private volatile boolean ended;
 
@@ -450,6 +456,96 @@ public final class Session implements Subscriber {
         }
     }
 
+    // --- what it holds
+
+    /** What the session holds by {@link HeapWeight}, as it was charged. */
+    int heapBytes() {
+        return heapBytes;
+    }
+
+    /** What the session takes without its subscriptions. */
+    int weight() {
+        ClientIdentity who = client;
+        return HeapWeight.session(clientId, who.userName(), who.roles(), record != null)
+                + HeapWeight.will(absence.will());
+    }
+
+    /** The limit that stands against so many bytes more, when others are given back; null if none does. */
+    @Nullable
+    String refusal(int more, int less) {
+        return refusal(client.userName(), more, less, absence.expirySeconds() > 0);
+    }
+
+    private @Nullable String refusal(@Nullable String userName, int more, int less, boolean lasting) {
+        SessionBudget budget = resources.sessionBudget();
+        short now = budget.user(userName);
+        int net = more - less;
+        boolean sameUser = heapBytes == 0 || now == user;
+        return net <= 0 && sameUser
+                ? null
+                : budget.refusal(heapBytes, net, now, sameUser ? net : heapBytes + net, lasting);
+    }
+
+    /** Counts what the session holds more, or less. */
+    void charge(int change) {
+        if (ended) {
+            return; // everything was given back
+        }
+        SessionBudget budget = resources.sessionBudget();
+        if (heapBytes == 0) {
+            user = budget.user(client.userName());
+        }
+        heapBytes += change;
+        budget.add(change, user);
+    }
+
+    /** The session has ended: nothing of it counts any more. Before {@link #ended} is set. */
+    private void release() {
+        charge(-heapBytes);
+    }
+
+    /** The session is of another client, maybe of another user, from now on. */
+    private void rechargeClient(ClientIdentity newClient) {
+        ClientIdentity before = client;
+        client = newClient;
+        if (!Objects.equals(before.userName(), newClient.userName())
+                || !before.roles().equals(newClient.roles())) {
+            boolean stored = record != null;
+            SessionBudget budget = resources.sessionBudget();
+            short now = budget.user(newClient.userName());
+            budget.move(heapBytes, user, now);
+            user = now;
+            charge(HeapWeight.session(clientId, newClient.userName(), newClient.roles(), stored)
+                    - HeapWeight.session(clientId, before.userName(), before.roles(), stored));
+        }
+    }
+
+    /**
+     * Tells whether the session may have one more subscription by the limits in bytes. If not the observer is told.
+     *
+     * @param filter the filter
+     * @param shareName the group of a shared subscription, or null
+     * @return false if a limit stands against it
+     */
+    public boolean hasRoomFor(TopicFilter filter, @Nullable String shareName) {
+        return !registry.refused(refusal(filter, shareName));
+    }
+
+    /** The limit that stands against one more subscription; null if none does. */
+    @Nullable
+    String refusal(TopicFilter filter, @Nullable String shareName) {
+        return refusal(HeapWeight.subscription(filter.value(), shareName), 0);
+    }
+
+    /** The limit that stands against the client of a request, with its will in the place of the present one; null if none does. */
+    private @Nullable String refusal(SessionRequest request) {
+        return refusal(
+                request.client().userName(),
+                HeapWeight.will(request.will()),
+                HeapWeight.will(absence.will()),
+                request.expirySeconds() > 0);
+    }
+
     // --- subscriptions
 
     /**
@@ -460,6 +556,9 @@ public final class Session implements Subscriber {
      */
     public boolean subscribe(Subscription subscription) {
         boolean isNew = subscriptions.get(subscription.filter(), subscription.shareName()) == null;
+        if (isNew) {
+            charge(HeapWeight.subscription(subscription.filter().value(), subscription.shareName()));
+        }
         subscriptions.put(subscription);
         resources.router().index().add(subscription); // replaces without a gap [MQTT-3.8.4-3]
         resources.observer().subscribed(clientId, subscription.clientFilter(), isNew);
@@ -484,6 +583,7 @@ public final class Session implements Subscriber {
         if (removed == null) {
             return false;
         }
+        charge(-HeapWeight.subscription(filter.value(), shareName));
         resources.router().index().remove(this, filter, shareName);
         if (outbound != null && shareName == null) {
             outbound.unsubscribed(filter);
@@ -520,6 +620,7 @@ public final class Session implements Subscriber {
 
     /** Takes over a subscription that was found in the store. */
     void recover(Subscription subscription) {
+        charge(HeapWeight.subscription(subscription.filter().value(), subscription.shareName()));
         subscriptions.put(subscription);
         resources.router().index().add(subscription);
         if (subscription.shareName() != null && record != null) {
@@ -628,7 +729,7 @@ public final class Session implements Subscriber {
     private void attach(SessionRequest request) {
         absence.attached(request);
         ClientIdentity previous = client;
-        client = request.client();
+        rechargeClient(request.client());
         registry.clientChanged(this, previous);
         check = registry.deliveryCheck(client);
         sink = request.sink();
@@ -656,9 +757,11 @@ public final class Session implements Subscriber {
             // a session without expiry ends with its connection, whatever the next one asks for
             boolean ends = request.cleanStart() || absence.expirySeconds() == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
             if (ends) {
-                endConnection(true);
                 registry.replace(this, request);
+            } else if (registry.refused(refusal(request))) {
+                request.loop().executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
             } else if (record == null) {
+                charge(HeapWeight.will(request.will()));
                 endConnection(false);
                 resume(request, here);
             } else {
@@ -671,6 +774,8 @@ public final class Session implements Subscriber {
     private void resumeStored(SessionRecord stored, SessionRequest request, RoutingLoop here) {
         SessionOpening waiting = new SessionOpening();
         opening = waiting;
+        int will = HeapWeight.will(request.will());
+        charge(will);
         SessionRecord.Before before = stored.before();
         stored.connected(request);
         int version = stored.version();
@@ -680,9 +785,11 @@ public final class Session implements Subscriber {
             if (ended) {
                 target.executor().execute(() -> registry.open(request));
             } else if (!kept) {
+                charge(-will);
                 stored.restore(before);
                 target.executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
             } else if (stored.version() != version) { // the old connection ended meanwhile
+                charge(-will);
                 takeover(request, here);
             } else {
                 endConnection(false);
@@ -692,7 +799,7 @@ public final class Session implements Subscriber {
         });
     }
 
-    private void endConnection(boolean sessionEnds) {
+    void endConnection(boolean sessionEnds) {
         PacketSink old = sink;
         if (old != null) {
             resources.observer().sessionTakenOver(clientId);
@@ -950,6 +1057,7 @@ public final class Session implements Subscriber {
     /** The session is safe on another node and is forgotten here. */
     void leave(SessionOpening waiting) {
         if (!ended) {
+            release();
             ended = true;
             absence.cancel();
             subscriptions.forEach(subscription ->
@@ -990,6 +1098,16 @@ public final class Session implements Subscriber {
 
     // --- the end
 
+    /** The session was found in the store and does not fit: it leaves memory, and stays in the store. At the start. */
+    void leaveOut() {
+        release();
+        ended = true;
+        subscriptions.forEach(subscription ->
+                resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
+        subscriptions.clear();
+        registry.remove(this);
+    }
+
     /** Whether the session could be ended to make room for another one of its user. Any thread; a hint. */
     boolean isDispensable() {
         return begun && !ended && sink == null;
@@ -1024,6 +1142,7 @@ public final class Session implements Subscriber {
         if (ended) {
             return;
         }
+        release();
         ended = true;
         absence.cancel();
         subscriptions.forEach(subscription ->
@@ -1066,7 +1185,7 @@ public final class Session implements Subscriber {
      * @param newClient the same client identifier
      */
     public void reauthenticated(ClientIdentity newClient) {
-        client = newClient;
+        rechargeClient(newClient);
         if (record != null) {
             record.reauthenticated(newClient);
         }

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.HeapWeight;
 import io.smqtt.message.Will;
 import io.smqtt.spi.StoredSession;
 import java.util.concurrent.TimeUnit;
@@ -69,7 +70,18 @@ final class SessionAbsence {
 
     // --- how it begins and ends
 
-    /** The session has a connection. */
+    @Nullable
+    Will will() {
+        return will;
+    }
+
+    /** There is no will any more, and it does not count. */
+    private void dropWill() {
+        session.charge(-HeapWeight.will(will));
+        will = null;
+    }
+
+    /** The session has a connection, whose will was counted when it was let in. */
     void attached(SessionRequest request) {
         recovered = false;
         willOfBefore = false;
@@ -99,7 +111,7 @@ final class SessionAbsence {
             return;
         }
         Will before = will;
-        will = null;
+        dropWill();
         if (willTimer != null) {
             willTimer.cancel();
             willTimer = null;
@@ -116,7 +128,7 @@ final class SessionAbsence {
         Will due = will;
         boolean lost = wasConnected || recovered; // or the broker has lost the connection by ending
         boolean waiting = lost || (willTimer != null && willTimer.isArmed());
-        will = null;
+        dropWill();
         cancel();
         willGone(due);
         if (due != null && waiting && (sessionEnds || (lost && due.delaySeconds() == 0))) {
@@ -135,10 +147,10 @@ final class SessionAbsence {
             expirySeconds = newExpirySeconds;
         }
         Will due = publishWill ? will : null;
-        if (due == null) {
+        if (due == null) { // [MQTT-3.14.4-3]
             willGone(will);
+            dropWill();
         }
-        will = due; // [MQTT-3.14.4-3]
         DeadlineWheel wheel = wheel();
         if (due != null && (due.delaySeconds() == 0 || expirySeconds == 0)) { // [MQTT-3.1.3-9]
             willDue();
@@ -202,7 +214,7 @@ final class SessionAbsence {
     /** The will is due. */
     void willDue() {
         Will due = will;
-        will = null;
+        dropWill();
         if (due != null) {
             registry.publishWill(session, due);
             willGone(due);

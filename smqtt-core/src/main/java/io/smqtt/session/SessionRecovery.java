@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.LogText;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RoutingLoop;
@@ -31,6 +32,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
     private static final String NO_LISTENER = "";
     private static final int AT_ONCE = 2_000;
+    private static final int NAMES_PER_LINE = 50;
 
     private final SessionResources resources;
     private final SessionRegistry registry;
@@ -38,6 +40,11 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     private final List<Session> superseded = new ArrayList<>();
     private @Nullable Session current;
     private @Nullable TopicFilter lastFilter;
+    private ArrayDeque<Session> currentLoop = new ArrayDeque<>();
+    private int currentSubscriptions;
+    private long number;
+    private final List<String> names = new ArrayList<>();
+    private long leftOut;
     private long sessions;
     private long subscriptions;
     private long refused;
@@ -50,42 +57,101 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void session(StoredSession stored, StoredQueue waiting) {
-        int index = (int) (sessions++ % byLoop.size());
+        int index = (int) (sessions % byLoop.size());
         RoutingLoop loop = resources.router().loops().get(index);
-        ClientIdentity client = new ClientIdentity(
-                stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, stored.roles());
-        Session session = new Session(resources, registry, loop, client, stored, waiting);
+        Session session = new Session(resources, registry, loop, client(stored), stored, waiting);
+        number = stored.number();
+        String limit = session.refusal(session.weight(), 0);
+        if (limit != null) {
+            current = null;
+            supersede(registry.find(stored.clientId()));
+            leaveOut(stored.clientId(), limit);
+            return;
+        }
         current = session;
-        Session older = registry.recovered(session);
+        currentLoop = byLoop.get(index);
+        currentSubscriptions = 0;
+        sessions++;
+        supersede(registry.recovered(session));
+        currentLoop.add(session);
+    }
+
+    /** Who a client was, as far as the store knows. */
+    static ClientIdentity client(StoredSession stored) {
+        return new ClientIdentity(
+                stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, stored.roles());
+    }
+
+    private void supersede(@Nullable Session older) {
         if (older != null && !older.leavesWill()) { // that one ends by itself
             superseded.add(older);
         }
-        byLoop.get(index).add(session);
     }
 
-    private Session session() {
-        Session session = current;
-        if (session == null) {
-            throw new IllegalStateException("the store shows no session first");
+    /** A session, or the rest of one, does not fit. It stays in the store. */
+    private void leaveOut(String clientId, String limit) {
+        registry.leftOut(clientId, number);
+        registry.refused(limit);
+        leftOut++;
+        names.add(LogText.escape(clientId));
+        if (names.size() == NAMES_PER_LINE) {
+            nameLeftOut();
         }
-        return session;
+    }
+
+    private void nameLeftOut() {
+        if (!names.isEmpty()) {
+            LOG.warn("stored sessions that do not fit into memory: {}", String.join(", ", names));
+            names.clear();
+        }
     }
 
     @Override
     public void subscription(StoredSubscription stored) {
+        Session session = current;
+        if (session == null) { // left out
+            return;
+        }
         String text = stored.clientFilter();
         SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
         TopicFilter filter = shared == null ? filter(text) : shared.filter();
-        session()
-                .recover(new Subscription(
-                        session(),
-                        filter,
-                        shared == null ? null : shared.shareName(),
-                        stored.maximumQos(),
-                        stored.noLocal(),
-                        stored.retainAsPublished(),
-                        stored.identifier()));
+        @Nullable String shareName = shared == null ? null : shared.shareName();
+        String limit = session.refusal(filter, shareName);
+        if (limit != null) { // with a part of its subscriptions it would miss messages without a word
+            current = null;
+            currentLoop.removeLast();
+            sessions--;
+            subscriptions -= currentSubscriptions;
+            session.leaveOut();
+            leaveOut(session.id(), limit);
+            return;
+        }
+        session.recover(subscription(session, stored, filter, shareName));
         subscriptions++;
+        currentSubscriptions++;
+    }
+
+    /** A subscription of a session that was found in the store. */
+    static Subscription subscription(Session session, StoredSubscription stored) {
+        String text = stored.clientFilter();
+        SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
+        return subscription(
+                session,
+                stored,
+                shared == null ? TopicFilter.of(text) : shared.filter(),
+                shared == null ? null : shared.shareName());
+    }
+
+    private static Subscription subscription(
+            Session session, StoredSubscription stored, TopicFilter filter, @Nullable String shareName) {
+        return new Subscription(
+                session,
+                filter,
+                shareName,
+                stored.maximumQos(),
+                stored.noLocal(),
+                stored.retainAsPublished(),
+                stored.identifier());
     }
 
     /** Many sessions with the same filter have one object for it. */
@@ -100,7 +166,10 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void received(int packetId) {
-        session().inbound().received(packetId);
+        Session session = current;
+        if (session != null) {
+            session.inbound().received(packetId);
+        }
     }
 
     @Override
@@ -113,6 +182,14 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     /** Lets the deadlines of all sessions go on, on their event loops. */
     void finish() {
+        nameLeftOut();
+        if (leftOut > 0) {
+            LOG.warn(
+                    "{} stored sessions, named above, hold more than the limits allow. They stay in the store and get no"
+                            + " messages; one that fits is back when its client connects, and all are when"
+                            + " limits.max-total-session-bytes, or the heap, is larger at the next start",
+                    leftOut);
+        }
         if (refused > 0) {
             registry.retained().storeHasMore();
             LOG.warn(

@@ -4,6 +4,7 @@ package io.smqtt.session;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.HeapWeight;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
 import io.smqtt.routing.RouteTicket;
@@ -15,6 +16,9 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
 import io.smqtt.spi.Ticker;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -46,6 +50,7 @@ public final class SessionRegistry {
     private final @Nullable UserSessions users;
     private final GroupBacklog groups;
     private volatile RecentMarks @Nullable [] recentMarks;
+    private volatile @Nullable LeftOut leftOut;
     private volatile @Nullable WillWatch willWatch;
     private volatile long recoveredWillsWaitSeconds;
 
@@ -97,7 +102,16 @@ public final class SessionRegistry {
             QueueBudget budget,
             @Nullable Stores stores) {
         resources = new SessionResources(
-                router, List.copyOf(wheels), authorizer, observer, ticker, limits, config, budget, stores);
+                router,
+                List.copyOf(wheels),
+                authorizer,
+                observer,
+                ticker,
+                limits,
+                config,
+                budget,
+                new SessionBudget(limits),
+                stores);
         retained = new RetainedKeeper(router, stores);
         groups = new GroupBacklog(router, observer, limits);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
@@ -122,6 +136,7 @@ public final class SessionRegistry {
     /** A session was found in the store. Returns an older one of its client that was to be removed, or null. */
     @Nullable
     Session recovered(Session session) {
+        session.charge(session.weight());
         Session older = sessions.put(session.id(), session);
         if (users != null) {
             users.add(session);
@@ -136,6 +151,23 @@ public final class SessionRegistry {
      */
     public RetainedKeeper retained() {
         return retained;
+    }
+
+    /**
+     * What sessions hold.
+     *
+     * @return the account of all sessions of this node
+     */
+    public SessionBudget budget() {
+        return resources.sessionBudget();
+    }
+
+    /** Tells of a limit that stood against a client; null is none. Returns whether there was one. */
+    boolean refused(@Nullable String limit) {
+        if (limit != null) {
+            resources.observer().sessionRefused(limit);
+        }
+        return limit != null;
     }
 
     /**
@@ -171,15 +203,25 @@ public final class SessionRegistry {
                 existing.takeover(request, request.loop());
                 return;
             }
+            if (bringBack(
+                    clientId,
+                    request.loop(),
+                    () -> open(request),
+                    () -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED))) {
+                return;
+            }
             Session fresh = new Session(resources, this, request);
-            if (!admit(fresh)) {
+            int weight = fresh.weight() + HeapWeight.will(request.will());
+            if (refused(fresh.refusal(weight, 0)) || !admit(fresh)) {
                 request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
                 return;
             }
+            fresh.charge(weight);
             if (sessions.putIfAbsent(clientId, fresh) == null) {
                 fresh.begin(request);
                 return;
             }
+            fresh.charge(-weight);
             if (users != null) { // another connection with the same client identifier was faster
                 users.remove(fresh, fresh.client());
             }
@@ -211,6 +253,13 @@ public final class SessionRegistry {
     /** Puts a new session in the place of one that a clean start discards. On the old session's loop. */
     void replace(Session old, SessionRequest request) {
         Session fresh = new Session(resources, this, request);
+        int weight = fresh.weight() + HeapWeight.will(request.will());
+        if (refused(fresh.refusal(weight, old.heapBytes()))) {
+            request.loop().executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
+            return;
+        }
+        old.endConnection(true);
+        fresh.charge(weight);
         fresh.awaitPredecessor();
         if (users != null) {
             users.add(fresh);
@@ -243,7 +292,13 @@ public final class SessionRegistry {
     public void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
         Session session = sessions.get(clientId);
         if (session == null) {
-            reply.gone();
+            RoutingLoop loop = loopOf(clientId);
+            loop.executor().execute(() -> {
+                boolean back = bringBack(clientId, loop, () -> depart(clientId, discard, userName, reply), reply::busy);
+                if (!back) {
+                    reply.gone();
+                }
+            });
             return;
         }
         RoutingLoop here = session.owner();
@@ -257,9 +312,92 @@ public final class SessionRegistry {
      * @return takes its messages
      */
     public SessionArrival arrive(SessionState state) {
+        return new StoredArrival(resources, this, loopOf(state.clientId()), state);
+    }
+
+    private RoutingLoop loopOf(String clientId) {
         List<RoutingLoop> loops = resources.router().loops();
-        int hash = state.clientId().hashCode();
-        return new StoredArrival(resources, this, loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size())), state);
+        int hash = clientId.hashCode();
+        return loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size()));
+    }
+
+    // --- sessions that do not fit
+
+    /** A session was found in the store and does not fit. At the start. */
+    void leftOut(String clientId, long number) {
+        LeftOut others = leftOut;
+        if (others == null) {
+            others = new LeftOut();
+            leftOut = others;
+        }
+        others.add(clientId, number);
+        resources.sessionBudget().leftOut(1);
+    }
+
+    /**
+     * Reads the session of a client that did not fit when the broker started. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param then runs there when it is back, or found to be gone
+     * @param refused runs there if it still does not fit, or cannot be read
+     * @return false if the client has none such; nothing runs then
+     */
+    private boolean bringBack(String clientId, RoutingLoop loop, Runnable then, Runnable refused) {
+        LeftOut others = leftOut;
+        Stores stores = resources.stores();
+        long number = others == null || stores == null
+                ? LeftOut.NONE
+                : others.begin(clientId, () -> loop.executor().execute(then));
+        if (number > 0 && others != null && stores != null) {
+            stores.store()
+                    .find(
+                            number,
+                            loop.executor(),
+                            found -> broughtBack(others, clientId, number, isBack(found, loop), then, refused),
+                            failure -> broughtBack(others, clientId, number, failure == null, then, refused));
+        }
+        return number != LeftOut.NONE;
+    }
+
+    private void broughtBack(
+            LeftOut others, String clientId, long number, boolean back, Runnable then, Runnable refused) {
+        if (back) {
+            resources.sessionBudget().leftOut(-1);
+        }
+        others.end(clientId, number, !back);
+        (back ? then : refused).run();
+    }
+
+    /** Takes a session into memory if it fits now. */
+    private boolean isBack(FoundSession found, RoutingLoop loop) {
+        StoredSession header = found.session();
+        if (sessions.containsKey(header.clientId())) { // another one came, by another node
+            return true;
+        }
+        Session session = new Session(resources, this, loop, SessionRecovery.client(header), header, found.waiting());
+        long weight = session.weight();
+        List<Subscription> subscriptions = new ArrayList<>(found.subscriptions().size());
+        for (StoredSubscription stored : found.subscriptions()) {
+            Subscription subscription = SessionRecovery.subscription(session, stored);
+            weight += HeapWeight.subscription(subscription.filter().value(), subscription.shareName());
+            subscriptions.add(subscription);
+        }
+        if (refused(session.refusal((int) Math.min(weight, Integer.MAX_VALUE), 0))) {
+            return false;
+        }
+        recovered(session);
+        subscriptions.forEach(session::recover);
+        found.received().forEach(packetId -> session.inbound().received(packetId));
+        long end = header.expiresAtMillis();
+        Stores stores = resources.stores();
+        if (stores != null
+                && end != StoredSession.CONNECTED
+                && end <= stores.store().clockMillis()) {
+            session.expireIfOffline(); // while it was not here
+        } else { // if its client does not take it over now
+            loop.executor().execute(session::awaitClient);
+        }
+        return true;
     }
 
     /**

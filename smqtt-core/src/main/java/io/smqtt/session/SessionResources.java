@@ -20,4 +20,5 @@ record SessionResources(
         LimitsConfig limits,
         SessionConfig config,
         QueueBudget budget,
+        SessionBudget sessionBudget,
         @Nullable Stores stores) {}

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.HeapWeight;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -148,9 +149,27 @@ final class StoredArrival implements SessionArrival {
                 StoredSession.CONNECTED);
     }
 
+    /** Whether the session may stay here. If not it stays where it was, with all that it has. */
+    private boolean fits() {
+        long weight = HeapWeight.session(state.clientId(), state.userName(), Set.of(), stores != null);
+        for (StoredSubscription subscription : state.subscriptions()) {
+            String text = subscription.clientFilter();
+            SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
+            weight += shared == null
+                    ? HeapWeight.subscription(text, null)
+                    : HeapWeight.subscription(shared.filter().value(), shared.shareName());
+        }
+        SessionBudget budget = resources.sessionBudget();
+        return !registry.refused(budget.refusal(0, weight, budget.user(state.userName()), weight, true));
+    }
+
     @Override
     public void install(Consumer<Boolean> done) {
         loop.executor().execute(() -> {
+            if (!fits()) {
+                done.accept(false);
+                return;
+            }
             Stores present = stores;
             if (present == null) {
                 Session mine = Objects.requireNonNull(unstored);

@@ -154,6 +154,13 @@ public interface BrokerObserver {
     default void sessionEnded(String clientId, boolean expired) {}
 
     /**
+     * A client or a filter was refused because of the bytes that sessions may hold.
+     *
+     * @param limit the configuration key of the limit
+     */
+    default void sessionRefused(String limit) {}
+
+    /**
      * A subscription was made or replaced.
      *
      * @param clientId the client identifier

@@ -4,6 +4,7 @@ package io.smqtt.spi;
 import io.smqtt.message.ApplicationMessage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where persistent sessions, their messages and retained messages survive the broker's process. One writer thread takes
@@ -56,6 +57,20 @@ public interface BrokerStore extends AutoCloseable {
      */
     void read(
             long session, long fromSequence, int maxMessages, int maxBytes, Executor loop, Consumer<StoredPage> reply);
+
+    /**
+     * Reads one session that {@link #recover} has shown and that did not fit into memory then. Does not block; one of the replies
+     * comes on {@code loop}. A store that cannot do this finds nothing.
+     *
+     * @param session the session's number
+     * @param loop where the reply is wanted
+     * @param found takes the session
+     * @param missing is told that there is none with null, else why it could not be read
+     */
+    default void find(
+            long session, Executor loop, Consumer<FoundSession> found, Consumer<@Nullable Throwable> missing) {
+        loop.execute(() -> missing.accept(null));
+    }
 
     /**
      * A number for a new session, never given before, also not before a restart.

@@ -40,6 +40,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void sessionRefused(String limit) {
+        each(member -> member.sessionRefused(limit));
+    }
+
+    @Override
     public void connectionRefused(String listener, String limit) {
         each(member -> member.connectionRefused(listener, limit));
     }

@@ -32,6 +32,11 @@ final class CountingObserver implements BrokerObserver {
     }
 
     @Override
+    public void sessionRefused(String limit) {
+        life.add("refused " + limit);
+    }
+
+    @Override
     public void messageReceived(QoS qos, int payloadBytes, int matches) {
         matched.add(matches);
     }

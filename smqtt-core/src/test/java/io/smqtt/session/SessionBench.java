@@ -110,7 +110,8 @@ final class SessionBench {
                 new RetainedMessages(1_000, 1 << 20),
                 observer);
         registry = new SessionRegistry(router, wheels, rules, observer, () -> nanos, limits, config, budget, null);
-        resources = new SessionResources(router, wheels, rules, observer, () -> nanos, limits, config, budget, null);
+        resources = new SessionResources(
+                router, wheels, rules, observer, () -> nanos, limits, config, budget, registry.budget(), null);
     }
 
     RoutingLoop loop(int index) {

@@ -104,6 +104,11 @@ final class BrokerMeters implements BrokerObserver {
     }
 
     @Override
+    public void sessionRefused(String limit) {
+        connections.sessionRefused(limit);
+    }
+
+    @Override
     public void clientConnected(ClientIdentity client, boolean sessionPresent) {
         connections.connected(client, sessionPresent);
     }

@@ -123,6 +123,17 @@ final class ConnectionCounts {
                         .register(registry));
     }
 
+    void sessionRefused(String limit) {
+        byTags.computeIfAbsent(
+                        "session refused " + limit,
+                        key -> Counter.builder("smqtt.sessions.refused")
+                                .description("clients, filters and stored sessions refused because of the bytes that"
+                                        + " sessions may hold, by the key of the limit that did")
+                                .tags("limit", limit)
+                                .register(registry))
+                .increment();
+    }
+
     void tooSlow(String listener) {
         listener(listener).tooSlow.increment();
     }

@@ -199,6 +199,17 @@ public final class MetricModule implements BrokerModule {
                         () -> core.sessions().all().size())
                 .register(registry);
         gauge(
+                        "smqtt.sessions.memory",
+                        "what sessions hold, as it counts against limits.max-total-session-bytes",
+                        () -> core.sessions().budget().bytes())
+                .baseUnit("bytes")
+                .register(registry);
+        gauge(
+                        "smqtt.sessions.left.out",
+                        "stored sessions that did not fit into memory at the start, and stay in the store",
+                        () -> core.sessions().budget().leftOut())
+                .register(registry);
+        gauge(
                         "smqtt.subscriptions.active",
                         "subscriptions of this node's clients, shared ones included",
                         () -> router.index().localSize())

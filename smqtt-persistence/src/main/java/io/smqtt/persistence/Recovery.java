@@ -3,10 +3,13 @@ package io.smqtt.persistence;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore.RecoveryVisitor;
+import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
@@ -44,6 +47,37 @@ final class Recovery {
         } catch (DamagedRowException e) {
             throw Damage.of(e, database.directory());
         }
+    }
+
+    /** One session, or null. */
+    @Nullable
+    FoundSession find(long number) {
+        try {
+            return database.read(view -> find(view, number));
+        } catch (RocksDBException e) {
+            throw Damage.orFailure(e, database.directory());
+        } catch (DamagedRowException e) {
+            throw Damage.of(e, database.directory());
+        }
+    }
+
+    private @Nullable FoundSession find(View view, long number) throws RocksDBException {
+        byte[] from = Keys.number(number);
+        byte[] end = Keys.number(number + 1);
+        byte[] header = view.get(Family.SESSION, from);
+        if (header == null) {
+            return null;
+        }
+        List<StoredSubscription> subscriptions = new ArrayList<>();
+        for (Scan rows = view.range(Family.SUBSCRIPTION, from, end); rows.isValid(); rows.next()) {
+            subscriptions.add(SessionRow.decode(Keys.filter(rows.key()), rows.value()));
+        }
+        List<Integer> received = new ArrayList<>();
+        for (Scan rows = view.range(Family.RECEIVED, from, end); rows.isValid(); rows.next()) {
+            received.add(Keys.packetId(rows.key()));
+        }
+        StoredQueue waiting = queue(number, view.range(Family.TAIL, from, end), view);
+        return new FoundSession(sessions.decode(number, header), waiting, subscriptions, received);
     }
 
     private void visitSessions(View view, RecoveryVisitor visitor) throws RocksDBException {

@@ -3,6 +3,7 @@ package io.smqtt.persistence;
 
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredPage;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -171,10 +173,35 @@ public final class RocksBrokerStore implements BrokerStore {
     }
 
     private static void tell(StoredPage page, Executor loop, Consumer<StoredPage> reply) {
+        tell(loop, () -> reply.accept(page));
+    }
+
+    private static void tell(Executor loop, Runnable answer) {
         try {
-            loop.execute(() -> reply.accept(page));
+            loop.execute(answer);
         } catch (RejectedExecutionException e) {
             // the loop has ended, nobody waits
+        }
+    }
+
+    @Override
+    public void find(long session, Executor loop, Consumer<FoundSession> found, Consumer<@Nullable Throwable> missing) {
+        committer.afterwards(() -> {
+            try {
+                reader.execute(() -> answer(session, loop, found, missing));
+            } catch (RejectedExecutionException | OutOfMemoryError e) { // the store is closed, or there is no thread
+                tell(loop, () -> missing.accept(e));
+            }
+        });
+    }
+
+    private void answer(
+            long session, Executor loop, Consumer<FoundSession> found, Consumer<@Nullable Throwable> missing) {
+        try {
+            FoundSession read = new Recovery(database, clock).find(session);
+            tell(loop, read == null ? () -> missing.accept(null) : () -> found.accept(read));
+        } catch (RuntimeException | OutOfMemoryError e) { // whatever it is, who reads waits for an answer
+            tell(loop, () -> missing.accept(e));
         }
     }
 

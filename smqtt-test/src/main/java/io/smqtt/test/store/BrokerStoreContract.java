@@ -14,6 +14,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.Will;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -422,6 +424,39 @@ public abstract class BrokerStoreContract extends StoreContractBase {
         assertThat(page(number, 0, 10).messages())
                 .extracting(StoredMessage::delivery)
                 .containsExactly(StoredDelivery.WAITING, RECEIVED, RECEIVED, StoredDelivery.WAITING);
+    }
+
+    @Test
+    void oneSessionIsFoundWithAllThatBelongsToItButItsMessages() throws Exception {
+        long number = number();
+        long other = number();
+        loop().commit(writer -> {
+            writer.putSession(session(number, "client"));
+            writer.putSession(session(other, "other"));
+            writer.putSubscription(number, new StoredSubscription("a/+", QoS.AT_LEAST_ONCE, false, true, 7));
+            writer.putSubscription(other, new StoredSubscription("b", QoS.AT_LEAST_ONCE, false, true, 7));
+            writer.putReceived(number, 65_535);
+            writer.putMessage(number, queued(1, message("t", "1")));
+        });
+        reopen();
+        recovered();
+
+        CompletableFuture<FoundSession> found = new CompletableFuture<>();
+        store().find(number, Runnable::run, found::complete, found::completeExceptionally);
+        FoundSession read = found.get(30, TimeUnit.SECONDS);
+        assertThat(read.session().clientId()).isEqualTo("client");
+        assertThat(read.waiting().messages()).isOne();
+        assertThat(read.subscriptions())
+                .containsExactly(new StoredSubscription("a/+", QoS.AT_LEAST_ONCE, false, true, 7));
+        assertThat(read.received()).containsExactly(65_535);
+
+        CompletableFuture<Boolean> missing = new CompletableFuture<>();
+        store().find(
+                        1L << 40,
+                        Runnable::run,
+                        no -> missing.complete(false),
+                        failure -> missing.complete(failure == null));
+        assertThat(missing.get(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.smqtt.test.store;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredSession;
@@ -264,6 +265,14 @@ public final class ManualStore implements BrokerStore {
     @Override
     public synchronized void recover(RecoveryVisitor visitor) {
         committed.show(visitor);
+    }
+
+    @Override
+    public synchronized void find(
+            long session, Executor loop, Consumer<FoundSession> found, Consumer<@Nullable Throwable> missing) {
+        StoredState.Entry entry = committed.sessions.get(session);
+        FoundSession read = entry == null ? null : entry.found();
+        execute(loop, read == null ? () -> missing.accept(null) : () -> found.accept(read));
     }
 
     @Override

@@ -3,12 +3,14 @@ package io.smqtt.test.store;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
@@ -28,6 +30,22 @@ final class StoredState {
         final TreeMap<Long, StoredMessage> messages = new TreeMap<>();
         final Set<Integer> received = new TreeSet<>();
         long next = 1;
+
+        @Nullable
+        FoundSession found() {
+            StoredSession present = header;
+            return present == null
+                    ? null
+                    : new FoundSession(present, waiting(), List.copyOf(subscriptions.values()), List.copyOf(received));
+        }
+
+        StoredQueue waiting() {
+            long bytes = messages.values().stream()
+                    .mapToLong(message -> message.message().footprintBytes())
+                    .sum();
+            long first = messages.isEmpty() ? next : messages.firstKey();
+            return new StoredQueue(first, next, messages.size(), bytes);
+        }
 
         Entry copy() {
             Entry copy = new Entry();
@@ -108,11 +126,7 @@ final class StoredState {
             if (header == null) {
                 continue;
             }
-            long bytes = entry.messages.values().stream()
-                    .mapToLong(message -> message.message().footprintBytes())
-                    .sum();
-            long first = entry.messages.isEmpty() ? entry.next : entry.messages.firstKey();
-            visitor.session(header, new StoredQueue(first, entry.next, entry.messages.size(), bytes));
+            visitor.session(header, entry.waiting());
             entry.subscriptions.values().forEach(visitor::subscription);
             entry.received.forEach(visitor::received);
         }

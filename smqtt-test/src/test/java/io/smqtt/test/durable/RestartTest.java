@@ -8,6 +8,7 @@ import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,6 +47,50 @@ class RestartTest {
 
     private static PublishBytes message(String payload, int qos, int packetId) {
         return PublishBytes.to("t").payload(payload).qos(qos, packetId);
+    }
+
+    @Test
+    void whatDoesNotFitStaysInTheStoreAndIsBackWhenThereIsRoom() {
+        AtomicLong most = new AtomicLong(1 << 20);
+        try (DurableBroker limited = new DurableBroker(config -> config.limits(LimitsConfig.builder()
+                .maxTotalSessionBytes(most.get())
+                .maxUserSessionBytes(1 << 20)
+                .build()))) {
+            for (int i = 0; i < 5; i++) {
+                RawClient client = limited.persistent("s" + i);
+                client.subscribe("t/" + "x".repeat(3_000) + i, 1);
+                client.subscribe("all", 1);
+                client.disconnect();
+            }
+            limited.clean("p").publish("all", "kept", 1);
+            most.set(17_000); // room for three sessions in the four fifths of those that last
+            limited.restart();
+            assertThat(limited.broker()
+                            .clients()
+                            .map(client -> client.identity().clientId())
+                            .collectList()
+                            .block())
+                    .containsExactlyInAnyOrder("s0", "s1", "s2");
+            limited.resumed("s0").expectPublish("all", "kept");
+            assertThat(limited.store.messages("s4")).hasSize(1); // still there
+
+            RawClient refused = limited.open(ProtocolVersion.MQTT_5);
+            refused.send(ConnectBytes.of("s4").persistent(1_000));
+            assertThat(refused.expect(MqttMessageType.CONNACK).reason()).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+
+            limited.clean("s1").disconnect(); // makes room
+            await().until(() -> limited.broker().client("s1").block() == null);
+            RawClient back = limited.resumed("s4");
+            back.expectPublish("all", "kept");
+            limited.clean("q").publish("all", "new", 1);
+            back.expectPublish("all", "new");
+
+            most.set(1 << 20);
+            limited.restart();
+            RawClient last = limited.resumed("s3");
+            last.expectPublish("all", "kept");
+            last.expectNothing(); // "new" came while it was not here
+        }
     }
 
     @ParameterizedTest

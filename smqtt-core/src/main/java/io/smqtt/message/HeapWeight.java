@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.message;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the things that a broker keeps take of the heap: the one place that limits in bytes are counted by. Objects, arrays,
+ * texts and places in indexes are counted as a JVM with compressed pointers lays them out, texts and nodes that may be
+ * shared as if nobody shared them. So a weight is at least what its thing takes, and seldom more than a third above.
+ * {@code docs/tuning.md} has them beside what was measured. Any thread.
+ */
+public final class HeapWeight {
+
+    /** A session without texts, will and subscriptions, and its places in tables and deadlines. */
+    private static final int SESSION = 580;
+
+    /** What a stored session has besides. */
+    private static final int RECORD = 240;
+
+    private static final int ARRAY = 16;
+    private static final int STRING = 24;
+    private static final int MESSAGE = 64;
+    private static final int WILL = 24;
+    private static final int TOPIC = 24;
+    private static final int BLOCK = 16; // a payload's or property block's own object
+    private static final int RETAINED_PLACE = 40; // of the sorted map
+    private static final int SUBSCRIPTION = 32;
+    private static final int FILTER = 16;
+    private static final int FILTER_PLACES = 48; // in the session's table and the index
+    private static final int NODE = 48; // of the index
+
+    /** A level of a filter is a node of the index only where two filters at least go on below it: half a node for each. */
+    private static final int LEVEL = NODE / 2;
+
+    /** A node of the index has a text of its own if its filter is longer than its level by so many characters. */
+    private static final int BORROWED = 256;
+
+    private HeapWeight() {}
+
+    /**
+     * A session without its will and its subscriptions.
+     *
+     * @param clientId the client identifier
+     * @param userName the user, or null
+     * @param roles the roles that were granted to the user
+     * @param stored whether a store has it as well
+     * @return bytes
+     */
+    public static int session(String clientId, @Nullable String userName, Set<String> roles, boolean stored) {
+        int bytes = SESSION + (stored ? RECORD : 0) + text(clientId) + text(userName);
+        for (String role : roles) {
+            bytes += text(role) + 2 * Integer.BYTES;
+        }
+        return bytes;
+    }
+
+    /**
+     * The will of a session.
+     *
+     * @param will the will, or null
+     * @return bytes; 0 for null
+     */
+    public static int will(@Nullable Will will) {
+        return will == null ? 0 : WILL + message(will.message());
+    }
+
+    /**
+     * A retained message.
+     *
+     * @param message the message, or null
+     * @return bytes; 0 for null
+     */
+    public static int retained(@Nullable ApplicationMessage message) {
+        return message == null ? 0 : RETAINED_PLACE + message(message);
+    }
+
+    /**
+     * A subscription with a filter that nobody shares.
+     *
+     * @param filter the filter, without share name
+     * @param shareName the group, or null
+     * @return bytes
+     */
+    public static int subscription(String filter, @Nullable String shareName) {
+        long bytes = SUBSCRIPTION + FILTER + FILTER_PLACES + text(filter);
+        int length = filter.length();
+        boolean wildcard = false;
+        for (int at = 0; at < length; at++) {
+            char next = filter.charAt(at);
+            wildcard |= next == '+' || next == '#';
+            if (next == '/') {
+                bytes += LEVEL + (length - at > BORROWED ? (array(at) + STRING) / 2 : 0);
+            }
+        }
+        if (!wildcard) { // found by its whole text, without nodes
+            bytes = SUBSCRIPTION + FILTER + FILTER_PLACES + text(filter);
+        }
+        if (shareName != null) { // the group and its name
+            bytes += 3L * NODE + text(shareName) + text(filter) + array(shareName.length());
+        }
+        return (int) Math.min(bytes, Integer.MAX_VALUE / 2);
+    }
+
+    private static int message(ApplicationMessage message) {
+        int topic = message.topic().utf8().length;
+        int properties = message.properties().encodedBytes();
+        int payload = message.payload().size();
+        return MESSAGE
+                + TOPIC
+                + text(message.topic().value())
+                + array(topic)
+                + (payload == 0 ? 0 : BLOCK + array(payload))
+                + (properties == 0 ? 0 : BLOCK + array(properties))
+                + text(message.publisherId());
+    }
+
+    /** Latin-1 takes a byte for a character, anything else two: one beyond it is enough. */
+    private static int text(@Nullable String text) {
+        if (text == null) {
+            return 0;
+        }
+        int length = text.length();
+        for (int i = 0; i < length; i++) {
+            if (text.charAt(i) > 0xFF) {
+                return STRING + array(2 * length);
+            }
+        }
+        return STRING + array(length);
+    }
+
+    private static int array(int bytes) {
+        return ARRAY + (bytes + 7 & -8);
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sessions that were found in the store and do not fit into memory: for each the hash of its client identifier and its number,
+ * 16 bytes, and who waits while one is read. Guarded by its own monitor.
+ */
+final class LeftOut {
+
+    /** {@link #begin} for a client that has no session here, and for one whose session is being read. */
+    static final long NONE = 0;
+
+    static final long WAITS = -1;
+
+    private static final long REMOVED = -1;
+
+    private long[] table = new long[32]; // hash, number
+    private int used;
+    private final Map<String, List<Runnable>> waiting = new HashMap<>();
+
+    synchronized void add(String clientId, long number) {
+        if ((used + 1) * 8 > table.length * 3) { // at most three quarters of the pairs
+            long[] before = table;
+            table = new long[before.length * 2];
+            used = 0;
+            for (int at = 0; at < before.length; at += 2) {
+                if (before[at + 1] > 0) {
+                    put(before[at], before[at + 1]);
+                }
+            }
+        }
+        put(hash(clientId), number);
+    }
+
+    private void put(long hash, long number) {
+        int at = place(hash);
+        while (table[at + 1] != NONE) {
+            at = at + 2 & table.length - 1;
+        }
+        table[at] = hash;
+        table[at + 1] = number;
+        used++;
+    }
+
+    /**
+     * The session of a client is to be read. {@link #end} follows if it gives a number.
+     *
+     * @param again runs when somebody else, who is reading it, has it
+     * @return the number of the session, or {@link #NONE} or {@link #WAITS}
+     */
+    synchronized long begin(String clientId, Runnable again) {
+        List<Runnable> others = waiting.get(clientId);
+        if (others != null) {
+            others.add(again);
+            return WAITS;
+        }
+        long hash = hash(clientId);
+        for (int at = place(hash); table[at + 1] != NONE; at = at + 2 & table.length - 1) {
+            if (table[at] == hash && table[at + 1] > 0) {
+                waiting.put(clientId, new ArrayList<>());
+                long number = table[at + 1];
+                table[at + 1] = REMOVED;
+                return number;
+            }
+        }
+        return NONE;
+    }
+
+    /** The session was read; it stays here if it still does not fit. */
+    void end(String clientId, long number, boolean stays) {
+        @Nullable List<Runnable> others;
+        synchronized (this) {
+            if (stays) {
+                add(clientId, number);
+            }
+            others = waiting.remove(clientId);
+        }
+        if (others != null) {
+            others.forEach(Runnable::run);
+        }
+    }
+
+    private int place(long hash) {
+        return (int) (hash >>> 32) * 2 & table.length - 1;
+    }
+
+    private static long hash(String text) {
+        long hash = 0xCBF2_9CE4_8422_2325L;
+        for (int i = 0; i < text.length(); i++) {
+            hash = (hash ^ text.charAt(i)) * 0x9E37_79B9_7F4A_7C15L;
+            hash ^= hash >>> 29;
+        }
+        return hash;
+    }
+}
