@@ -13,6 +13,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
+import io.smqtt.spi.Interceptor;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.spi.Ticker;
 import io.smqtt.transport.Listeners;
@@ -32,7 +33,7 @@ public final class BrokerBuilder {
     final List<Authenticator> authenticators = new ArrayList<>();
     final List<EnhancedAuthenticator> enhancedAuthenticators = new ArrayList<>();
     final List<Authorizer> authorizers = new ArrayList<>();
-    final List<PublishInterceptor> interceptors = new ArrayList<>();
+    final List<Interceptor> interceptors = new ArrayList<>();
     final List<BrokerObserver> observers = new ArrayList<>();
     final List<BrokerModule> modules = new ArrayList<>();
     ClientDirectory directory = ClientDirectory.LOCAL;
@@ -94,12 +95,22 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Adds an interceptor, called after those added earlier.
+     * Adds an interceptor of messages, called after those added earlier.
      *
-     * @param interceptor sees each message that a client publishes
+     * @param interceptor sees each message that a client publishes, and what else it has the interfaces for
      * @return this builder
      */
     public BrokerBuilder interceptor(PublishInterceptor interceptor) {
+        return interceptor((Interceptor) interceptor);
+    }
+
+    /**
+     * Adds an interceptor of any kind, or of several, called after those of its kind that were added earlier.
+     *
+     * @param interceptor sees each request of its kinds
+     * @return this builder
+     */
+    public BrokerBuilder interceptor(Interceptor interceptor) {
         interceptors.add(interceptor);
         return this;
     }

@@ -18,6 +18,7 @@ import io.smqtt.connection.ConnectionHandler;
 import io.smqtt.connection.ConnectionLoop;
 import io.smqtt.connection.Disconnector;
 import io.smqtt.connection.EnhancedFlow;
+import io.smqtt.connection.Interceptors;
 import io.smqtt.connection.PublishFlow;
 import io.smqtt.connection.SubscribeFlow;
 import io.smqtt.routing.RetainedMessages;
@@ -202,8 +203,10 @@ final class BrokerParts {
                 methods.add(builtIn);
             }
         }
+        Interceptors interceptors = new Interceptors(builder.interceptors, observer);
         ConnectFlow connect = new ConnectFlow(
                 config,
+                interceptors,
                 access.authenticator(),
                 new EnhancedFlow(methods, disconnector),
                 access.authorizer(),
@@ -216,12 +219,12 @@ final class BrokerParts {
                 router,
                 retained,
                 access.authorizer(),
-                builder.interceptors,
+                interceptors,
                 ticker,
                 observer,
                 stores != null || builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
-        return new ConnectionFlows(
-                connect, publish, new SubscribeFlow(config, router, access.authorizer(), directory), disconnector);
+        SubscribeFlow subscribe = new SubscribeFlow(config, router, access.authorizer(), interceptors, directory);
+        return new ConnectionFlows(connect, publish, subscribe, disconnector);
     }
 
     private static ClientDirectory directory(BrokerBuilder builder) {

@@ -20,7 +20,7 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
-import io.smqtt.spi.PublishInterceptor.Interception;
+import io.smqtt.spi.Interception;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.transport.BindFailedException;
 import java.net.InetAddress;
@@ -404,7 +404,7 @@ class BrokerTest {
                         Authentication.accepted("user of " + request.clientId()).now())
                 .authorizer((client, action, topic) ->
                         (topic.startsWith("secret") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
-                .interceptor((client, message) -> reactor.core.publisher.Mono.just(new Interception.Forward(
+                .interceptor((client, message) -> reactor.core.publisher.Mono.just(Interception.forward(
                         ApplicationMessage.builder(message.topic().value())
                                 .payload(client.userName() + " says " + text(message))
                                 .qos(message.qos())

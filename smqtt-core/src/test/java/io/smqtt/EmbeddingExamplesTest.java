@@ -14,8 +14,10 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.Interception;
 import io.smqtt.spi.PublishInterceptor;
-import io.smqtt.spi.PublishInterceptor.Interception;
+import io.smqtt.spi.SubscribeInterceptor;
+import io.smqtt.spi.SubscribeRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -163,8 +165,8 @@ class EmbeddingExamplesTest {
                         (topic.startsWith("private/") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
                 .interceptor((client, message) -> Mono.just(
                         message.payload().size() > 100_000
-                                ? new Interception.Stop(ReasonCode.QUOTA_EXCEEDED)
-                                : new Interception.Forward(message)))
+                                ? Interception.stop(ReasonCode.QUOTA_EXCEEDED)
+                                : Interception.forward(message)))
                 .start()
                 .block();
         // end
@@ -183,13 +185,25 @@ class EmbeddingExamplesTest {
                         ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
                 .build();
         // snippet interceptor
-        PublishInterceptor expires = (client, message) -> Mono.just(new Interception.Forward(message.toBuilder()
+        PublishInterceptor expires = (client, message) -> Mono.just(Interception.forward(message.toBuilder()
                 .topic("sites/1/" + message.topic())
                 .expiryInterval(Duration.ofHours(1))
                 .build()));
         // end
-        Broker broker =
-                Broker.builder().config(config).interceptor(expires).start().block();
+        // snippet subscriptions
+        SubscribeInterceptor noFlood =
+                (client, request) -> request.filter().value().equals("#")
+                        ? Interception.<SubscribeRequest>stop(ReasonCode.NOT_AUTHORIZED, "name what you need")
+                                .now()
+                        : Interception.forward(request.withMaximumQos(QoS.AT_LEAST_ONCE))
+                                .now();
+        // end
+        Broker broker = Broker.builder()
+                .config(config)
+                .interceptor(expires)
+                .interceptor(noFlood)
+                .start()
+                .block();
         MqttTestClient client = MqttTestClient.connect(broker.listeners().get("tcp"), "c", true);
         client.subscribe("sites/+/t", 1).publish("t", "hello", 1);
         await().untilAsserted(() -> assertThat(client.texts).containsExactly("hello"));
@@ -243,6 +257,7 @@ class EmbeddingExamplesTest {
                         "explain",
                         "plugins",
                         "interceptor",
+                        "subscriptions",
                         "observer");
         int elsewhere = 2; // the examples with a store are tested in the store's module
         assertThat(document.split("```java", -1)).hasSize(names.size() + elsewhere + 1);

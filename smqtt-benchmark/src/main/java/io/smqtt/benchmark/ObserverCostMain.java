@@ -17,7 +17,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.metric.MessageTracing;
 import io.smqtt.metric.MetricModule;
 import io.smqtt.spi.BrokerObserver;
-import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.spi.Interception;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -59,9 +59,8 @@ public final class ObserverCostMain {
         BrokerBuilder builder =
                 Broker.builder().config(config).observer(observer).module(metrics);
         if (tracing != null) {
-            builder.interceptor((client, message) -> observer.on
-                    ? tracing.intercept(client, message)
-                    : Mono.just(new PublishInterceptor.Interception.Forward(message)));
+            builder.interceptor((client, message) ->
+                    observer.on ? tracing.intercept(client, message) : Mono.just(Interception.forward(message)));
         }
         Broker broker = Objects.requireNonNull(builder.start().block());
         InetSocketAddress address = Objects.requireNonNull(broker.listeners().get("tcp"));

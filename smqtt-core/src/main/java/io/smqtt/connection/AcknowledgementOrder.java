@@ -116,6 +116,7 @@ final class AcknowledgementOrder {
         private final AtomicInteger holds = new AtomicInteger(1);
         private volatile boolean failed;
         private ReasonCode reason = ReasonCode.SUCCESS;
+        private @Nullable String reasonString;
         private boolean isRouted;
         private boolean finished;
 
@@ -154,7 +155,13 @@ final class AcknowledgementOrder {
 
         /** The message was handed to everybody. */
         void routed(ReasonCode outcome) {
+            routed(outcome, null);
+        }
+
+        /** The message was handed to everybody, or refused with a text for people. */
+        void routed(ReasonCode outcome, @Nullable String text) {
             reason = outcome;
+            reasonString = text;
             release(true);
         }
 
@@ -234,9 +241,9 @@ final class AcknowledgementOrder {
             if (failed && !connection.isV5()) {
                 connection.disconnect(ReasonCode.QUOTA_EXCEEDED); // there is no negative acknowledgement
             } else if (qos == QoS.AT_LEAST_ONCE) {
-                connection.pubAck(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason);
+                connection.pubAck(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason, failed ? null : reasonString);
             } else {
-                connection.pubRec(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason);
+                connection.pubRec(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason, failed ? null : reasonString);
             }
         }
     }

@@ -3,7 +3,9 @@ package io.smqtt.connection;
 
 import io.smqtt.message.ReasonCode;
 import java.time.Duration;
+import java.util.NoSuchElementException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +48,21 @@ final class Answers {
      */
     static <T> void await(Connection connection, Mono<T> mono, T fallback, Consumer<T> then) {
         ask(connection, mono, fallback, then, answer -> {});
+    }
+
+    /**
+     * The same, for a part whose failure is told to somebody.
+     *
+     * @param onFailure gives the answer if the Mono fails, is empty, or takes longer than half a minute; any thread
+     */
+    static <T> void awaitOrElse(
+            Connection connection, Mono<T> mono, Function<Throwable, T> onFailure, Consumer<T> then) {
+        Mono<T> answered = mono.timeout(PATIENCE)
+                .switchIfEmpty(Mono.error(NoSuchElementException::new))
+                .onErrorResume(error -> Mono.just(onFailure.apply(error)));
+        connection.await();
+        answered.subscribe(answer ->
+                connection.loop().routing().executor().execute(() -> take(connection, answer, then, late -> {})));
     }
 
     /**

@@ -26,6 +26,8 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ConnectRequest;
+import io.smqtt.spi.Interception;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.Future;
@@ -47,6 +49,7 @@ public final class ConnectFlow {
     private static final long STORE_PATIENCE_SECONDS = 30;
 
     private final BrokerConfig config;
+    private final Interceptors interceptors;
     private final Set<String> admins;
     private final @Nullable ClientIdPattern reserved;
     private final Authenticator authenticator;
@@ -62,6 +65,7 @@ public final class ConnectFlow {
      * Creates the flow.
      *
      * @param config the broker's configuration
+     * @param interceptors what sees each CONNECT once its client is authenticated
      * @param authenticator who decides of clients without an authentication method
      * @param enhanced authentication by AUTH packets
      * @param authorizer who decides of wills
@@ -72,6 +76,7 @@ public final class ConnectFlow {
      */
     public ConnectFlow(
             BrokerConfig config,
+            Interceptors interceptors,
             Authenticator authenticator,
             EnhancedFlow enhanced,
             Authorizer authorizer,
@@ -80,6 +85,7 @@ public final class ConnectFlow {
             BrokerObserver observer,
             Disconnector disconnector) {
         this.config = config;
+        this.interceptors = interceptors;
         this.admins = Set.copyOf(config.access().admins());
         this.reserved = config.access().clientIdPattern();
         this.authenticator = authenticator;
@@ -205,15 +211,59 @@ public final class ConnectFlow {
                     "the client identifier is reserved for another user");
             return;
         }
-        Mono<AccessDecision> mayWill = packet.will() == null
+        ConnectRequest request = new ConnectRequest(
+                packet.cleanStart(), packet.sessionExpirySeconds(), packet.will(), packet.userProperties());
+        if (!interceptors.seeConnect()) {
+            authorizeWill(connection, new Opening(packet, request, client, authenticationData));
+            return;
+        }
+        Answers.awaitOrElse(
+                connection,
+                interceptors.connect(connection, request),
+                error -> interceptors.failed("connect", error),
+                answer -> {
+                    if (answer instanceof Interception.Forward<ConnectRequest> forward) {
+                        intercepted(connection, new Opening(packet, forward.request(), client, authenticationData));
+                    } else if (answer instanceof Interception.Stop<ConnectRequest> stop) {
+                        disconnector.refuse(connection, stop.reason(), stop.reasonString());
+                    }
+                });
+    }
+
+    /**
+     * A client that is who it says, and what is done for it.
+     *
+     * @param packet what it sent
+     * @param request what interceptors have made of it: this counts
+     * @param client the client
+     * @param authenticationData for the CONNACK, or null
+     */
+    private record Opening(
+            ConnectPacket packet,
+            ConnectRequest request,
+            ClientIdentity client,
+            byte @Nullable [] authenticationData) {}
+
+    private void intercepted(Connection connection, Opening opening) {
+        ReasonCode unsupported = unsupported(opening.request.will());
+        if (unsupported == null) {
+            authorizeWill(connection, opening);
+        } else {
+            disconnector.refuse(connection, unsupported, "the will asks for what is not supported");
+        }
+    }
+
+    private void authorizeWill(Connection connection, Opening opening) {
+        Will will = opening.request.will();
+        Mono<AccessDecision> mayWill = will == null
                 ? AccessDecision.ALLOW.now()
                 : authorizer.authorize(
-                        client,
+                        opening.client,
                         AccessAction.PUBLISH,
-                        packet.will().message().topic().value());
+                        will.message().topic().value());
         Answers.await(connection, mayWill, AccessDecision.DENY, decision -> {
             if (decision == AccessDecision.ALLOW) {
-                claimWhenStorable(connection, packet, client, authenticationData);
+                claimWhenStorable(connection, opening);
             } else {
                 disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, "the will is not allowed");
             }
@@ -230,26 +280,25 @@ public final class ConnectFlow {
     }
 
     /** Who wants a session that is stored waits while too much waits for the disk. */
-    private void claimWhenStorable(
-            Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
-        if (grantedExpirySeconds(packet) == 0 || !connection.loop().isStoreOverloaded()) {
-            claim(connection, packet, client, authenticationData);
+    private void claimWhenStorable(Connection connection, Opening opening) {
+        if (grantedExpirySeconds(opening) == 0 || !connection.loop().isStoreOverloaded()) {
+            claim(connection, opening);
             return;
         }
         Answers.await(connection, connection.loop().storeHasRoom(), ReasonCode.SERVER_BUSY, outcome -> {
             if (outcome == ReasonCode.SUCCESS) {
-                claim(connection, packet, client, authenticationData);
+                claim(connection, opening);
             } else {
                 disconnector.refuse(connection, outcome, "too much waits for the disk");
             }
         });
     }
 
-    private void claim(
-            Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
+    private void claim(Connection connection, Opening opening) {
+        ClientIdentity client = opening.client;
         connection.link().connected();
         Mono<ReasonCode> claimed = directory
-                .claim(client, packet.cleanStart())
+                .claim(client, opening.request.cleanStart())
                 .thenReturn(ReasonCode.SUCCESS)
                 .onErrorResume(ClaimRefusedException.class, refused -> Mono.just(refused.reason()));
         Disposable question = Answers.ask(
@@ -259,7 +308,7 @@ public final class ConnectFlow {
                 outcome -> {
                     connection.withdrawal(null);
                     if (outcome == ReasonCode.SUCCESS) {
-                        open(connection, packet, client, authenticationData);
+                        open(connection, opening);
                     } else {
                         disconnector.refuse(connection, outcome, null);
                     }
@@ -277,9 +326,9 @@ public final class ConnectFlow {
         }
     }
 
-    private void open(
-            Connection connection, ConnectPacket packet, ClientIdentity client, byte @Nullable [] authenticationData) {
-        long granted = grantedExpirySeconds(packet);
+    private void open(Connection connection, Opening opening) {
+        ClientIdentity client = opening.client;
+        long granted = grantedExpirySeconds(opening);
         connection.await();
         Future<?> patience = connection
                 .loop()
@@ -292,9 +341,9 @@ public final class ConnectFlow {
                         TimeUnit.SECONDS);
         registry.open(new SessionRequest(
                 client,
-                packet.cleanStart(),
+                opening.request.cleanStart(),
                 granted,
-                packet.will(),
+                opening.request.will(),
                 connection,
                 connection.loop().routing(),
                 new SessionRequest.Reply() {
@@ -302,7 +351,7 @@ public final class ConnectFlow {
                     public void opened(Session session, boolean sessionPresent) {
                         patience.cancel(false);
                         try {
-                            connected(connection, packet, session, sessionPresent, granted, authenticationData);
+                            connected(connection, opening, session, sessionPresent, granted);
                         } finally {
                             directory.settled(client);
                         }
@@ -321,24 +370,18 @@ public final class ConnectFlow {
                 }));
     }
 
-    private long grantedExpirySeconds(ConnectPacket packet) {
+    private long grantedExpirySeconds(Opening opening) {
         SessionConfig session = config.session();
-        if (packet.version() == ProtocolVersion.MQTT_5) {
-            return Math.min(packet.sessionExpirySeconds(), session.maxExpiry().toSeconds());
-        }
-        return packet.cleanStart() // [MQTT-3.1.2-6] of MQTT 3.1.1
-                ? 0
-                : Math.min(
-                        session.defaultExpiry().toSeconds(), session.maxExpiry().toSeconds());
+        long longest = Math.min(
+                opening.request.sessionExpirySeconds(), session.maxExpiry().toSeconds());
+        return opening.packet.version() == ProtocolVersion.MQTT_5 // [MQTT-3.1.2-6] of MQTT 3.1.1
+                ? longest
+                : Math.min(longest, session.defaultExpiry().toSeconds());
     }
 
     private void connected(
-            Connection connection,
-            ConnectPacket packet,
-            Session session,
-            boolean sessionPresent,
-            long grantedExpiry,
-            byte @Nullable [] authenticationData) {
+            Connection connection, Opening opening, Session session, boolean sessionPresent, long grantedExpiry) {
+        ConnectPacket packet = opening.packet;
         connection.answered();
         if (connection.isClosing()) { // gone while it waited
             session.connectionEnded(connection, true, -1);
@@ -354,7 +397,7 @@ public final class ConnectFlow {
                 new OutboundAliases(Math.min(mqtt.outboundTopicAliasMaximum(), packet.topicAliasMaximum())));
         connection.deadlines().keepAlive(keepAlive);
         boolean answered = connection.connAck(
-                connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, authenticationData));
+                connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, opening.authenticationData));
         if (!answered) { // [MQTT-3.1.2-24]
             disconnector.abandon(connection, "the client takes no CONNACK of this size");
             return;

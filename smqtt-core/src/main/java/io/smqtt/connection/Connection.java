@@ -513,15 +513,15 @@ final class Connection implements PacketSink {
         outbound.written();
     }
 
-    void pubAck(int packetId, ReasonCode reason) {
+    void pubAck(int packetId, ReasonCode reason, @Nullable String text) {
         PacketEncoder.pubAck(
-                outbound.begin(), knownVersion(), packetId, reason, textOf(reason), clientMaximumPacketBytes);
+                outbound.begin(), knownVersion(), packetId, reason, textOf(reason, text), clientMaximumPacketBytes);
         outbound.written();
     }
 
-    void pubRec(int packetId, ReasonCode reason) {
+    void pubRec(int packetId, ReasonCode reason, @Nullable String text) {
         PacketEncoder.pubRec(
-                outbound.begin(), knownVersion(), packetId, reason, textOf(reason), clientMaximumPacketBytes);
+                outbound.begin(), knownVersion(), packetId, reason, textOf(reason, text), clientMaximumPacketBytes);
         outbound.written();
     }
 
@@ -543,9 +543,9 @@ final class Connection implements PacketSink {
         }
     }
 
-    void unsubAck(int packetId, List<ReasonCode> reasons) {
+    void unsubAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
         written(PacketEncoder.unsubAck(
-                outbound.begin(), knownVersion(), packetId, reasons, null, clientMaximumPacketBytes));
+                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes));
     }
 
     void pingResp() {
@@ -574,8 +574,9 @@ final class Connection implements PacketSink {
         return problemInformation ? text : null;
     }
 
-    private @Nullable String textOf(ReasonCode reason) {
-        return isV5() && reason.isError() ? problem(ReasonTexts.of(reason)) : null;
+    /** A given text, or the words of an error code. */
+    private @Nullable String textOf(ReasonCode reason, @Nullable String given) {
+        return isV5() && reason.isError() ? problem(given == null ? ReasonTexts.of(reason) : given) : null;
     }
 
     @Override

@@ -20,11 +20,10 @@ import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
-import io.smqtt.spi.PublishInterceptor;
-import io.smqtt.spi.PublishInterceptor.Interception;
+import io.smqtt.spi.Interception;
 import io.smqtt.spi.Ticker;
 import io.smqtt.topic.TopicName;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** PUBLISH and its acknowledgements, both ways (MQTT 5.0, sections 3.3 to 3.7, 4.3). On the connection's event loop. */
@@ -32,7 +31,8 @@ public final class PublishFlow {
 
     private final Router router;
     private final Authorizer authorizer;
-    private final List<PublishInterceptor> interceptors;
+    private final Interceptors interceptors;
+    private final int interceptorCount;
     private final Ticker ticker;
     private final BrokerObserver observer;
     private final RetainedKeeper retained;
@@ -50,7 +50,7 @@ public final class PublishFlow {
      * @param router where messages go
      * @param retained who keeps retained messages
      * @param authorizer who may publish what
-     * @param interceptors what sees each message first, in order
+     * @param interceptors what sees each message first
      * @param ticker the broker's monotonic clock
      * @param observer what is told of messages that are refused
      * @param awaitsDelivery whether acknowledgements wait for those who take the message: a durable store, a peer
@@ -60,14 +60,15 @@ public final class PublishFlow {
             Router router,
             RetainedKeeper retained,
             Authorizer authorizer,
-            List<PublishInterceptor> interceptors,
+            Interceptors interceptors,
             Ticker ticker,
             BrokerObserver observer,
             boolean awaitsDelivery) {
         this.router = router;
         this.retained = retained;
         this.authorizer = authorizer;
-        this.interceptors = List.copyOf(interceptors);
+        this.interceptors = interceptors;
+        this.interceptorCount = interceptors.ofPublish();
         this.ticker = ticker;
         this.observer = observer;
         this.limits = config.limits();
@@ -127,7 +128,7 @@ public final class PublishFlow {
                 packet.retain(),
                 packet.properties(),
                 packet.expiryIntervalSeconds(),
-                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER && interceptors.isEmpty()
+                packet.expiryIntervalSeconds() == ApplicationMessage.NEVER && interceptorCount == 0
                         ? 0
                         : ticker.nanoTime(), // an interceptor may let it expire
                 connection.client().clientId());
@@ -180,18 +181,20 @@ public final class PublishFlow {
     }
 
     private void intercept(Connection connection, int packetId, QoS sent, ApplicationMessage message, int next) {
-        if (next == interceptors.size()) {
+        if (next == interceptorCount) {
             route(connection, packetId, sent, message);
             return;
         }
-        Mono<Interception> answer = interceptors.get(next).intercept(connection.client(), message);
-        Interception interception = Answers.atHand(answer);
+        Mono<Interception<ApplicationMessage>> answer = interceptors.publish(next, connection, message);
+        Interception<ApplicationMessage> interception = Answers.atHand(answer);
         if (interception != null) {
             intercepted(connection, packetId, sent, message, interception, next);
         } else {
-            Interception stop = new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
-            Answers.await(
-                    connection, answer, stop, late -> intercepted(connection, packetId, sent, message, late, next));
+            Answers.awaitOrElse(
+                    connection,
+                    answer,
+                    error -> interceptors.failed("publish", error),
+                    late -> intercepted(connection, packetId, sent, message, late, next));
         }
     }
 
@@ -201,12 +204,12 @@ public final class PublishFlow {
             int packetId,
             QoS sent,
             ApplicationMessage message,
-            Interception interception,
+            Interception<ApplicationMessage> interception,
             int at) {
-        if (interception instanceof Interception.Forward forward) {
-            intercept(connection, packetId, sent, forward.message().inPlaceOf(message), at + 1);
-        } else if (interception instanceof Interception.Stop stop) {
-            acknowledge(connection, packetId, sent, stop.reason());
+        if (interception instanceof Interception.Forward<ApplicationMessage> forward) {
+            intercept(connection, packetId, sent, forward.request().inPlaceOf(message), at + 1);
+        } else if (interception instanceof Interception.Stop<ApplicationMessage> stop) {
+            acknowledge(connection, packetId, sent, ToldReasons.inPubAck(stop.reason()), stop.reasonString());
         }
     }
 
@@ -262,6 +265,11 @@ public final class PublishFlow {
 
     /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT311-3.3.5-2]. */
     private void acknowledge(Connection connection, int packetId, QoS qos, ReasonCode code) {
+        acknowledge(connection, packetId, qos, code, null);
+    }
+
+    private void acknowledge(
+            Connection connection, int packetId, QoS qos, ReasonCode code, @Nullable String reasonString) {
         if (code.isError()) {
             observer.messageRefused(qos, code);
         }
@@ -269,11 +277,11 @@ public final class PublishFlow {
             connection.session().inbound().received(packetId);
         }
         if (qos != QoS.AT_MOST_ONCE && connection.hasPendingAcknowledgements()) {
-            connection.acknowledgements().expect(packetId, qos).routed(code);
+            connection.acknowledgements().expect(packetId, qos).routed(code, reasonString);
         } else if (qos == QoS.AT_LEAST_ONCE) { // [MQTT-4.3.2-4]
-            connection.pubAck(packetId, code);
+            connection.pubAck(packetId, code, reasonString);
         } else if (qos == QoS.EXACTLY_ONCE) { // [MQTT-4.3.3-8]
-            connection.pubRec(packetId, code);
+            connection.pubRec(packetId, code, reasonString);
         }
     }
 

@@ -16,10 +16,14 @@ import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientDirectory;
+import io.smqtt.spi.Interception;
+import io.smqtt.spi.SubscribeRequest;
+import io.smqtt.spi.UnsubscribeRequest;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicLevels;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -30,6 +34,7 @@ public final class SubscribeFlow {
 
     private final Router router;
     private final Authorizer authorizer;
+    private final Interceptors interceptors;
     private final LimitsConfig limits;
     private final MqttConfig mqtt;
     private final ClientDirectory directory;
@@ -40,9 +45,16 @@ public final class SubscribeFlow {
      * @param config the broker's configuration
      * @param router the subscriptions and retained messages
      * @param authorizer who may subscribe to what
+     * @param interceptors what sees each filter first
      * @param directory whether a SUBACK waits for other nodes
      */
-    public SubscribeFlow(BrokerConfig config, Router router, Authorizer authorizer, ClientDirectory directory) {
+    public SubscribeFlow(
+            BrokerConfig config,
+            Router router,
+            Authorizer authorizer,
+            Interceptors interceptors,
+            ClientDirectory directory) {
+        this.interceptors = interceptors;
         this.directory = directory;
         this.router = router;
         this.authorizer = authorizer;
@@ -52,18 +64,60 @@ public final class SubscribeFlow {
 
     /** One filter of a SUBSCRIBE: what it asks for, or why it cannot have it. */
     private record Wish(
-            SubscribePacket.Request request,
-            @Nullable TopicFilter filter,
-            @Nullable String shareName,
-            @Nullable ReasonCode refusal) {}
+            @Nullable SubscribeRequest request,
+            @Nullable ReasonCode refusal,
+            @Nullable String reasonString) {
+
+        static Wish refused(ReasonCode refusal, @Nullable String reasonString) {
+            return new Wish(null, refusal, reasonString);
+        }
+    }
 
     void onSubscribe(Connection connection, SubscribePacket packet) {
         slowIfStored(connection);
         List<Wish> wishes = new ArrayList<>(packet.requests().size());
         for (SubscribePacket.Request request : packet.requests()) {
-            SubscribePacket.Request effective = connection.client().bridge() ? ofBridge(request) : request;
-            wishes.add(parse(connection, effective, packet.subscriptionIdentifier()));
+            wishes.add(parse(connection, request, packet.subscriptionIdentifier()));
         }
+        if (!interceptors.seeSubscribe()) {
+            authorize(connection, packet, wishes);
+            return;
+        }
+        Mono<List<Wish>> intercepted = Flux.fromIterable(wishes)
+                .concatMap(wish -> intercept(connection, wish, packet.subscriptionIdentifier()))
+                .collectList();
+        Answers.awaitOrElse(
+                connection,
+                intercepted,
+                error -> Collections.nCopies(wishes.size(), stopped(interceptors.failed("subscribe", error))),
+                changed -> authorize(connection, packet, changed));
+    }
+
+    private Mono<Wish> intercept(Connection connection, Wish wish, int identifier) {
+        SubscribeRequest request = wish.request;
+        return request == null
+                ? Mono.just(wish)
+                : interceptors
+                        .subscribe(connection, request)
+                        .map(answer -> answer instanceof Interception.Forward<SubscribeRequest> forward
+                                ? checked(forward.request(), identifier)
+                                : stopped(answer));
+    }
+
+    private static Wish stopped(Interception<SubscribeRequest> answer) {
+        return answer instanceof Interception.Stop<SubscribeRequest> stop
+                ? Wish.refused(ToldReasons.inSubAck(stop.reason()), stop.reasonString())
+                : Wish.refused(ReasonCode.UNSPECIFIED_ERROR, null);
+    }
+
+    private Wish checked(SubscribeRequest request, int identifier) {
+        ReasonCode refusal = TopicLevels.count(request.filter().value()) > limits.maxTopicLevels()
+                ? ReasonCode.TOPIC_FILTER_INVALID
+                : notOffered(request, identifier);
+        return refusal == null ? new Wish(request, null, null) : Wish.refused(refusal, null);
+    }
+
+    private void authorize(Connection connection, SubscribePacket packet, List<Wish> wishes) {
         List<AccessDecision> decisions = decideNow(connection, wishes);
         if (decisions != null) {
             subscribe(connection, packet, wishes, decisions);
@@ -81,37 +135,32 @@ public final class SubscribeFlow {
         }
     }
 
-    /**
-     * A subscription of a bridge. The versions that bridges speak have no options, but what came from here must not go back,
-     * and the other broker must learn what is retained here.
-     */
-    private static SubscribePacket.Request ofBridge(SubscribePacket.Request request) {
-        boolean noLocal = !SharedFilter.isShared(request.filter());
-        return new SubscribePacket.Request(
-                request.filter(), request.maximumQos(), noLocal, true, request.retainHandling());
-    }
-
-    private Wish parse(Connection connection, SubscribePacket.Request request, int identifier) {
-        RequestedFilter requested = RequestedFilter.parse(connection, request.filter());
+    private Wish parse(Connection connection, SubscribePacket.Request packet, int identifier) {
+        RequestedFilter requested = RequestedFilter.parse(connection, packet.filter());
         if (requested == null) {
-            return new Wish(request, null, null, ReasonCode.TOPIC_FILTER_INVALID);
+            return Wish.refused(ReasonCode.TOPIC_FILTER_INVALID, null);
         }
-        TopicFilter filter = requested.filter();
-        ReasonCode refusal = notOffered(filter, requested.shareName() != null, identifier);
+        // a bridge: what came from here must not go back, and the other broker must learn what is retained here
+        boolean bridge = connection.client().bridge();
+        SubscribeRequest request = new SubscribeRequest(
+                requested.filter(),
+                requested.shareName(),
+                packet.maximumQos(),
+                packet.noLocal() || (bridge && requested.shareName() == null),
+                packet.retainAsPublished() || bridge,
+                packet.retainHandling());
+        ReasonCode refusal = notOffered(request, identifier);
         if (refusal != null && connection.isV5()) { // it was told: sections 3.2.2.3.11 to 3.2.2.3.13
             throw new ProtocolViolation(refusal, "a subscription of a kind that is not offered");
         }
-        if (TopicLevels.count(filter.value()) > limits.maxTopicLevels()) {
-            refusal = ReasonCode.TOPIC_FILTER_INVALID;
-        }
-        return new Wish(request, filter, requested.shareName(), refusal);
+        return checked(request, identifier);
     }
 
-    private @Nullable ReasonCode notOffered(TopicFilter filter, boolean shared, int identifier) {
-        if (shared && !mqtt.sharedAvailable()) {
+    private @Nullable ReasonCode notOffered(SubscribeRequest request, int identifier) {
+        if (request.shareName() != null && !mqtt.sharedAvailable()) {
             return ReasonCode.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED;
         }
-        if (!mqtt.wildcardAvailable() && filter.hasWildcard()) {
+        if (!mqtt.wildcardAvailable() && request.filter().hasWildcard()) {
             return ReasonCode.WILDCARD_SUBSCRIPTIONS_NOT_SUPPORTED;
         }
         boolean identified = identifier != Subscription.NO_IDENTIFIER;
@@ -121,9 +170,12 @@ public final class SubscribeFlow {
     }
 
     private Mono<AccessDecision> decide(Connection connection, Wish wish) {
-        return wish.filter == null || wish.refusal != null
+        return wish.request == null
                 ? AccessDecision.DENY.now()
-                : authorizer.authorize(connection.client(), AccessAction.SUBSCRIBE, wish.filter.value());
+                : authorizer.authorize(
+                        connection.client(),
+                        AccessAction.SUBSCRIBE,
+                        wish.request.filter().value());
     }
 
     /** All decisions, or null if one of them is not at hand. */
@@ -145,36 +197,54 @@ public final class SubscribeFlow {
         List<ReasonCode> reasons = new ArrayList<>(wishes.size());
         List<Subscription> wantRetained = new ArrayList<>();
         List<Change> changes = new ArrayList<>(session.isStored() ? wishes.size() : 0);
+        String text = null; // the first one: a SUBACK has one Reason String for all of its filters
         for (int i = 0; i < wishes.size(); i++) {
             boolean allowed = i < decisions.size() && decisions.get(i) == AccessDecision.ALLOW;
             Wish wish = wishes.get(i);
-            Subscription before = wish.filter == null || !session.isStored()
+            if (text == null) {
+                text = wish.reasonString;
+            }
+            SubscribeRequest request = wish.request;
+            Subscription before = request == null || !session.isStored()
                     ? null
-                    : session.subscription(wish.filter, wish.shareName);
+                    : session.subscription(request.filter(), request.shareName());
             ReasonCode reason = subscribe(session, wish, allowed, packet.subscriptionIdentifier(), wantRetained);
             reasons.add(reason);
-            if (reason == ReasonCode.NOT_AUTHORIZED) {
-                connection.denied("subscribe", wish.request.filter());
+            if (request != null && !allowed) {
+                connection.denied("subscribe", textOf(request));
             }
-            Subscription made = wish.filter == null ? null : session.subscription(wish.filter, wish.shareName);
+            Subscription made = request == null ? null : session.subscription(request.filter(), request.shareName());
             if (session.isStored() && !reason.isError() && made != null) {
                 changes.add(new Change(i, made, before));
             }
         }
+        Answer answer = new Answer(packet.packetId(), reasons, text, wantRetained);
         if (changes.isEmpty()) {
-            announce(connection, packet.packetId(), reasons, wantRetained);
+            announce(connection, answer);
         } else {
             session.afterCommit(kept -> {
                 if (kept) {
-                    announce(connection, packet.packetId(), reasons, wantRetained);
+                    announce(connection, answer);
                 } else {
                     changes.forEach(change -> reasons.set(change.index, ReasonCode.QUOTA_EXCEEDED));
                     session.execute(() -> changes.forEach(change -> undo(session, change)));
-                    answer(connection, packet.packetId(), reasons, List.of());
+                    answer(connection, new Answer(packet.packetId(), reasons, null, List.of()));
                 }
             });
         }
     }
+
+    private static String textOf(SubscribeRequest request) {
+        String shareName = request.shareName();
+        return shareName == null ? request.filter().value() : new SharedFilter(shareName, request.filter()).toString();
+    }
+
+    /** A SUBACK, and the subscriptions that retained messages are sent to behind it. */
+    private record Answer(
+            int packetId,
+            List<ReasonCode> reasons,
+            @Nullable String reasonString,
+            List<Subscription> wantRetained) {}
 
     /** A subscription that was made, and the one in whose place it came. */
     private record Change(
@@ -195,85 +265,135 @@ public final class SubscribeFlow {
     }
 
     /** Answers when other nodes know of the subscriptions, if that is wanted. */
-    private void announce(
-            Connection connection, int packetId, List<ReasonCode> reasons, List<Subscription> wantRetained) {
+    private void announce(Connection connection, Answer answer) {
         if (directory.holdsSubAck() && !connection.isClosing()) {
             Answers.await(
-                    connection,
-                    directory.subscribed().thenReturn(true),
-                    true,
-                    done -> answer(connection, packetId, reasons, wantRetained));
+                    connection, directory.subscribed().thenReturn(true), true, done -> answer(connection, answer));
         } else {
-            answer(connection, packetId, reasons, wantRetained);
+            answer(connection, answer);
         }
     }
 
-    private void answer(
-            Connection connection, int packetId, List<ReasonCode> reasons, List<Subscription> wantRetained) {
+    private void answer(Connection connection, Answer answer) {
         if (connection.isClosing()) { // gone while the store worked
             return;
         }
-        connection.subAck(packetId, reasons, null); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
-        for (Subscription subscription : wantRetained) {
+        connection.subAck(answer.packetId, answer.reasons, answer.reasonString); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
+        for (Subscription subscription : answer.wantRetained) {
             connection.session().deliverRetained(router.retained().cursor(subscription.filter()), subscription);
         }
     }
 
     private ReasonCode subscribe(
             Session session, Wish wish, boolean allowed, int identifier, List<Subscription> wantRetained) {
-        if (wish.refusal != null || wish.filter == null) {
+        SubscribeRequest request = wish.request;
+        if (wish.refusal != null || request == null) {
             return wish.refusal == null ? ReasonCode.TOPIC_FILTER_INVALID : wish.refusal;
         }
         if (!allowed) {
             return ReasonCode.NOT_AUTHORIZED;
         }
-        boolean exists = session.subscription(wish.filter, wish.shareName) != null;
+        TopicFilter filter = request.filter();
+        boolean exists = session.subscription(filter, request.shareName()) != null;
         if (!exists && session.subscriptionCount() >= limits.maxSubscriptionsPerClient()) {
             return ReasonCode.QUOTA_EXCEEDED;
         }
-        if (!exists && !session.hasRoomFor(wish.filter, wish.shareName)) {
+        if (!exists && !session.hasRoomFor(filter, request.shareName())) {
             return ReasonCode.QUOTA_EXCEEDED;
         }
-        SubscribePacket.Request request = wish.request;
         QoS granted = request.maximumQos().atMost(QoS.of(mqtt.maxQos()));
         session.subscribe(new Subscription(
                 session,
-                wish.filter,
-                wish.shareName,
+                filter,
+                request.shareName(),
                 granted,
                 request.noLocal(),
                 request.retainAsPublished(),
                 identifier));
         boolean retained = request.retainHandling() == 0 || (request.retainHandling() == 1 && !exists);
-        if (retained && wish.shareName == null && mqtt.retainAvailable()) { // [MQTT-3.3.1-9] [MQTT-3.3.1-10]
+        if (retained && request.shareName() == null && mqtt.retainAvailable()) { // [MQTT-3.3.1-9] [MQTT-3.3.1-10]
             wantRetained.add(
                     new Subscription( // retained messages come with the retain flag [MQTT-3.3.1-8]
-                            session, wish.filter, null, granted, request.noLocal(), true, identifier));
+                            session, filter, null, granted, request.noLocal(), true, identifier));
         }
         return ReasonCode.granted(granted);
     }
 
     void onUnsubscribe(Connection connection, UnsubscribePacket packet) {
         slowIfStored(connection);
-        Session session = connection.session();
         List<@Nullable RequestedFilter> filters =
                 new ArrayList<>(packet.filters().size());
         for (String text : packet.filters()) { // all of them before anything changes
             filters.add(RequestedFilter.parse(connection, text));
         }
-        List<ReasonCode> reasons = new ArrayList<>(filters.size());
-        for (RequestedFilter filter : filters) {
-            reasons.add(unsubscribe(session, filter));
+        if (!interceptors.seeUnsubscribe()) {
+            List<Leaving> leaving = new ArrayList<>(filters.size());
+            filters.forEach(filter -> leaving.add(Leaving.of(filter)));
+            unsubscribe(connection, packet.packetId(), leaving);
+            return;
         }
+        Mono<List<Leaving>> intercepted = Flux.range(0, filters.size())
+                .concatMap(index -> intercept(connection, filters.get(index)))
+                .collectList();
+        Answers.awaitOrElse(
+                connection,
+                intercepted,
+                error -> Collections.nCopies(filters.size(), departure(interceptors.failed("unsubscribe", error))),
+                changed -> unsubscribe(connection, packet.packetId(), changed));
+    }
+
+    private Mono<Leaving> intercept(Connection connection, @Nullable RequestedFilter filter) {
+        return filter == null
+                ? Mono.just(Leaving.of(null))
+                : interceptors
+                        .unsubscribe(connection, new UnsubscribeRequest(filter.filter(), filter.shareName()))
+                        .map(SubscribeFlow::departure);
+    }
+
+    private static Leaving departure(Interception<UnsubscribeRequest> answer) {
+        if (answer instanceof Interception.Forward<UnsubscribeRequest> forward) {
+            return new Leaving(forward.request(), ReasonCode.SUCCESS, null);
+        }
+        return answer instanceof Interception.Stop<UnsubscribeRequest> stop
+                ? new Leaving(null, ToldReasons.inUnsubAck(stop.reason()), stop.reasonString())
+                : new Leaving(null, ReasonCode.UNSPECIFIED_ERROR, null);
+    }
+
+    /** One filter of an UNSUBSCRIBE: what is to end, or why it does not. */
+    private record Leaving(
+            @Nullable UnsubscribeRequest request,
+            ReasonCode refusal,
+            @Nullable String reasonString) {
+
+        static Leaving of(@Nullable RequestedFilter filter) {
+            return filter == null
+                    ? new Leaving(null, ReasonCode.TOPIC_FILTER_INVALID, null)
+                    : new Leaving(
+                            new UnsubscribeRequest(filter.filter(), filter.shareName()), ReasonCode.SUCCESS, null);
+        }
+    }
+
+    private void unsubscribe(Connection connection, int packetId, List<Leaving> leaving) {
+        Session session = connection.session();
+        List<ReasonCode> reasons = new ArrayList<>(leaving.size());
+        String first = null;
+        for (Leaving departure : leaving) {
+            reasons.add(unsubscribe(session, departure));
+            if (first == null) {
+                first = departure.reasonString;
+            }
+        }
+        String text = first;
         if (session.isStored()) {
-            session.afterCommit(kept -> unsubscribed(connection, packet.packetId(), reasons, kept));
+            session.afterCommit(kept -> unsubscribed(connection, packetId, reasons, text, kept));
         } else {
-            unsubscribed(connection, packet.packetId(), reasons, true);
+            unsubscribed(connection, packetId, reasons, text, true);
         }
     }
 
     /** What could not be stored is tried again; meanwhile the client must not believe that it is safe. */
-    private static void unsubscribed(Connection connection, int packetId, List<ReasonCode> reasons, boolean kept) {
+    private static void unsubscribed(
+            Connection connection, int packetId, List<ReasonCode> reasons, @Nullable String text, boolean kept) {
         if (connection.isClosing()) { // gone while the store worked
             return;
         }
@@ -284,14 +404,15 @@ public final class SubscribeFlow {
         if (!kept) {
             reasons.replaceAll(reason -> ReasonCode.UNSPECIFIED_ERROR);
         }
-        connection.unsubAck(packetId, reasons); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
+        connection.unsubAck(packetId, reasons, kept ? text : null); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
     }
 
-    private static ReasonCode unsubscribe(Session session, @Nullable RequestedFilter requested) {
-        if (requested == null) {
-            return ReasonCode.TOPIC_FILTER_INVALID;
+    private static ReasonCode unsubscribe(Session session, Leaving departure) {
+        UnsubscribeRequest request = departure.request;
+        if (request == null) {
+            return departure.refusal;
         }
-        boolean existed = session.unsubscribe(requested.filter(), requested.shareName());
+        boolean existed = session.unsubscribe(request.filter(), request.shareName());
         return existed ? ReasonCode.SUCCESS : ReasonCode.NO_SUBSCRIPTION_EXISTED;
     }
 }

@@ -8,6 +8,42 @@ final class ToldReasons {
 
     private ToldReasons() {}
 
+    /** A reason code of table 3-4; one that has no place there, from a plugged-in part, is an unspecified error. */
+    static ReasonCode inPubAck(ReasonCode reason) {
+        return switch (reason) {
+            case SUCCESS,
+                    NO_MATCHING_SUBSCRIBERS,
+                    UNSPECIFIED_ERROR,
+                    IMPLEMENTATION_SPECIFIC_ERROR,
+                    NOT_AUTHORIZED,
+                    TOPIC_NAME_INVALID,
+                    PACKET_IDENTIFIER_IN_USE,
+                    QUOTA_EXCEEDED,
+                    PAYLOAD_FORMAT_INVALID -> reason;
+            default -> ReasonCode.UNSPECIFIED_ERROR;
+        };
+    }
+
+    /** An error code of table 3-8. */
+    static ReasonCode inSubAck(ReasonCode reason) {
+        return switch (reason) {
+            case QUOTA_EXCEEDED,
+                    SHARED_SUBSCRIPTIONS_NOT_SUPPORTED,
+                    SUBSCRIPTION_IDENTIFIERS_NOT_SUPPORTED,
+                    WILDCARD_SUBSCRIPTIONS_NOT_SUPPORTED -> reason;
+            default -> inUnsubAck(reason);
+        };
+    }
+
+    /** An error code of table 3-9. */
+    static ReasonCode inUnsubAck(ReasonCode reason) {
+        return switch (reason) {
+            case IMPLEMENTATION_SPECIFIC_ERROR, NOT_AUTHORIZED, TOPIC_FILTER_INVALID, PACKET_IDENTIFIER_IN_USE ->
+                reason;
+            default -> ReasonCode.UNSPECIFIED_ERROR;
+        };
+    }
+
     /** A reason code of table 3-10 [MQTT-3.14.2-1]. */
     static ReasonCode inDisconnect(ReasonCode reason) {
         return switch (reason) {

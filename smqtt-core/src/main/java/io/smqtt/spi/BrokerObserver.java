@@ -125,6 +125,13 @@ public interface BrokerObserver {
     default void refusalDelayed() {}
 
     /**
+     * An interceptor threw, gave no answer or none in time; what it was asked about was refused.
+     *
+     * @param packet what it was asked about: connect, publish, subscribe or unsubscribe
+     */
+    default void interceptorFailed(String packet) {}
+
+    /**
      * A client was replaced by a newer connection with the same client identifier.
      *
      * @param clientId the client identifier

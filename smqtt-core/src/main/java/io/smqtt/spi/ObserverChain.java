@@ -60,6 +60,11 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
+    public void interceptorFailed(String packet) {
+        each(member -> member.interceptorFailed(packet));
+    }
+
+    @Override
     public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
         each(member -> member.connectRefused(listener, clientId, reason));
     }

@@ -86,6 +86,9 @@ final class ConnectionBench implements AutoCloseable {
 
         @Override
         public void messageRefused(io.smqtt.message.QoS qos, ReasonCode reason) {
+            if (observerFails) {
+                throw new IllegalStateException("on purpose");
+            }
             events.add("message refused " + reason);
         }
 
@@ -103,6 +106,7 @@ final class ConnectionBench implements AutoCloseable {
     final List<EnhancedAuthenticator> methods = new ArrayList<>();
     final List<PublishInterceptor> interceptors = new ArrayList<>();
     boolean awaitsDelivery;
+    boolean observerFails;
     boolean plain;
 
     final Wire wire = new Wire();
@@ -175,8 +179,10 @@ final class ConnectionBench implements AutoCloseable {
                 config.session().maxExpiry(),
                 config.mqtt().serverReference(),
                 new ClientLog(true));
+        Interceptors asked = new Interceptors(List.copyOf(interceptors), observer);
         ConnectFlow connect = new ConnectFlow(
                 config,
+                asked,
                 authenticator,
                 new EnhancedFlow(methods, disconnector),
                 authorizer,
@@ -187,15 +193,8 @@ final class ConnectionBench implements AutoCloseable {
         flows = new ConnectionFlows(
                 connect,
                 new PublishFlow(
-                        config,
-                        router,
-                        registry.retained(),
-                        authorizer,
-                        interceptors,
-                        () -> nanos,
-                        observer,
-                        awaitsDelivery),
-                new SubscribeFlow(config, router, authorizer, directory),
+                        config, router, registry.retained(), authorizer, asked, () -> nanos, observer, awaitsDelivery),
+                new SubscribeFlow(config, router, authorizer, asked, directory),
                 disconnector);
         handler = new ConnectionHandler(loop, flows, new Link());
         channel.pipeline().addLast(handler);

@@ -22,7 +22,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
-import io.smqtt.spi.PublishInterceptor.Interception;
+import io.smqtt.spi.Interception;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,7 +98,7 @@ class ConnectionTest {
             decisions.add(Sinks.one());
             return decisions.get(decisions.size() - 1).asMono();
         };
-        List<Sinks.One<Interception>> interceptions = new ArrayList<>();
+        List<Sinks.One<Interception<ApplicationMessage>>> interceptions = new ArrayList<>();
         bench.interceptors.add((client, message) -> {
             interceptions.add(Sinks.one());
             return interceptions.get(interceptions.size() - 1).asMono();
@@ -112,14 +112,14 @@ class ConnectionTest {
 
         interceptions
                 .get(0)
-                .tryEmitValue(new Interception.Forward(ApplicationMessage.builder("a")
+                .tryEmitValue(Interception.forward(ApplicationMessage.builder("a")
                         .payload("one")
                         .qos(QoS.AT_LEAST_ONCE)
                         .build()));
         assertThat(bench.answers()).containsExactly("PUBLISH a one", "PUBACK 2 0");
         decisions.get(1).tryEmitValue(AccessDecision.ALLOW);
         bench.channel.runPendingTasks();
-        interceptions.get(1).tryEmitValue(new Interception.Stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR));
+        interceptions.get(1).tryEmitValue(Interception.stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR));
         assertThat(bench.answers()).containsExactly("PUBACK 3 83");
     }
 
@@ -127,9 +127,8 @@ class ConnectionTest {
     void anAnswerThatCannotBeDealtWithEndsTheConnection() {
         Sinks.One<AccessDecision> decision = Sinks.one();
         bench.authorizer = (client, action, topic) -> decision.asMono();
-        bench.interceptors.add((client, message) -> {
-            throw new IllegalStateException("on purpose");
-        });
+        bench.interceptors.add((client, message) -> Mono.error(new IllegalStateException("on purpose")));
+        bench.observerFails = true;
         bench.open().connected();
         bench.send(publish("a", "1", 1, 2));
         decision.tryEmitValue(AccessDecision.ALLOW);
@@ -138,13 +137,16 @@ class ConnectionTest {
     }
 
     @Test
-    void aPartThatThrowsAtOnceEndsTheConnectionToo() {
+    void anInterceptorThatThrowsRefusesThatMessageAlone() {
         bench.interceptors.add((client, message) -> {
-            throw new IllegalStateException("on purpose");
+            if (message.topic().value().equals("a")) {
+                throw new IllegalStateException("on purpose");
+            }
+            return Interception.forward(message).now();
         });
         bench.open().connected();
-        bench.send(publish("a", "1", 1, 2));
-        assertThat(bench.answers()).containsExactly("DISCONNECT 83");
+        bench.send(publish("a", "1", 0, 0), publish("a", "2", 1, 2), publish("a", "3", 2, 3), publish("b", "4", 1, 4));
+        assertThat(bench.answers()).containsExactly("PUBACK 2 83", "PUBREC 3 83", "PUBACK 4 10");
     }
 
     @Test

@@ -14,7 +14,7 @@ import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
-import io.smqtt.spi.PublishInterceptor.Interception;
+import io.smqtt.spi.Interception;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,7 +63,7 @@ class LateAnswersTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
     void aMessageWhoseQosIsChangedOnItsWayIsAcknowledgedAsItWasSent(int changed) {
-        bench.interceptors.add((client, message) -> Mono.just(new Interception.Forward(ApplicationMessage.builder("t")
+        bench.interceptors.add((client, message) -> Mono.just(Interception.forward(ApplicationMessage.builder("t")
                 .payload("x")
                 .qos(io.smqtt.message.QoS.of(changed))
                 .build())));

@@ -27,6 +27,7 @@ final class BrokerMeters implements BrokerObserver {
     private final ConnectionCounts connections;
     private final StoreMeters store;
     private final Counter takeovers;
+    private final MeterRegistry registry;
     private final Counter created;
     private final Counter expired;
     private final Counter closed;
@@ -45,6 +46,10 @@ final class BrokerMeters implements BrokerObserver {
         messages = new MessageCounts(registry);
         connections = new ConnectionCounts(registry, listeners);
         store = new StoreMeters(registry, storeDirectory);
+        this.registry = registry;
+        for (String packet : new String[] {"connect", "publish", "subscribe", "unsubscribe"}) {
+            interceptorFailures(packet);
+        }
         takeovers = Counter.builder("smqtt.sessions.takeovers")
                 .description("clients replaced by a newer connection with the same client identifier")
                 .register(registry);
@@ -121,6 +126,18 @@ final class BrokerMeters implements BrokerObserver {
     @Override
     public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
         connections.rejected(listener, reason);
+    }
+
+    private Counter interceptorFailures(String packet) {
+        return Counter.builder("smqtt.interceptor.failures")
+                .description("requests of clients that were refused because an interceptor failed")
+                .tag("packet", packet)
+                .register(registry);
+    }
+
+    @Override
+    public void interceptorFailed(String packet) {
+        interceptorFailures(packet).increment();
     }
 
     @Override

@@ -94,15 +94,15 @@ public final class MessageTracing implements PublishInterceptor {
     }
 
     @Override
-    public Mono<Interception> intercept(ClientIdentity client, ApplicationMessage message) {
+    public Mono<Interception<ApplicationMessage>> intercept(ClientIdentity client, ApplicationMessage message) {
         end("late"); // of an earlier message that nobody has ended
         List<UserProperty> properties = message.properties().isEmpty()
                 ? List.of()
                 : message.properties().userProperties();
         boolean wanted = find(properties, PARENT) != null
                 || (share > 0 && ThreadLocalRandom.current().nextDouble() < share);
-        return Mono.just(new Interception.Forward(
-                wanted && !registry.isNoop() ? observed(client, message, properties) : message));
+        return Mono.just(
+                Interception.forward(wanted && !registry.isNoop() ? observed(client, message, properties) : message));
     }
 
     private ApplicationMessage observed(

@@ -9,7 +9,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
-import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.spi.Interceptor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 
@@ -39,7 +39,7 @@ final class BrokerBeans {
                 .map(gate::before)
                 .forEach(builder::enhancedAuthenticator);
         beans.getBeanProvider(Authorizer.class).orderedStream().forEach(builder::authorizer);
-        beans.getBeanProvider(PublishInterceptor.class).orderedStream().forEach(builder::interceptor);
+        beans.getBeanProvider(Interceptor.class).orderedStream().forEach(builder::interceptor);
         beans.getBeanProvider(BrokerObserver.class).orderedStream().forEach(builder::observer);
         beans.getBeanProvider(BrokerModule.class).orderedStream().forEach(builder::module);
         ClientDirectory directory = beans.getBeanProvider(ClientDirectory.class).getIfAvailable();

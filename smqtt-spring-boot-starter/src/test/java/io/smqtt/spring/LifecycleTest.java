@@ -18,6 +18,7 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.EnhancedAuthenticator;
+import io.smqtt.spi.Interception;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.test.RawClient;
 import io.smqtt.transport.BindFailedException;
@@ -127,7 +128,7 @@ class LifecycleTest {
         PublishInterceptor interceptor() {
             return (client, message) -> {
                 calls.add("intercepted " + message.topic());
-                return Mono.just(new PublishInterceptor.Interception.Forward(message));
+                return Mono.just(Interception.forward(message));
             };
         }
 

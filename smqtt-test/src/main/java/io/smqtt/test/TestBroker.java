@@ -9,7 +9,7 @@ import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
-import io.smqtt.spi.PublishInterceptor.Interception;
+import io.smqtt.spi.Interception;
 import io.smqtt.test.wire.MqttProxy;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -162,7 +162,7 @@ public final class TestBroker implements AutoCloseable, AssertProvider<BrokerAss
                     Broker.builder().config(config.apply(defaults.toBuilder()).build());
             return parts.apply(builder).ticker(clock).module(clock.module()).interceptor((client, message) -> {
                 received.add(message);
-                return Mono.just(new Interception.Forward(message));
+                return Mono.just(Interception.forward(message));
             });
         }
 

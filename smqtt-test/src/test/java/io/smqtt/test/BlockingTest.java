@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.message.ProtocolVersion;
-import io.smqtt.spi.PublishInterceptor.Interception;
+import io.smqtt.spi.Interception;
 import io.smqtt.test.packet.PublishBytes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +30,7 @@ class BlockingTest {
                 } catch (Throwable e) {
                     seen.set(e);
                 }
-                return Mono.just(new Interception.Forward(message));
+                return Mono.just(Interception.forward(message));
             }));
 
     @Test

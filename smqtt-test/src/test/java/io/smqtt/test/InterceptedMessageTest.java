@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
+import io.smqtt.spi.Interception;
 import io.smqtt.spi.PublishInterceptor;
-import io.smqtt.spi.PublishInterceptor.Interception;
 import io.smqtt.test.packet.PublishBytes;
 import io.smqtt.test.packet.SubscribeBytes;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class InterceptedMessageTest {
         TestBroker.Builder builder = TestBroker.builder().clock(BrokerClock.standing());
         for (UnaryOperator<ApplicationMessage> change : changes) {
             PublishInterceptor interceptor =
-                    (client, message) -> Mono.just(new Interception.Forward(change.apply(message)));
+                    (client, message) -> Mono.just(Interception.forward(change.apply(message)));
             builder.parts(parts -> parts.interceptor(interceptor));
         }
         return builder.start();

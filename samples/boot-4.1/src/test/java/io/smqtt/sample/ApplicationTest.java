@@ -10,6 +10,7 @@ import com.hivemq.client.mqtt.datatypes.MqttQos;
 import com.hivemq.client.mqtt.mqtt5.Mqtt5BlockingClient;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.Interception;
 import io.smqtt.spi.PublishInterceptor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -49,7 +50,7 @@ class ApplicationTest {
         PublishInterceptor mqttThreads() {
             return (ClientIdentity client, ApplicationMessage message) -> {
                 MQTT_THREADS.add(Thread.currentThread().getName());
-                return Mono.just(new PublishInterceptor.Interception.Forward(message));
+                return Mono.just(Interception.forward(message));
             };
         }
 

@@ -14,8 +14,8 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.Interception;
 import io.smqtt.spi.PublishInterceptor;
-import io.smqtt.spi.PublishInterceptor.Interception;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
 import io.smqtt.test.packet.ConnectBytes;
@@ -116,13 +116,12 @@ class RestartTest {
 
     @Test
     void whatAnInterceptorHasMadeExpiresInItsTime() {
-        PublishInterceptor minute =
-                (client, message) -> Mono.just(new Interception.Forward(ApplicationMessage.builder("t")
-                        .payload(message.payload())
-                        .qos(message.qos())
-                        .retain(message.retain())
-                        .expiryInterval(Duration.ofMinutes(1))
-                        .build()));
+        PublishInterceptor minute = (client, message) -> Mono.just(Interception.forward(ApplicationMessage.builder("t")
+                .payload(message.payload())
+                .qos(message.qos())
+                .retain(message.retain())
+                .expiryInterval(Duration.ofMinutes(1))
+                .build()));
         try (DurableBroker changing = new DurableBroker(config -> config, parts -> parts.interceptor(minute))) {
             RawClient subscriber = changing.persistent("s");
             subscriber.subscribe("t", SubscribeBytes.NO_LOCAL | 1);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.LogLimiter;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.ConnectInterceptor;
+import io.smqtt.spi.ConnectRequest;
+import io.smqtt.spi.Interception;
+import io.smqtt.spi.Interceptor;
+import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.spi.SubscribeInterceptor;
+import io.smqtt.spi.SubscribeRequest;
+import io.smqtt.spi.UnsubscribeInterceptor;
+import io.smqtt.spi.UnsubscribeRequest;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Objects;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The interceptors of a broker by kind. An interceptor that fails refuses the request that it was asked about, and the failure
+ * is logged and counted; nothing that it does reaches the connection. Called on a connection's event loop.
+ */
+public final class Interceptors {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Interceptors.class);
+    private static final String NULL = "the answer is null";
+
+    private final List<ConnectInterceptor> connect;
+    private final List<PublishInterceptor> publish;
+    private final List<SubscribeInterceptor> subscribe;
+    private final List<UnsubscribeInterceptor> unsubscribe;
+    private final BrokerObserver observer;
+    private final LogLimiter lines = new LogLimiter(LOG, 1, 1);
+
+    /**
+     * Sorts interceptors.
+     *
+     * @param all in the order in which they are asked; one of several kinds belongs to each of them
+     * @param observer what is told of failures
+     */
+    public Interceptors(List<Interceptor> all, BrokerObserver observer) {
+        this.connect = kind(all, ConnectInterceptor.class);
+        this.publish = kind(all, PublishInterceptor.class);
+        this.subscribe = kind(all, SubscribeInterceptor.class);
+        this.unsubscribe = kind(all, UnsubscribeInterceptor.class);
+        this.observer = observer;
+    }
+
+    private static <I> List<I> kind(List<Interceptor> all, Class<I> kind) {
+        return all.stream().filter(kind::isInstance).map(kind::cast).toList();
+    }
+
+    boolean seeConnect() {
+        return !connect.isEmpty();
+    }
+
+    boolean seeSubscribe() {
+        return !subscribe.isEmpty();
+    }
+
+    boolean seeUnsubscribe() {
+        return !unsubscribe.isEmpty();
+    }
+
+    /** How many see each message. */
+    int ofPublish() {
+        return publish.size();
+    }
+
+    /** The answer of one of those that see each message; an error if it has none. */
+    Mono<Interception<ApplicationMessage>> publish(int index, Connection connection, ApplicationMessage message) {
+        try {
+            return Objects.requireNonNull(publish.get(index).intercept(connection.client(), message), NULL);
+        } catch (RuntimeException | LinkageError | StackOverflowError | AssertionError e) {
+            return Mono.error(e);
+        }
+    }
+
+    /** What all of them make of a CONNECT; whatever happens, the Mono has an answer. */
+    Mono<Interception<ConnectRequest>> connect(Connection connection, ConnectRequest request) {
+        return row(
+                connection,
+                "connect",
+                connect,
+                0,
+                request,
+                (member, current) -> member.interceptConnect(connection.client(), current));
+    }
+
+    Mono<Interception<SubscribeRequest>> subscribe(Connection connection, SubscribeRequest request) {
+        return row(
+                connection,
+                "subscribe",
+                subscribe,
+                0,
+                request,
+                (member, current) -> member.interceptSubscribe(connection.client(), current));
+    }
+
+    Mono<Interception<UnsubscribeRequest>> unsubscribe(Connection connection, UnsubscribeRequest request) {
+        return row(
+                connection,
+                "unsubscribe",
+                unsubscribe,
+                0,
+                request,
+                (member, current) -> member.interceptUnsubscribe(connection.client(), current));
+    }
+
+    /** Logs and counts a failure, and gives the answer that counts instead. */
+    <T> Interception<T> failed(String packet, Throwable error) {
+        if (lines.allows("interceptors")) {
+            LOG.warn("an interceptor failed; the {} that it was asked about is refused", packet, error);
+        }
+        observer.interceptorFailed(packet);
+        return Interception.stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
+    }
+
+    private <I, T> Mono<Interception<T>> row(
+            Connection connection,
+            String packet,
+            List<I> members,
+            int next,
+            T request,
+            BiFunction<I, T, Mono<Interception<T>>> question) {
+        if (next == members.size()) {
+            return Mono.just(Interception.forward(request));
+        }
+        Mono<Interception<T>> answer = answer(() -> question.apply(members.get(next), request));
+        Interception<T> atHand = Answers.atHand(answer);
+        if (atHand != null) {
+            return after(connection, packet, members, next, atHand, question);
+        }
+        return answer.switchIfEmpty(Mono.error(NoSuchElementException::new))
+                .onErrorResume(error -> Mono.just(failed(packet, error)))
+                .publishOn(Schedulers.fromExecutor(connection.loop().routing().executor()))
+                .flatMap(late -> after(connection, packet, members, next, late, question));
+    }
+
+    private <I, T> Mono<Interception<T>> after(
+            Connection connection,
+            String packet,
+            List<I> members,
+            int asked,
+            Interception<T> answer,
+            BiFunction<I, T, Mono<Interception<T>>> question) {
+        return answer instanceof Interception.Forward<T> forward
+                ? row(connection, packet, members, asked + 1, forward.request(), question)
+                : Mono.just(answer);
+    }
+
+    /** Whatever a plugged-in part throws becomes an error of its answer. */
+    private static <T> Mono<T> answer(Supplier<@Nullable Mono<T>> question) {
+        try {
+            return Objects.requireNonNull(question.get(), NULL);
+        } catch (RuntimeException | LinkageError | StackOverflowError | AssertionError e) {
+            return Mono.error(e);
+        }
+    }
+}
