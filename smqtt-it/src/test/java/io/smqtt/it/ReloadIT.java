@@ -162,4 +162,27 @@ class ReloadIT {
             }
         }
     }
+
+    @Test
+    void filesThatWereCutOffLeaveUsersAndRulesInForce() throws IOException {
+        Path users = directory.resolve("passwords");
+        String whole = Files.readString(users);
+        try (RawClient anna = open()) {
+            anna.connect(login("anna"));
+            Files.writeString(users, "");
+            acl("");
+
+            broker.signal("HUP");
+            broker.awaitLine("is empty, and it was not before");
+            Files.writeString(users, whole.substring(0, whole.length() - 10));
+            acl("user anna\ntopic readwrite ");
+            broker.signal("HUP");
+            broker.awaitLine("has a damaged hash");
+
+            assertThat(anna.subscribe("a/#", 0).reasonCodes()).containsExactly(0);
+            try (RawClient second = open()) {
+                second.connect(ConnectBytes.of("second").userName("anna").password("anna's word"));
+            }
+        }
+    }
 }
