@@ -99,7 +99,7 @@ class MosquittoBridgeIT {
                 topic both/# both 2
                 """.formatted(port, remotePort, version));
         CapturedProcess mosquitto = CapturedProcess.start(
-                "mosquitto", new ProcessBuilder(InstalledMosquitto.program("mosquitto"), "-c", conf.toString()));
+                "mosquitto", new ProcessBuilder(ForeignProgram.path("mosquitto"), "-c", conf.toString()));
         InstalledMosquitto.awaitListening(port, mosquitto);
         return mosquitto;
     }
