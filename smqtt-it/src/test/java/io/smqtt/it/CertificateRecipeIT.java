@@ -37,6 +37,8 @@ class CertificateRecipeIT {
         page = Files.readString(Path.of(System.getProperty("smqtt.home", "..")).resolve("docs/certificates.md"));
         List<String> commands = blocks("", "openssl ");
         assertThat(commands).hasSize(4);
+        ForeignProgram.path("openssl");
+        ForeignProgram.path("mosquitto_pub");
         run(String.join("\n", commands));
     }
 
