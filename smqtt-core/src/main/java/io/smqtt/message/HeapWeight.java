@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the things that a broker keeps take of the heap: the one place that limits in bytes are counted by. Objects, arrays,
  * texts and places in indexes are counted as a JVM with compressed pointers lays them out, texts and nodes that may be
- * shared as if nobody shared them. So a weight is at least what its thing takes, and seldom more than a third above.
- * {@code docs/tuning.md} has them beside what was measured. Any thread.
+ * shared as if nobody shared them: what is small and shares much takes up to half less. {@code docs/tuning.md} has the weights
+ * beside what was measured. Any thread.
  */
 public final class HeapWeight {
 

@@ -291,6 +291,10 @@ public final class SessionRegistry {
      */
     public void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
         Session session = sessions.get(clientId);
+        if (session == null && leftOut == null) {
+            reply.gone();
+            return;
+        }
         if (session == null) {
             RoutingLoop loop = loopOf(clientId);
             loop.executor().execute(() -> {

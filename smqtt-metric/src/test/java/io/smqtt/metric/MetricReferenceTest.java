@@ -185,6 +185,7 @@ class MetricReferenceTest {
         try (ObservedBroker broker = ObservedBroker.in(ClusterStatusTest.three())) {
             broker.module.observer().connectionClosed("tcp", ReasonCode.SUCCESS);
             broker.module.observer().connectionRefused("tcp", "limits.max-connections");
+            broker.module.observer().sessionRefused("limits.max-session-bytes");
             broker.module.observer().connectRefused("tcp", null, ReasonCode.SERVER_BUSY);
             Map<String, String> rows = new TreeMap<>();
             for (Meter meter : broker.module.registry().getMeters()) {
