@@ -29,6 +29,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +55,13 @@ final class ManagementServer {
     static final String NAME = "management";
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagementServer.class);
-    private static final int MAX_CONNECTIONS = 64;
+
+    /** Connections that have not shown the token; probes of health are among them. */
+    private static final int MAX_OTHERS = 64;
+
+    /** Connections that have shown the token, besides the others. */
+    private static final int MAX_KNOWN = 64;
+
     private static final int MAX_LINE_BYTES = 2_048;
     private static final int MAX_HEADER_BYTES = 8_192;
     private static final int MAX_BODY_BYTES = 1 << 20;
@@ -68,6 +75,7 @@ final class ManagementServer {
 
     private static final Duration BEYOND = Duration.ofSeconds(2);
     private static final Duration DISPOSE = Duration.ofSeconds(2);
+    private static final String HEALTH = "/health/";
     private static final String NEEDED = "a token is needed: Authorization: Bearer ...\n";
     private static final String WRONG = "wrong token\n";
     private static final String NONE_SET = "a token is needed, and this broker has none: set management.token-file\n";
@@ -80,7 +88,7 @@ final class ManagementServer {
     private final ManagementToken token;
     private final PrometheusMeterRegistry registry;
     private final Health health;
-    private final ManagementConnections connections = new ManagementConnections(MAX_CONNECTIONS, System::nanoTime);
+    private final ManagementConnections connections = new ManagementConnections(MAX_OTHERS, MAX_KNOWN);
     private final LogLimiter malformed = new LogLimiter(LOG, 1, 1);
     private final boolean nativeTransport;
     private final Duration firstRequest;
@@ -173,10 +181,7 @@ final class ManagementServer {
     }
 
     private void admit(Channel channel) {
-        if (!connections.admit(channel)) {
-            channel.close();
-            return;
-        }
+        connections.admit(channel);
         channel.pipeline().addAfter(NettyPipeline.HttpCodec, "malformed", new MalformedRequests(malformed));
         if (tls != null) {
             channel.pipeline().addFirst(tls.newHandler(channel.alloc()));
@@ -191,6 +196,11 @@ final class ManagementServer {
                         firstRequest.toNanos(),
                         TimeUnit.NANOSECONDS);
         channel.closeFuture().addListener(closed -> silent.cancel(false));
+    }
+
+    /** The connections, for the meters. */
+    ManagementConnections connections() {
+        return connections;
     }
 
     /** The port that is bound, or null. */
@@ -215,9 +225,11 @@ final class ManagementServer {
         String authorization = request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION);
         boolean hasToken = token.accepts(authorization);
         AtomicReference<@Nullable Channel> asking = new AtomicReference<>();
+        AtomicBoolean isTaken = new AtomicBoolean(true);
+        boolean usesToken = hasToken && !request.fullPath().startsWith(HEALTH); // who asks for health needs none
         request.withConnection(connection -> {
             asking.set(connection.channel());
-            connections.asked(connection.channel(), hasToken);
+            isTaken.set(connections.asked(connection.channel(), usesToken));
         });
         Runnable answered = () -> {
             Channel channel = asking.getAndSet(null);
@@ -225,9 +237,8 @@ final class ManagementServer {
                 connections.answered(channel);
             }
         };
-        return answer(request, response, hasToken, authorization != null)
-                .doOnTerminate(answered)
-                .doOnCancel(answered);
+        Mono<Void> answer = isTaken.get() ? answer(request, response, hasToken, authorization != null) : busy(response);
+        return answer.doOnTerminate(answered).doOnCancel(answered);
     }
 
     private Mono<Void> answer(
@@ -364,6 +375,11 @@ final class ManagementServer {
     private static Mono<Void> unauthorized(HttpServerResponse response, String text) {
         response.header(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer realm=\"smqtt\"");
         return send(response, HttpResponseStatus.UNAUTHORIZED, TEXT, text);
+    }
+
+    private static Mono<Void> busy(HttpServerResponse response) {
+        response.header(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE).header(HttpHeaderNames.RETRY_AFTER, "1");
+        return send(response, HttpResponseStatus.SERVICE_UNAVAILABLE, TEXT, "too many requests at a time\n");
     }
 
     private static Mono<Void> health(HttpServerResponse response, Health.Report report, boolean mayLook) {

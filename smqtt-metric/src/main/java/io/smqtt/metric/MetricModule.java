@@ -70,6 +70,28 @@ public final class MetricModule implements BrokerModule {
                 .register(registry);
         server = new ManagementServer(
                 config, token, prometheus, health, broker.nativeTransport(), ManagementServer.FIRST_REQUEST);
+        bindTo(server.connections(), registry);
+    }
+
+    private static void bindTo(ManagementConnections connections, MeterRegistry registry) {
+        for (boolean hasToken : new boolean[] {false, true}) {
+            String shown = Boolean.toString(hasToken);
+            gauge(
+                            "smqtt.management.connections.active",
+                            "open connections of the management port, by whether their last request has shown the token",
+                            () -> connections.open(hasToken))
+                    .tag("token", shown)
+                    .register(registry);
+            FunctionCounter.builder("smqtt.management.connections.closed", connections, open -> open.closed(hasToken))
+                    .description(
+                            "connections of the management port that were closed to make room for others of their class")
+                    .tag("token", shown)
+                    .register(registry);
+        }
+        FunctionCounter.builder("smqtt.management.requests.refused", connections, ManagementConnections::refused)
+                .description(
+                        "requests with the token that were answered 503, because as many as may be were being answered")
+                .register(registry);
     }
 
     /**

@@ -2,7 +2,6 @@
 package io.smqtt.metric;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -83,8 +82,12 @@ class ManagementConnectionsTest {
     }
 
     private static boolean ask(Socket socket, String header) {
+        return ask(socket, "/health/live", header);
+    }
+
+    private static boolean ask(Socket socket, String path, String header) {
         try {
-            String request = REQUEST.replace("\r\n\r\n", "\r\n" + header + "\r\n");
+            String request = REQUEST.replace("/health/live", path).replace("\r\n\r\n", "\r\n" + header + "\r\n");
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             InputStream in = socket.getInputStream();
             StringBuilder head = new StringBuilder();
@@ -142,40 +145,86 @@ class ManagementConnectionsTest {
     void whoHasShownTheTokenIsNotClosedForOthers() throws IOException {
         InetSocketAddress server = serve(PATIENCE);
         Socket known = open(server);
-        assertThat(ask(known, KNOWN)).isTrue();
+        assertThat(askAdded(known)).isTrue();
         for (int i = 0; i < 2 * MOST; i++) {
             assertThat(ask(open(server))).as("connection %d", i).isTrue();
         }
-        assertThat(ask(known, KNOWN)).isTrue();
+        assertThat(askAdded(known)).isTrue();
 
-        for (int i = 0; i < MOST - 1; i++) {
-            assertThat(ask(open(server), KNOWN)).as("connection %d", i).isTrue();
-        }
-        assertThat(ask(open(server))).as("all others have the token").isFalse();
-        known.close();
-        await().atMost(PATIENCE).until(() -> ask(open(server)));
+        assertThat(askAdded(known)).isTrue();
     }
 
-    /** The connection of a request that is being answered is spared, for some seconds. */
     @Test
-    void whoIsBeingAnsweredIsSparedForAWhile() {
-        AtomicLong now = new AtomicLong();
-        ManagementConnections connections = new ManagementConnections(2, now::get);
+    void whoHasShownTheTokenKeepsNoProbeOut() throws IOException {
+        InetSocketAddress server = serve(PATIENCE);
+        Socket first = open(server);
+        assertThat(askAdded(first)).isTrue();
+        for (int i = 0; i < 5 * MOST; i++) {
+            assertThat(askAdded(open(server))).as("connection %d", i).isTrue();
+            if (i % MOST == 0) {
+                assertThat(ask(open(server))).as("probe after %d", i).isTrue();
+            }
+        }
+        for (int i = 0; i < 5 * MOST; i++) {
+            open(server); // says nothing
+        }
+        assertThat(ask(open(server))).isTrue();
+        assertThat(ask(open(server), KNOWN))
+                .as("a probe that shows the token as well")
+                .isTrue();
+        assertThat(first.getInputStream().read())
+                .as("the one that was idle longest")
+                .isEqualTo(-1);
+    }
+
+    private static boolean askAdded(Socket socket) {
+        return ask(socket, "/added/x", KNOWN);
+    }
+
+    @Test
+    void whatIsBeingAnsweredWithTheTokenMakesNoRoom() {
+        ManagementConnections connections = new ManagementConnections(2, 2);
+        List<EmbeddedChannel> busy = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            EmbeddedChannel channel = new EmbeddedChannel();
+            busy.add(channel);
+            connections.admit(channel);
+            assertThat(connections.asked(channel, true)).isTrue();
+        }
+        EmbeddedChannel next = new EmbeddedChannel();
+        connections.admit(next);
+        assertThat(connections.asked(next, true)).isFalse();
+        assertThat(connections.refused()).isEqualTo(1);
+        connections.answered(next);
+
+        connections.answered(busy.get(1));
+        assertThat(connections.asked(next, true)).isTrue();
+        assertThat(busy.get(0).isOpen()).isTrue();
+        assertThat(busy.get(1).isOpen()).isFalse();
+        assertThat(connections.closed(true)).isEqualTo(1);
+        assertThat(connections.open(true)).isEqualTo(2);
+        assertThat(connections.open(false)).isZero();
+    }
+
+    @Test
+    void whoIsIdleMakesRoomBeforeWhoIsBeingAnswered() {
+        ManagementConnections connections = new ManagementConnections(2, 2);
         EmbeddedChannel asking = new EmbeddedChannel();
         EmbeddedChannel idle = new EmbeddedChannel();
-        assertThat(connections.admit(asking)).isTrue();
+        connections.admit(asking);
         connections.asked(asking, false);
-        assertThat(connections.admit(idle)).isTrue();
+        connections.admit(idle);
 
         EmbeddedChannel next = new EmbeddedChannel();
-        assertThat(connections.admit(next)).isTrue();
+        connections.admit(next);
         assertThat(asking.isOpen()).isTrue();
         assertThat(idle.isOpen()).isFalse();
 
-        now.addAndGet(Duration.ofSeconds(6).toNanos()); // reads no answer
-        assertThat(connections.admit(new EmbeddedChannel())).isTrue();
+        connections.asked(next, false);
+        connections.admit(new EmbeddedChannel()); // nobody is idle: a probe comes before answers that nobody reads
         assertThat(asking.isOpen()).isFalse();
         assertThat(next.isOpen()).isTrue();
+        assertThat(connections.closed(false)).isEqualTo(2);
     }
 
     @Test

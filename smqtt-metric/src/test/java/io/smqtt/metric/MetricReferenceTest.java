@@ -76,9 +76,10 @@ class MetricReferenceTest {
             directory, for its own user alone. With `storage.kind: memory` there is no data directory, and so no control without `token-file`.
             SIGHUP reads the token again. With `management.tls` the port speaks HTTPS ([security](security.md#the-management-port)).
 
-            The port takes 64 connections at a time. For one more the oldest is closed that has not shown the token with its last request, so that
-            probes get through however many others are connected; with 64 that have shown it, the new one is closed. One that is being answered is spared
-            for five seconds. A connection has ten seconds for its first request, and a body ten more (408 after that); one that is silent for 75 seconds
+            The port takes 64 connections that have shown the token with their last request, and 64 others; requests for health count among the others, with
+            the token too. So nobody keeps a probe out, and no probe a program with the token. For one more the one is closed that has been idle longest among its own; where none
+            is idle, the one of the others that has been asking longest, and a request with the token is answered 503 (`Retry-After: 1`).
+            `smqtt.management.*` counts both. A connection has ten seconds for its first request, and a body ten more (408 after that); one that is silent for 75 seconds
             is closed. What is no request is answered 400, 414 or 431 and logged once a minute.
 
             ## Topics of the broker
