@@ -235,12 +235,6 @@ record EffectiveConfig(
                     cluster.bind().substring(0, cluster.bind().lastIndexOf(':')).replaceAll("[\\[\\]]", "");
             int port = Integer.parseInt(cluster.bind().substring(cluster.bind().lastIndexOf(':') + 1));
             all.add(new Bound(bind, "the port of cluster.bind", bind, host, port));
-            all.add(new Bound(
-                    bind,
-                    "the second port of cluster.bind, 100 above it, on which nodes notice that another one has died,",
-                    bind,
-                    host,
-                    ClusterModule.failurePort(cluster)));
         }
         all.removeIf(one -> refused.contains(one.key) || refused.contains(one.hostKey));
         return all;

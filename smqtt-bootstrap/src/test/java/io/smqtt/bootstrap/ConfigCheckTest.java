@@ -94,11 +94,11 @@ class ConfigCheckTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "listeners.tcp.port=7900      | cluster.bind | listeners.tcp.port",
+                "listeners.tcp.port=7800      | cluster.bind | listeners.tcp.port",
                 "listeners.ws.port=7800       | cluster.bind | listeners.ws.port",
-                "management.port=7900         | cluster.bind | management.port",
+                "management.port=7800         | cluster.bind | management.port",
             })
-    void bothPortsOfTheClusterAreKnown(String setting, String key, String other) throws IOException {
+    void thePortOfTheClusterIsKnown(String setting, String key, String other) throws IOException {
         Files.writeString(
                 directory.resolve("f.yaml"), "cluster:\n  enabled: true\n  node-id: a\n  bind: 127.0.0.1:7800\n");
 

@@ -302,8 +302,7 @@ class ContainerFilesTest {
                 .containsEntry("mqtt", config.broker().listeners().get("tcp").port())
                 .containsEntry(
                         "websocket", config.broker().listeners().get("ws").port())
-                .containsEntry("cluster", 7800)
-                .containsEntry("cluster-failure", 7900);
+                .containsEntry("cluster", 7800);
         for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
             assertThat(ports).containsKey(text(container, probe, "httpGet", "port"));
             assertThat(text(container, probe, "httpGet", "path")).matches("/health/(live|ready)");

@@ -136,16 +136,6 @@ public final class ClusterModule implements BrokerModule {
         return problems;
     }
 
-    /**
-     * The second port that a node binds, at the address of {@link ClusterConfig#bind()}: on it others notice that its process has died.
-     *
-     * @param config the cluster's part of the configuration
-     * @return 100 above the port of {@code bind}
-     */
-    public static int failurePort(ClusterConfig config) {
-        return JGroupsTransport.failurePort(config);
-    }
-
     private static boolean isPrivate(InetAddress address) {
         byte[] bytes = address.getAddress();
         boolean uniqueLocal = bytes.length == 16 && (bytes[0] & 0xFE) == 0xFC;

@@ -494,10 +494,7 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     @Override
     public void refused(Peer from) {
-        execute(() -> {
-            counters.malformed();
-            complain("a frame from {} is thrown away: {}", from, "it was not sealed with this node's cluster.secret");
-        });
+        execute(counters::malformed); // the transport says why
     }
 
     /** At most one line in ten seconds, whatever is thrown at us. */

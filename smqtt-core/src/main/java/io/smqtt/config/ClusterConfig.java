@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param enabled whether this broker joins others; needs the module smqtt-cluster
  * @param nodeId the name of this node, unique and kept over restarts; without one the name is made from the bound
  *     address
- * @param bind host:port on which other nodes reach this one; the port 100 above is taken, too, for noticing that a node has died
+ * @param bind host:port on which other nodes reach this one
  * @param seeds host:port of nodes to join, for static discovery; for dns the host name that stands for all nodes, for kubernetes that of the headless service
  * @param discovery how other nodes are found: by the list of seeds, by the addresses of a host name, or by those of a headless service of Kubernetes
  * @param tls mutual TLS between nodes: each shows its certificate and accepts those that `client-ca` has signed; required where bind is not a loopback or private address; read again on SIGHUP
@@ -33,8 +33,7 @@ public record ClusterConfig(
         @Nullable
         String nodeId,
 
-        @ConfigDoc(
-                "host:port on which other nodes reach this one; the port 100 above is taken, too, for noticing that a node has died")
+        @ConfigDoc("host:port on which other nodes reach this one")
         String bind,
 
         @ConfigDoc(

@@ -42,10 +42,10 @@ class ClusterTlsIT {
     /** Lines of a node that come from the layer between nodes. */
     private static final String OF_THE_CHANNEL = "LimitedLog";
 
-    private static final String HUNG_UP = "failed accepting connection";
+    private static final String HUNG_UP = "cluster.tls.client-ca";
 
-    /** The channel and its servers each have a log that says one line in so many seconds at most. */
-    private static final int LOGS = 2;
+    /** The channel, its servers and six reasons for refusals each have a log that says one line in so many seconds at most. */
+    private static final int LOGS = 8;
 
     private static final int SECONDS_PER_LINE = 10;
 

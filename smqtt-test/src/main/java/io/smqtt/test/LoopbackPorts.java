@@ -29,7 +29,6 @@ public final class LoopbackPorts {
     private static final int USUAL_FIRST_OF_SYSTEM = 32_768;
     private static final int FIRST = 10_000; // what is well known is below, as a rule
     private static final int FEWEST = 5_000;
-    private static final int NODES_SECOND_PORT = 100;
     private static final int ATTEMPTS = 10_000;
 
     private static final Random RANDOM = new Random();
@@ -44,7 +43,7 @@ public final class LoopbackPorts {
      * @throws IllegalStateException if none can be found
      */
     public static int one() {
-        return choose(0);
+        return choose();
     }
 
     /**
@@ -59,13 +58,13 @@ public final class LoopbackPorts {
     }
 
     /**
-     * Chooses the port of {@code cluster.bind} for a node: the one 100 above it, which the node takes as well, is free, too.
+     * Chooses the port of {@code cluster.bind} for a node.
      *
      * @return a port that is free now
      * @throws IllegalStateException if none can be found
      */
     public static int ofNode() {
-        return choose(NODES_SECOND_PORT);
+        return one();
     }
 
     /**
@@ -79,13 +78,12 @@ public final class LoopbackPorts {
         return IntStream.range(0, count).mapToObj(i -> ofNode()).toList();
     }
 
-    private static synchronized int choose(int above) {
+    private static synchronized int choose() {
         int end = firstOfSystem();
         for (int i = 0; i < ATTEMPTS; i++) {
-            int port = FIRST + RANDOM.nextInt(end - FIRST - above);
-            if (isFree(port) && (above == 0 || isFree(port + above))) {
+            int port = FIRST + RANDOM.nextInt(end - FIRST);
+            if (isFree(port)) {
                 HANDED_OUT.add(port);
-                HANDED_OUT.add(port + above);
                 return port;
             }
         }

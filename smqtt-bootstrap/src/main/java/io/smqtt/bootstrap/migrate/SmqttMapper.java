@@ -122,7 +122,7 @@ final class SmqttMapper {
             differs(
                     "cluster.addresses",
                     "cluster.seeds",
-                    "the port is that of the old cluster's discovery; both ports of all nodes must match here",
+                    "the port is that of the old cluster's discovery; the ports of all nodes must match here",
                     SmqttMapper::keep),
             none("cluster.workDirectory", "storage.dir keeps what is to survive"),
             differs(

@@ -13,16 +13,13 @@ import org.jgroups.logging.CustomLogFactory;
 import org.jgroups.logging.LogFactory;
 import org.jgroups.protocols.TCP;
 import org.jgroups.protocols.dns.DNS_PING;
-import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.stack.ProtocolStack;
-import org.jgroups.util.TLSClientAuth;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a channel as the configuration says: TCP, reliable ordered messages with flow control, a killed process noticed by
- * its socket, a silent one after 6 to 6.5 s, parts that were cut off merged within some seconds. With a secret what
- * the channel itself says is encrypted, so that nobody without it can join; frames are sealed in addition, see
- * {@link FrameSeal}. With TLS both ends of a connection show certificates of the same authority.
+ * its socket, a silent one after 6 to 6.5 s, parts that were cut off merged within some seconds. What both ends of a connection
+ * must show before anything is read, certificates or the secret, is in {@link LinkSecurity}.
  *
  * <p><b>Silence.</b> Each node sends a heartbeat every {@value #HEARTBEAT_MILLIS} ms, and looks as often at who has sent one since. Who
  * was not heard in {@value #SILENCE_MILLIS} ms worth of looks is asked, and has {@value #ANSWER_MILLIS} ms to answer.
@@ -47,16 +44,18 @@ final class JGroupsStack {
     private static final int SILENCE_MILLIS = 5_250;
     private static final int ANSWER_MILLIS = 1_000;
 
-    private static final int FAILURE_PORT_OFFSET = 100;
-
-    private static final int PORTS = 65_536;
-    private static final int FIRST_PORT = 1_024;
-    private static final String[] TLS_VERSIONS = {"TLSv1.3", "TLSv1.2"};
-
     private JGroupsStack() {}
 
-    static JChannel create(ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls) throws Exception {
-        return limited(() -> made(config, lookup, tls));
+    /**
+     * Makes a channel that is not connected.
+     *
+     * @param lookup finds nodes by name
+     * @param tls makes both ends of connections show certificates, if there is one
+     * @param refused is run for each connection and frame that is refused; any thread
+     */
+    static JChannel create(ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls, Runnable refused)
+            throws Exception {
+        return limited(() -> made(config, lookup, tls, refused));
     }
 
     /** Joins the others. Servers are made here. */
@@ -78,8 +77,8 @@ final class JGroupsStack {
         }
     }
 
-    private static JChannel made(ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls)
-            throws Exception {
+    private static JChannel made(
+            ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls, Runnable refused) throws Exception {
         byte[] xml = xml(config).getBytes(StandardCharsets.UTF_8);
         JChannel channel = new JChannel(new ByteArrayInputStream(xml));
         channel.getProtocolStack()
@@ -88,21 +87,12 @@ final class JGroupsStack {
         if (names != null) {
             names.setDNSResolver(new HostNames(lookup, port(config.bind())));
         }
-        if (tls != null) {
-            TCP transport = channel.getProtocolStack().findProtocol(TCP.class);
-            transport
-                    .tls()
-                    .enabled(true)
-                    .setSSLContext(tls.context())
-                    .setProtocols(TLS_VERSIONS.clone())
-                    .setClientAuth(TLSClientAuth.NEED);
-        }
         String secret = config.secret();
-        if (secret != null) {
-            SecretEncryption encryption = new SecretEncryption(new FrameSeal(secret), new LimitedLog(System::nanoTime));
-            channel.getProtocolStack().insertProtocol(encryption, ProtocolStack.Position.BELOW, NAKACK2.class);
-            encryption.init();
-        }
+        Refusals refusals = new Refusals(refused);
+        PlainTcp transport = channel.getProtocolStack().findProtocol(PlainTcp.class);
+        transport.guard(
+                new NodeSockets(new LinkSecurity(tls, secret == null ? null : new SharedSecret(secret)), refusals),
+                refusals);
         return channel;
     }
 
@@ -111,10 +101,9 @@ final class JGroupsStack {
                 <config xmlns="urn:org:jgroups">
                   <%s bind_addr="%s" bind_port="%d" port_range="0" tcp_nodelay="true" diag.enabled="false"
                        thread_pool.min_threads="2" thread_pool.max_threads="32" bundler.max_size="64000"
-                       sock_conn_timeout="500" linger="-1" max_length="%d" thread_naming_pattern="pl"/>
+                       sock_conn_timeout="500" linger="-1" enable_suspect_events="true" thread_naming_pattern="pl"/>
                   %s
                   <MERGE3 min_interval="500" max_interval="1500" check_interval="2500"/>
-                  <%s bind_addr="%s" offset="%d" port_range="0"/>
                   <FD_ALL3 timeout="%d" interval="%d"/>
                   <VERIFY_SUSPECT2 timeout="%d"/>
                   <pbcast.NAKACK2 use_mcast_xmit="false"/>
@@ -129,12 +118,7 @@ final class JGroupsStack {
                         PlainTcp.class.getName(),
                         host(config.bind()),
                         port(config.bind()),
-                        WireMessages.MAXIMUM_BYTES,
                         discovery(config),
-                        PlainFailurePort.class.getName(),
-                        host(config.bind()), // without it this port is bound to all addresses, and nodes take each
-                        // other for one
-                        FAILURE_PORT_OFFSET,
                         SILENCE_MILLIS,
                         HEARTBEAT_MILLIS,
                         ANSWER_MILLIS);
@@ -149,12 +133,6 @@ final class JGroupsStack {
                 seeds.stream().map(seed -> host(seed) + '[' + port(seed) + ']').collect(Collectors.joining(","));
         return "<TCPPING initial_hosts=\"" + (hosts.isEmpty() ? host(config.bind()) + "[1]" : hosts)
                 + "\" port_range=\"0\" async_discovery=\"true\"/>";
-    }
-
-    /** The port on which others notice that this process has died; past the last port it goes on at the first that anybody may take. */
-    static int failurePort(ClusterConfig config) {
-        int port = port(config.bind()) + FAILURE_PORT_OFFSET;
-        return port < PORTS ? port : port - PORTS + FIRST_PORT;
     }
 
     static String host(String hostAndPort) {

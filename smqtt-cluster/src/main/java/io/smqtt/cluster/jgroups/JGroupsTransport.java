@@ -37,6 +37,14 @@ public final class JGroupsTransport implements ClusterTransport {
     private static final Logger LOG = LoggerFactory.getLogger(JGroupsTransport.class);
     private static final String CLUSTER = "smqtt";
 
+    /** Whoever is refused at the port: nobody knows who it is. */
+    private static final Peer STRANGER = new Peer() {
+        @Override
+        public String toString() {
+            return "a stranger";
+        }
+    };
+
     /** Longer than the channel takes to find a member gone. */
     private static final long SILENT_MILLIS = 7_000;
 
@@ -71,17 +79,15 @@ public final class JGroupsTransport implements ClusterTransport {
     }
 
     private synchronized void connect(Handler handler) {
-        requireFreePorts();
+        requireFreePort();
         try {
-            String secret = config.secret();
-            FrameSeal seal = secret == null ? null : new FrameSeal(secret);
             ClusterTlsConfig files = config.tls();
             MutualTls own = files == null ? null : MutualTls.of("cluster.tls", files);
-            JChannel created = JGroupsStack.create(config, lookup, own);
+            JChannel created = JGroupsStack.create(config, lookup, own, () -> handler.refused(STRANGER));
             tls = own;
             hearing = created.getProtocolStack().findProtocol(Hearing.class);
             channel = created;
-            created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler, seal));
+            created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler));
             JGroupsStack.connect(created, CLUSTER);
         } catch (ConfigurationException e) {
             throw e;
@@ -95,36 +101,17 @@ public final class JGroupsTransport implements ClusterTransport {
         }
     }
 
-    /**
-     * The second port that a node binds.
-     *
-     * @param config the cluster's part of the configuration
-     * @return 100 above the port of {@code bind}
-     */
-    public static int failurePort(ClusterConfig config) {
-        return JGroupsStack.failurePort(config);
-    }
-
-    /**
-     * Looks at both ports before: the channel does not say that it has not got the second one, and would keep the first. The second
-     * one is fixed because firewalls must know it.
-     */
-    private void requireFreePorts() {
-        requireFree(JGroupsStack.port(config.bind()), "cluster.bind");
-        requireFree(
-                JGroupsStack.failurePort(config),
-                "the port on which nodes notice that another one has died, 100 above that of cluster.bind");
-    }
-
-    private void requireFree(int port, String what) {
-        InetSocketAddress address = new InetSocketAddress(JGroupsStack.host(config.bind()), port);
+    /** Looks before: the channel does not tell a port that is taken from other reasons. */
+    private void requireFreePort() {
+        InetSocketAddress address =
+                new InetSocketAddress(JGroupsStack.host(config.bind()), JGroupsStack.port(config.bind()));
         try (ServerSocket probe = new ServerSocket()) {
             probe.bind(address);
         } catch (IOException e) {
             throw new BindFailedException(
                     "cluster",
-                    address.getHostString() + ":" + port,
-                    new IOException(e.getMessage() + " (" + what + ")", e));
+                    address.getHostString() + ":" + address.getPort(),
+                    new IOException(e.getMessage() + " (cluster.bind)", e));
         }
     }
 
@@ -185,11 +172,9 @@ public final class JGroupsTransport implements ClusterTransport {
 
         private final JChannel own;
         private final Handler handler;
-        private final @Nullable FrameSeal seal;
         private Set<Address> present = Set.of();
 
-        Listener(JChannel own, Handler handler, @Nullable FrameSeal seal) {
-            this.seal = seal;
+        Listener(JChannel own, Handler handler) {
             this.own = own;
             this.handler = handler;
         }
@@ -214,7 +199,7 @@ public final class JGroupsTransport implements ClusterTransport {
             }
             for (Address come : next) {
                 if (!present.contains(come)) {
-                    PeerSender sender = new PeerSender(own, come, seal);
+                    PeerSender sender = new PeerSender(own, come);
                     senders.put(come, sender);
                     sender.start();
                     handler.up(new Member(come));
@@ -231,17 +216,9 @@ public final class JGroupsTransport implements ClusterTransport {
             }
             int from = message.getOffset();
             int length = message.getLength();
-            byte[] frame;
-            if (seal != null) {
-                frame = seal.open(bytes, from, length);
-            } else { // as a rule the array is this frame's alone
-                frame = length == bytes.length ? bytes : Arrays.copyOfRange(bytes, from, from + length);
-            }
-            if (frame == null) {
-                handler.refused(new Member(message.getSrc()));
-            } else {
-                handler.received(new Member(message.getSrc()), frame);
-            }
+            // as a rule the array is this frame's alone
+            byte[] frame = length == bytes.length ? bytes : Arrays.copyOfRange(bytes, from, from + length);
+            handler.received(new Member(message.getSrc()), frame);
         }
     }
 }

@@ -21,7 +21,6 @@ final class PeerSender implements Runnable {
 
     private final JChannel channel;
     private final Address address;
-    private final @Nullable FrameSeal seal;
     private final Thread thread;
     private final LimitedLog errors = new LimitedLog(System::nanoTime);
 
@@ -32,10 +31,9 @@ final class PeerSender implements Runnable {
     private long bulkBytes;
     private boolean ended;
 
-    PeerSender(JChannel channel, Address address, @Nullable FrameSeal seal) {
+    PeerSender(JChannel channel, Address address) {
         this.channel = channel;
         this.address = address;
-        this.seal = seal;
         this.thread = new Thread(this, "smqtt-cluster-to-" + address);
         thread.setDaemon(true);
     }
@@ -97,7 +95,7 @@ final class PeerSender implements Runnable {
 
     private void send(byte[] frame) {
         try {
-            channel.send(new BytesMessage(address, seal == null ? frame : seal.seal(frame)));
+            channel.send(new BytesMessage(address, frame));
         } catch (Exception e) { // declared by the channel; the frame counts as lost, which those above cope with
             LOG.debug("a frame to {} was not sent", address, e);
         } catch (Error e) { // such as no memory for a moment: lost as well, and the peer is owed the next one

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
-import java.io.DataInput;
 import java.io.IOException;
 import java.io.InvalidObjectException;
+import org.jgroups.Address;
 import org.jgroups.BaseMessage;
 import org.jgroups.BytesMessage;
 import org.jgroups.EmptyMessage;
@@ -12,6 +12,19 @@ import org.jgroups.LongMessage;
 import org.jgroups.Message;
 import org.jgroups.ObjectMessage;
 import org.jgroups.conf.ClassConfigurator;
+import org.jgroups.protocols.FD_ALL3;
+import org.jgroups.protocols.FRAG4;
+import org.jgroups.protocols.MERGE3;
+import org.jgroups.protocols.MFC;
+import org.jgroups.protocols.TCPPING;
+import org.jgroups.protocols.TP;
+import org.jgroups.protocols.UFC;
+import org.jgroups.protocols.UNICAST3;
+import org.jgroups.protocols.VERIFY_SUSPECT2;
+import org.jgroups.protocols.dns.DNS_PING;
+import org.jgroups.protocols.pbcast.GMS;
+import org.jgroups.protocols.pbcast.NAKACK2;
+import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.util.AsciiString;
 import org.jgroups.util.ByteArrayDataInputStream;
 import org.jgroups.util.Digest;
@@ -25,12 +38,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads messages of the channel off the wire. The channel's own way creates what a stranger names: messages that hold
  * objects, which go through Java's serialization, and classes by their names. Here is what the protocols of
- * {@link JGroupsStack} send to each other, and everything else is refused before it is read. Any thread.
+ * {@link JGroupsStack} send to each other, and everything else is refused before it is read, lengths that are not there too
+ * ({@link WireGrammar}). Any thread.
  */
 final class WireMessages {
 
-    /** No message is as long: frames are cut into pieces of 60 KB. */
-    static final int MAXIMUM_BYTES = 1024 * 1024;
+    /** No frame is longer: messages are cut into pieces of 60 KB, and those that are sent together have 64 KB. */
+    static final int MAXIMUM_BYTES = 128 * 1024;
+
+    /** Flags, a type, no address, no header. */
+    private static final int MINIMUM_MESSAGE_BYTES = 7;
+
+    private static final int HEADER_BYTES = 2 * Short.BYTES;
+    private static final int MAXIMUM_HEADERS = 16;
 
     private static final int DESTINATION = 1;
     private static final int SOURCE = 2;
@@ -39,10 +59,13 @@ final class WireMessages {
     private static final short MUTABLE_DIGEST = 10;
     private static final short SEQUENCE_NUMBERS = 15;
 
+    private static final int PROTOCOLS = 1_024;
+    private static final short[] HEADER_CLASSES = headerClasses();
+
     private WireMessages() {}
 
     /** Reads one message with its type. */
-    static Message read(DataInput in) throws IOException, ClassNotFoundException {
+    static Message read(ByteArrayDataInputStream in) throws IOException, ClassNotFoundException {
         return read(in.readShort(), in);
     }
 
@@ -56,14 +79,14 @@ final class WireMessages {
      *
      * @return two batches, null if empty: messages that keep their order, and messages that overtake others
      */
-    static @Nullable MessageBatch[] readBatch(DataInput in, boolean multicast)
+    static @Nullable MessageBatch[] readBatch(ByteArrayDataInputStream in, boolean multicast)
             throws IOException, ClassNotFoundException {
-        var to = Util.readAddress(in);
-        var from = Util.readAddress(in);
+        var to = address(in);
+        var from = address(in);
         byte[] cluster = bytes(in, in.readShort());
         AsciiString name = cluster == null ? null : new AsciiString(cluster);
         int count = in.readInt();
-        refuseIf(count < 0 || count > MAXIMUM_BYTES, "count of messages", count);
+        WireGrammar.refuseIf(count < 0 || count > in.available() / MINIMUM_MESSAGE_BYTES, "count of messages", count);
         MessageBatch[] batches = new MessageBatch[2];
         for (int i = 0; i < count; i++) {
             short type = in.readShort();
@@ -74,15 +97,14 @@ final class WireMessages {
             int index = overtakes ? 1 : 0;
             if (batches[index] == null) {
                 MessageBatch.Mode mode = overtakes ? MessageBatch.Mode.OOB : MessageBatch.Mode.REG;
-                batches[index] = new MessageBatch(to, from, name, multicast, mode, Math.min(count, 4_096));
+                batches[index] = new MessageBatch(to, from, name, multicast, mode, count - i);
             }
             batches[index].add(message);
         }
         return batches;
     }
 
-    /** Reads one message, of which the type was read. */
-    static Message read(short type, DataInput in) throws IOException, ClassNotFoundException {
+    private static Message read(short type, ByteArrayDataInputStream in) throws IOException, ClassNotFoundException {
         return readInto(create(type), in);
     }
 
@@ -96,23 +118,30 @@ final class WireMessages {
         };
     }
 
-    private static Message readInto(BaseMessage message, DataInput in) throws IOException, ClassNotFoundException {
+    private static Message readInto(BaseMessage message, ByteArrayDataInputStream in)
+            throws IOException, ClassNotFoundException {
         byte leading = in.readByte();
         message.setFlag(in.readShort(), false);
         if ((leading & DESTINATION) != 0) {
-            message.setDest(Util.readAddress(in));
+            message.setDest(address(in));
         }
         if ((leading & SOURCE) != 0) {
-            message.setSrc(Util.readAddress(in));
+            message.setSrc(address(in));
         }
-        message.headers(headers(in));
+        Header[] headers = headers(in);
+        message.headers(headers);
         // A message of bytes with this flag is a serialized object for whoever asks for its object, and protocols do.
         boolean bySerialization = message.isFlagSet(Message.Flag.SERIALIZED);
-        refuseIf(bySerialization, "flags", Message.Flag.SERIALIZED.value());
+        WireGrammar.refuseIf(bySerialization, "flags", Message.Flag.SERIALIZED.value());
         switch (message.getType()) {
             case Message.BYTES_MSG -> {
                 byte[] payload = bytes(in, in.readInt());
                 if (payload != null) {
+                    for (Header header : headers) {
+                        if (header != null) {
+                            WireGrammar.payload(header, payload);
+                        }
+                    }
                     message.setArray(payload, 0, payload.length);
                 }
             }
@@ -122,40 +151,55 @@ final class WireMessages {
         return message;
     }
 
-    private static byte @Nullable [] bytes(DataInput in, int length) throws IOException {
+    private static @Nullable Address address(ByteArrayDataInputStream in) throws IOException, ClassNotFoundException {
+        WireGrammar.address(in);
+        return Util.readAddress(in);
+    }
+
+    private static byte @Nullable [] bytes(ByteArrayDataInputStream in, int length) throws IOException {
         if (length < 0) {
             return null;
         }
-        refuseIf(length > MAXIMUM_BYTES, "length", length);
+        WireGrammar.refuseIf(length > in.available(), "length", length);
         byte[] bytes = new byte[length];
         in.readFully(bytes);
         return bytes;
     }
 
     /** What stable messages and requests for lost ones hold; never a class by its name. */
-    private static @Nullable SizeStreamable object(DataInput in) throws IOException, ClassNotFoundException {
+    private static @Nullable SizeStreamable object(ByteArrayDataInputStream in)
+            throws IOException, ClassNotFoundException {
         if (in.readByte() == 0) {
             return null;
         }
         short number = in.readShort();
         SizeStreamable object = switch (number) {
-            case DIGEST -> new Digest();
-            case MUTABLE_DIGEST -> new MutableDigest();
-            case SEQUENCE_NUMBERS -> new SeqnoList();
+            case DIGEST, MUTABLE_DIGEST -> {
+                WireGrammar.digest(in);
+                yield number == DIGEST ? new Digest() : new MutableDigest();
+            }
+            case SEQUENCE_NUMBERS -> {
+                WireGrammar.sequenceNumbers(in);
+                yield new SeqnoList();
+            }
             default -> throw new InvalidObjectException("an object of class " + number + " is not for this channel");
         };
         object.readFrom(in);
         return object;
     }
 
-    private static Header[] headers(DataInput in) throws IOException, ClassNotFoundException {
+    private static @Nullable Header[] headers(ByteArrayDataInputStream in) throws IOException, ClassNotFoundException {
         int count = in.readShort();
-        refuseIf(count < 0, "count of headers", count);
+        WireGrammar.refuseIf(
+                count < 0 || count > MAXIMUM_HEADERS || count > in.available() / HEADER_BYTES,
+                "count of headers",
+                count);
         Header[] headers = new Header[count == 0 ? Util.DEFAULT_HEADERS : count];
         for (int i = 0; i < count; i++) {
             short protocol = in.readShort();
             short number = in.readShort();
-            refuseIf(!isKnownHeader(number), "header of class", number);
+            WireGrammar.refuseIf(!isKnownHeader(protocol, number), "header of class", number);
+            WireGrammar.header(number, in);
             Header header = ClassConfigurator.create(number);
             header.readFrom(in);
             headers[i] = header.setProtId(protocol);
@@ -163,30 +207,26 @@ final class WireMessages {
         return headers;
     }
 
-    /** The headers of the protocols in {@link JGroupsStack}; others name classes, or are an application's own. */
-    private static boolean isKnownHeader(short number) {
-        return switch (number) {
-            case 52, // FRAG4
-                    53, // TCPPING, DNS_PING
-                    55, // GMS
-                    56, // STABLE
-                    59, // UFC, MFC
-                    60, // TCP
-                    62, // FD_ALL3
-                    75, // MERGE3
-                    78, // NAKACK2
-                    82, // UNICAST3
-                    88, // SYM_ENCRYPT
-                    93, // FD_SOCK2
-                    94 // VERIFY_SUSPECT2
-            -> true;
-            default -> false;
-        };
+    /** By the number of a protocol in {@link JGroupsStack} the class of its headers, 0 if there is none: others name classes, or are an application's own. */
+    private static short[] headerClasses() {
+        short[] classes = new short[PROTOCOLS];
+        classes[ClassConfigurator.getProtocolId(FRAG4.class)] = 52;
+        classes[ClassConfigurator.getProtocolId(TCPPING.class)] = 53;
+        classes[ClassConfigurator.getProtocolId(DNS_PING.class)] = 53;
+        classes[ClassConfigurator.getProtocolId(GMS.class)] = 55;
+        classes[ClassConfigurator.getProtocolId(STABLE.class)] = 56;
+        classes[ClassConfigurator.getProtocolId(UFC.class)] = 59;
+        classes[ClassConfigurator.getProtocolId(MFC.class)] = 59;
+        classes[ClassConfigurator.getProtocolId(TP.class)] = 60;
+        classes[ClassConfigurator.getProtocolId(FD_ALL3.class)] = 62;
+        classes[ClassConfigurator.getProtocolId(MERGE3.class)] = 75;
+        classes[ClassConfigurator.getProtocolId(NAKACK2.class)] = 78;
+        classes[ClassConfigurator.getProtocolId(UNICAST3.class)] = 82;
+        classes[ClassConfigurator.getProtocolId(VERIFY_SUSPECT2.class)] = 94;
+        return classes;
     }
 
-    private static void refuseIf(boolean condition, String what, int value) throws InvalidObjectException {
-        if (condition) {
-            throw new InvalidObjectException(what + " " + value + " is not for this channel");
-        }
+    private static boolean isKnownHeader(short protocol, short number) {
+        return number > 0 && protocol >= 0 && protocol < PROTOCOLS && HEADER_CLASSES[protocol] == number;
     }
 }

@@ -2,14 +2,19 @@
 package io.smqtt.cluster.jgroups;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.test.LoopbackPorts;
 import java.io.DataInput;
 import java.io.DataOutput;
+import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.Serializable;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +30,6 @@ import org.jgroups.Message;
 import org.jgroups.NioMessage;
 import org.jgroups.ObjectMessage;
 import org.jgroups.conf.ClassConfigurator;
-import org.jgroups.protocols.EncryptHeader;
 import org.jgroups.protocols.FRAG4;
 import org.jgroups.protocols.FragHeader;
 import org.jgroups.protocols.UNICAST3;
@@ -36,6 +40,7 @@ import org.jgroups.protocols.pbcast.NakAckHeader2;
 import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.util.SizeStreamable;
 import org.jgroups.util.Util;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -122,29 +127,30 @@ class ForeignBytesTest {
 
     @Test
     void whatAStrangerSaysBecomesNoObject() throws Exception {
-        strangersSayAll(config -> config);
+        strangersSayAll(config -> config, null);
     }
 
     @Test
-    void whatAStrangerSaysBecomesNoObjectWithASecret() throws Exception {
-        strangersSayAll(WITH_SECRET);
+    void whatIsSaidWithTheSecretBecomesNoObject() throws Exception {
+        strangersSayAll(WITH_SECRET, new SharedSecret(SECRET));
     }
 
-    private static void strangersSayAll(UnaryOperator<ClusterConfig.Builder> more) throws Exception {
+    private static void strangersSayAll(UnaryOperator<ClusterConfig.Builder> more, @Nullable SharedSecret secret)
+            throws Exception {
         int port = LoopbackPorts.ofNode();
         try (TransportNode node = new TransportNode("node", port, List.of(port), more)) {
             for (Message message : hostile()) {
                 Address address;
-                try (Stranger toAll = new Stranger(port, CLAIMED_PORT)) {
+                try (Stranger toAll = new Stranger(port, CLAIMED_PORT, secret)) {
                     address = toAll.ask();
                     toAll.say(toAll.addressed(message));
                     toAll.askOrEnd();
                 }
-                try (Stranger together = new Stranger(port, CLAIMED_PORT + 1)) {
+                try (Stranger together = new Stranger(port, CLAIMED_PORT + 1, secret)) {
                     together.sayTogether(List.of(together.addressed(message)));
                     together.askOrEnd();
                 }
-                try (Stranger toOne = new Stranger(port, CLAIMED_PORT + 2)) {
+                try (Stranger toOne = new Stranger(port, CLAIMED_PORT + 2, secret)) {
                     toOne.say(toOne.addressed(message.setDest(address)));
                     toOne.askOrEnd();
                 }
@@ -155,74 +161,84 @@ class ForeignBytesTest {
     }
 
     @Test
-    void whatIsSaidWithTheSecretBecomesNoObject() throws Exception {
+    void nobodyWithoutTheSecretIsHeard() throws Exception {
         int port = LoopbackPorts.ofNode();
-        FrameSeal seal = new FrameSeal(SECRET);
-        try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
-                Stranger insider = new Stranger(port, CLAIMED_PORT)) {
-            Address address = insider.ask();
-            for (Message message : hostile()) {
-                insider.say(
-                        insider.sealed(seal, address, message.setDest(address).setSrc(insider.self)));
+        SharedSecret another = new SharedSecret("another secret of strangers");
+        try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET)) {
+            int before = log.warnings().size();
+            for (int i = 0; i < 200; i++) {
+                try (Stranger open = new Stranger(port, CLAIMED_PORT)) {
+                    assertThat(open.isHungUpOn()).isTrue();
+                }
+                assertThatThrownBy(() -> new Stranger(port, CLAIMED_PORT, another).close())
+                        .isInstanceOf(IOException.class);
             }
-            insider.say(insider.sealed(seal, address, new BytesMessage(address, new byte[40]).setSrc(insider.self)));
-            insider.ask();
-
-            assertThat(MADE).hasValue(0);
-            assertThat(node.frames).isEmpty();
-            await().atMost(PATIENCE)
-                    .until(() -> node.refused.get() == 1); // it is heard, and the last one is not sealed
+            await().atMost(PATIENCE).until(() -> node.refused.get() == 400);
+            List<String> said = log.warnings().subList(before, log.warnings().size());
+            assertThat(said)
+                    .hasSizeBetween(1, 20)
+                    .anySatisfy(
+                            line -> assertThat(line).contains("cluster.secret").contains("127.0.0.1"));
+            assertThat(node.peers).isEmpty();
         }
     }
 
     @Test
-    void aMessageOfHeadersAloneIsNotTakenWithoutTheSecret() throws Exception {
+    void onlyWhoHasTheSecretJoins() throws Exception {
         int port = LoopbackPorts.ofNode();
         short membership = ClassConfigurator.getProtocolId(GMS.class);
-        FrameSeal known = new FrameSeal(SECRET);
-        for (boolean isKnown : new boolean[] {false, true}) {
-            try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
-                    Stranger stranger = new Stranger(port, CLAIMED_PORT)) {
-                Address address = stranger.ask();
-                Message join = new EmptyMessage(address)
-                        .setSrc(stranger.self)
-                        .setFlag(Message.Flag.NO_RELIABILITY)
-                        .putHeader(membership, new GMS.GmsHeader(GMS.GmsHeader.JOIN_REQ, stranger.self));
-                if (isKnown) { // with it the same message joins, so it was none that nobody understands
-                    stranger.say(stranger.sealed(known, address, join));
-                    await().atMost(PATIENCE).until(() -> node.peers.size() == 1);
-                } else {
-                    stranger.say(stranger.addressed(join)
-                            .putHeader(Stranger.ENCRYPT_ID, new EncryptHeader((byte) 0, new byte[0], new byte[0])));
-                    await().atMost(PATIENCE)
-                            .until(() -> log.warnings().stream().anyMatch(line -> line.contains("cluster.secret")));
-                    stranger.ask();
-                    assertThat(node.peers).isEmpty();
-                }
-            }
+        try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
+                Stranger insider = new Stranger(port, CLAIMED_PORT, new SharedSecret(SECRET))) {
+            Address address = insider.ask();
+            insider.say(insider.addressed(new EmptyMessage(address)
+                    .setFlag(Message.Flag.NO_RELIABILITY)
+                    .putHeader(membership, new GMS.GmsHeader(GMS.GmsHeader.JOIN_REQ, insider.self))));
+            await().atMost(PATIENCE).until(() -> node.peers.size() == 1);
         }
     }
 
     @Test
-    void aHeaderOfAnotherSecretFillsNoLogAndIsNamed() throws Exception {
+    void aNodeThatNamesAnotherSenderIsHungUpOn() throws Exception {
         int port = LoopbackPorts.ofNode();
-        try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
+        try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config);
                 Stranger stranger = new Stranger(port, CLAIMED_PORT)) {
-            Address address = stranger.ask();
-            int before = log.warnings().size();
-            for (int i = 0; i < 5_000; i++) {
-                stranger.say(stranger.addressed(new BytesMessage(address, new byte[64]))
-                        .putHeader(Stranger.ENCRYPT_ID, new EncryptHeader((byte) 0, new byte[16], new byte[16])));
-                stranger.say(stranger.addressed(new BytesMessage(address, new byte[64])));
-            }
             stranger.ask();
+            stranger.say(stranger.addressed(new EmptyMessage()).setSrc(org.jgroups.util.UUID.randomUUID()));
+            assertThat(stranger.isHungUpOn()).isTrue();
+            assertThat(node.refused).hasValue(1);
+        }
+    }
 
-            List<String> said = log.warnings().subList(before, log.warnings().size());
-            assertThat(said).hasSizeLessThan(20);
-            assertThat(said)
-                    .anySatisfy(
-                            line -> assertThat(line).contains("cluster.secret").contains(stranger.claimed.toString()));
+    @Test
+    void whoSaysNothingIsHungUpOnAndKeepsNobodyOut() throws Exception {
+        int port = LoopbackPorts.ofNode();
+        List<Socket> silent = new ArrayList<>();
+        try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
+            for (int i = 0; i < 3 * AdmittingSocket.MAXIMUM_STRANGERS; i++) {
+                silent.add(new Socket(InetAddress.getLoopbackAddress(), port));
+            }
+            try (Stranger asks = new Stranger(port, CLAIMED_PORT)) {
+                assertThat(asks.ask()).isNotNull();
+            }
+            for (Socket socket : silent) {
+                socket.setSoTimeout((int) PATIENCE.toMillis());
+                assertThat(ended(socket)).isTrue();
+            }
             assertThat(node.peers).isEmpty();
+        } finally {
+            for (Socket socket : silent) {
+                socket.close();
+            }
+        }
+    }
+
+    private static boolean ended(Socket socket) {
+        try {
+            return socket.getInputStream().read() < 0;
+        } catch (SocketTimeoutException e) {
+            return false;
+        } catch (IOException e) {
+            return true;
         }
     }
 

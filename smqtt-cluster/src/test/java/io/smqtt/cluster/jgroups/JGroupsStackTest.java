@@ -15,7 +15,8 @@ class JGroupsStackTest {
     /** Promised are 8 s, and that a pause of less than 6 s is no end; the rest is for threads that are late. */
     @Test
     void silenceIsNoticedInTimeAndAPauseIsNotTakenForIt() throws Exception {
-        try (JChannel channel = JGroupsStack.create(ClusterConfig.builder().build(), InetAddress::getAllByName, null)) {
+        try (JChannel channel =
+                JGroupsStack.create(ClusterConfig.builder().build(), InetAddress::getAllByName, null, () -> {})) {
             FD_ALL3 silence = channel.getProtocolStack().findProtocol(FD_ALL3.class);
             VERIFY_SUSPECT2 question = channel.getProtocolStack().findProtocol(VERIFY_SUSPECT2.class);
             long longest = silence.getTimeout() + silence.getInterval() + question.getTimeout();

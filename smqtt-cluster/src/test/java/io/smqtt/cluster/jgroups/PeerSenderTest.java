@@ -27,7 +27,7 @@ class PeerSenderTest {
                 return this;
             }
         };
-        PeerSender sender = new PeerSender(channel, UUID.randomUUID(), null);
+        PeerSender sender = new PeerSender(channel, UUID.randomUUID());
         sender.start();
         try {
             assertThat(sender.offer(new byte[] {1}, true)).isTrue();

@@ -19,19 +19,16 @@ import org.jgroups.Version;
 import org.jgroups.blocks.cs.Connection;
 import org.jgroups.conf.ClassConfigurator;
 import org.jgroups.protocols.Discovery;
-import org.jgroups.protocols.EncryptHeader;
 import org.jgroups.protocols.PingData;
 import org.jgroups.protocols.PingHeader;
-import org.jgroups.protocols.SYM_ENCRYPT;
-import org.jgroups.protocols.TCP;
 import org.jgroups.protocols.TCPPING;
 import org.jgroups.protocols.TP;
 import org.jgroups.protocols.TpHeader;
 import org.jgroups.stack.IpAddress;
-import org.jgroups.util.ByteArray;
 import org.jgroups.util.ByteArrayDataOutputStream;
 import org.jgroups.util.UUID;
 import org.jgroups.util.Util;
+import org.jspecify.annotations.Nullable;
 
 /** Somebody who reaches the port of a node, and says on one connection whatever the channel's own serialization can write. */
 final class Stranger implements AutoCloseable {
@@ -40,9 +37,8 @@ final class Stranger implements AutoCloseable {
     private static final byte SINGLE = 0;
     private static final byte[] CLUSTER = {'s', 'm', 'q', 't', 't'};
 
-    static final short TCP_ID = ClassConfigurator.getProtocolId(TCP.class);
+    static final short TCP_ID = ClassConfigurator.getProtocolId(TP.class);
     static final short PING_ID = ClassConfigurator.getProtocolId(TCPPING.class);
-    static final short ENCRYPT_ID = ClassConfigurator.getProtocolId(SYM_ENCRYPT.class);
 
     final Address self = UUID.randomUUID();
     final IpAddress claimed;
@@ -51,10 +47,21 @@ final class Stranger implements AutoCloseable {
     private final DataInputStream in;
 
     Stranger(int port, int claimedPort) throws IOException {
+        this(port, claimedPort, null);
+    }
+
+    /** Somebody who has a secret, if it is not null. */
+    Stranger(int port, int claimedPort, @Nullable SharedSecret secret) throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setSoTimeout((int) PATIENCE.toMillis());
-        out = new DataOutputStream(socket.getOutputStream());
-        in = new DataInputStream(socket.getInputStream());
+        if (secret == null) {
+            out = new DataOutputStream(socket.getOutputStream());
+            in = new DataInputStream(socket.getInputStream());
+        } else {
+            SealedLink link = SealedLink.dial(secret, socket.getInputStream(), socket.getOutputStream());
+            out = new DataOutputStream(link.output());
+            in = new DataInputStream(link.input());
+        }
         claimed = new IpAddress(InetAddress.getLoopbackAddress(), claimedPort);
         ByteArrayDataOutputStream greeting = new ByteArrayDataOutputStream(64, true);
         greeting.write(Connection.cookie);
@@ -132,17 +139,28 @@ final class Stranger implements AutoCloseable {
         }
     }
 
-    /** What somebody who has the secret can say: a message within another one. */
-    Message sealed(FrameSeal seal, Address to, Message inner) throws Exception {
-        ByteArray plain = Util.messageToBuffer(inner);
-        byte[] hidden = seal.seal(plain.getArray(), plain.getOffset(), plain.getLength());
-        return addressed(new BytesMessage(to, hidden))
-                .putHeader(ENCRYPT_ID, new EncryptHeader((byte) 0, new byte[0], new byte[0]));
+    /** Says bytes as a frame. */
+    void sayBytes(byte[] frame) throws IOException {
+        out.writeInt(frame.length);
+        out.write(frame);
+        out.flush();
+    }
+
+    /** The next frame of the node. */
+    byte[] frame() throws IOException {
+        byte[] frame = new byte[in.readInt()];
+        in.readFully(frame);
+        return frame;
     }
 
     boolean isHungUpOn() {
         try {
-            return in.read() < 0;
+            while (in.read() >= 0) {
+                // what was said before
+            }
+            return true;
+        } catch (SocketTimeoutException e) {
+            return false;
         } catch (IOException e) {
             return true;
         }

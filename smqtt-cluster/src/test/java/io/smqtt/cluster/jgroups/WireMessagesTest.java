@@ -17,7 +17,9 @@ import org.jgroups.ObjectMessage;
 import org.jgroups.conf.ClassConfigurator;
 import org.jgroups.protocols.AuthHeader;
 import org.jgroups.protocols.FcHeader;
+import org.jgroups.protocols.TP;
 import org.jgroups.protocols.TpHeader;
+import org.jgroups.protocols.UFC;
 import org.jgroups.util.ByteArray;
 import org.jgroups.util.ByteArrayDataInputStream;
 import org.jgroups.util.ByteArrayDataOutputStream;
@@ -43,8 +45,8 @@ class WireMessagesTest {
         return message.setSrc(from)
                 .setDest(to)
                 .setFlag(Message.Flag.OOB)
-                .putHeader((short) 1, new TpHeader("smqtt"))
-                .putHeader((short) 2, new FcHeader(FcHeader.REPLENISH));
+                .putHeader(ClassConfigurator.getProtocolId(TP.class), new TpHeader("smqtt"))
+                .putHeader(ClassConfigurator.getProtocolId(UFC.class), new FcHeader(FcHeader.REPLENISH));
     }
 
     @Test
@@ -101,10 +103,23 @@ class WireMessagesTest {
 
     @Test
     void everyOtherHeaderThatTheChannelKnowsIsRefused() throws Exception {
-        List<Integer> taken = List.of(52, 53, 55, 56, 59, 60, 62, 75, 78, 82, 88, 93, 94);
+        List<Integer> taken = List.of(52, 53, 55, 56, 59, 60, 62, 75, 78, 82, 94);
         for (int number = 0; number < 2_000; number++) {
             if (!taken.contains(number)) {
-                byte[] bytes = {0, Message.EMPTY_MSG, 0, 0, 0, 0, 1, 0, 1, (byte) (number >> 8), (byte) number};
+                short tcp = ClassConfigurator.getProtocolId(TP.class);
+                byte[] bytes = {
+                    0,
+                    Message.EMPTY_MSG,
+                    0,
+                    0,
+                    0,
+                    0,
+                    1,
+                    (byte) (tcp >> 8),
+                    (byte) tcp,
+                    (byte) (number >> 8),
+                    (byte) number
+                };
                 assertThatThrownBy(() -> WireMessages.read(bytes))
                         .isInstanceOf(InvalidObjectException.class)
                         .hasMessageContaining("header of class " + number);

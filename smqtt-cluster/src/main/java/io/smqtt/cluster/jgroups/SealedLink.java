@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster.jgroups;
+
+import io.smqtt.cluster.jgroups.Refusals.Reason;
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import javax.crypto.Cipher;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Seals a connection between two ends that have the same secret: nothing that anybody else says is read further than the 68 bytes in
+ * which both ends prove that they have it.
+ *
+ * <ol>
+ *   <li>The end that accepts sends four bytes that name this protocol and a number of 32 bytes that it has drawn.
+ *   <li>The end that dials sends the same four bytes, a number of its own, and the HMAC of both numbers under the secret.
+ *   <li>The end that accepts sends another HMAC of both. Who only dials learns nothing that he could try secrets on.
+ * </ol>
+ *
+ * <p>From then on each direction has a key of this connection, and consists of records: length (4 bytes), and what AES-256-GCM made of
+ * {@value #RECORD_BYTES} bytes at most. Records are numbered, so one that is changed, left out, sent again or taken from another connection
+ * ends it. Each stream is for one thread at a time, writing and flushing are for any.
+ */
+final class SealedLink {
+
+    /** The plain bytes of a record, at most: a bundle of messages fits into one. */
+    static final int RECORD_BYTES = 64 * 1024;
+
+    private static final byte[] PROTOCOL = {'s', 'm', 'q', 1};
+    private static final int NUMBER_BYTES = 32;
+    private static final int TAG_BYTES = 16;
+    private static final int NONCE_BYTES = 12;
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final String DIALLER = "proof of the dialling end";
+    private static final String ACCEPTOR = "proof of the accepting end";
+    private static final String TO_ACCEPTOR = "key to the accepting end";
+    private static final String TO_DIALLER = "key to the dialling end";
+
+    private final InputStream in;
+    private final OutputStream out;
+
+    private SealedLink(SecretKeySpec incoming, InputStream in, SecretKeySpec outgoing, OutputStream out)
+            throws GeneralSecurityException {
+        this.in = new Opening(incoming, in);
+        this.out = new Sealing(outgoing, out);
+    }
+
+    /** What the other end says. */
+    InputStream input() {
+        return in;
+    }
+
+    /** What this end says; sent by flush, or when a record is full. */
+    OutputStream output() {
+        return out;
+    }
+
+    /**
+     * Begins a connection that was accepted. Blocks.
+     *
+     * @throws RefusedException if the other end does not have the secret
+     */
+    static SealedLink accept(SharedSecret secret, InputStream in, OutputStream out) throws IOException {
+        byte[] own = number();
+        out.write(ByteBuffer.allocate(PROTOCOL.length + NUMBER_BYTES)
+                .put(PROTOCOL)
+                .put(own)
+                .array());
+        out.flush();
+        byte[] other = readNumber(in);
+        try {
+            if (!MessageDigest.isEqual(secret.derive(DIALLER, own, other), in.readNBytes(NUMBER_BYTES))) {
+                throw new RefusedException(Reason.SECRET, "its proof is wrong");
+            }
+            out.write(secret.derive(ACCEPTOR, own, other));
+            out.flush();
+            return new SealedLink(
+                    key(secret.derive(TO_ACCEPTOR, own, other)), in, key(secret.derive(TO_DIALLER, own, other)), out);
+        } catch (GeneralSecurityException e) {
+            throw new IOException("this Java cannot seal", e);
+        }
+    }
+
+    /**
+     * Begins a connection that was dialled. Blocks.
+     *
+     * @throws RefusedException if the other end does not have the secret
+     */
+    static SealedLink dial(SharedSecret secret, InputStream in, OutputStream out) throws IOException {
+        byte[] other = readNumber(in);
+        byte[] own = number();
+        try {
+            out.write(ByteBuffer.allocate(PROTOCOL.length + 2 * NUMBER_BYTES)
+                    .put(PROTOCOL)
+                    .put(own)
+                    .put(secret.derive(DIALLER, other, own))
+                    .array());
+            out.flush();
+            if (!MessageDigest.isEqual(secret.derive(ACCEPTOR, other, own), in.readNBytes(NUMBER_BYTES))) {
+                throw new RefusedException(Reason.SECRET, "it has hung up on a proof, or its own is wrong");
+            }
+            return new SealedLink(
+                    key(secret.derive(TO_DIALLER, other, own)), in, key(secret.derive(TO_ACCEPTOR, other, own)), out);
+        } catch (GeneralSecurityException e) {
+            throw new IOException("this Java cannot seal", e);
+        }
+    }
+
+    private static byte[] number() {
+        byte[] number = new byte[NUMBER_BYTES];
+        RANDOM.nextBytes(number);
+        return number;
+    }
+
+    private static byte[] readNumber(InputStream in) throws IOException {
+        byte[] protocol = in.readNBytes(PROTOCOL.length);
+        if (protocol.length == 0) {
+            throw new EOFException();
+        }
+        if (!Arrays.equals(protocol, PROTOCOL)) {
+            throw new RefusedException(Reason.SECRET, "it does not seal what it says");
+        }
+        byte[] number = in.readNBytes(NUMBER_BYTES);
+        if (number.length < NUMBER_BYTES) {
+            throw new EOFException();
+        }
+        return number;
+    }
+
+    private static SecretKeySpec key(byte[] bytes) {
+        return new SecretKeySpec(bytes, "AES");
+    }
+
+    private static GCMParameterSpec nonce(long number) {
+        byte[] nonce = ByteBuffer.allocate(NONCE_BYTES)
+                .putLong(NONCE_BYTES - Long.BYTES, number)
+                .array();
+        return new GCMParameterSpec(TAG_BYTES * Byte.SIZE, nonce);
+    }
+
+    private static Cipher cipher() throws GeneralSecurityException {
+        return Cipher.getInstance("AES/GCM/NoPadding");
+    }
+
+    /** Collects what is written, and sends it as records. */
+    private static final class Sealing extends OutputStream {
+
+        private final SecretKeySpec key;
+        private final Cipher cipher = cipher();
+        private final OutputStream target;
+
+        // guarded by this
+        private final byte[] plain = new byte[RECORD_BYTES];
+        private final byte[] sealed = new byte[Integer.BYTES + RECORD_BYTES + TAG_BYTES];
+        private int length;
+        private long records;
+
+        Sealing(SecretKeySpec key, OutputStream target) throws GeneralSecurityException {
+            this.key = key;
+            this.target = target;
+        }
+
+        @Override
+        public void write(int single) throws IOException {
+            write(new byte[] {(byte) single}, 0, 1);
+        }
+
+        @Override
+        public synchronized void write(byte[] bytes, int offset, int count) throws IOException {
+            int from = offset;
+            int left = count;
+            while (left > 0) {
+                int part = Math.min(left, RECORD_BYTES - length);
+                System.arraycopy(bytes, from, plain, length, part);
+                length += part;
+                from += part;
+                left -= part;
+                if (length == RECORD_BYTES) {
+                    send();
+                }
+            }
+        }
+
+        @Override
+        public synchronized void flush() throws IOException {
+            if (length > 0) {
+                send();
+            }
+            target.flush();
+        }
+
+        private void send() throws IOException {
+            try {
+                cipher.init(Cipher.ENCRYPT_MODE, key, nonce(records++));
+                int bytes = cipher.doFinal(plain, 0, length, sealed, Integer.BYTES);
+                ByteBuffer.wrap(sealed).putInt(0, bytes);
+                length = 0;
+                target.write(sealed, 0, Integer.BYTES + bytes);
+            } catch (GeneralSecurityException e) {
+                throw new IOException("a record was not sealed", e);
+            }
+        }
+    }
+
+    /** Reads records, and says what is in them. */
+    private static final class Opening extends InputStream {
+
+        private final SecretKeySpec key;
+        private final Cipher cipher = cipher();
+        private final DataInputStream source;
+        private final byte[] sealed = new byte[RECORD_BYTES + TAG_BYTES];
+        private final byte[] plain = new byte[RECORD_BYTES];
+        private int position;
+        private int limit;
+        private long records;
+
+        Opening(SecretKeySpec key, InputStream source) throws GeneralSecurityException {
+            this.key = key;
+            this.source = new DataInputStream(new BufferedInputStream(source));
+        }
+
+        @Override
+        public int read() throws IOException {
+            return position < limit || open() ? plain[position++] & 0xFF : -1;
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int count) throws IOException {
+            if (count == 0) {
+                return 0;
+            }
+            if (position == limit && !open()) {
+                return -1;
+            }
+            int part = Math.min(count, limit - position);
+            System.arraycopy(plain, position, bytes, offset, part);
+            position += part;
+            return part;
+        }
+
+        private boolean open() throws IOException {
+            int length;
+            try {
+                length = source.readInt();
+            } catch (EOFException e) {
+                return false;
+            }
+            if (length <= TAG_BYTES || length > sealed.length) {
+                throw new RefusedException(Reason.FRAME, "a record of " + length + " bytes");
+            }
+            source.readFully(sealed, 0, length);
+            try {
+                cipher.init(Cipher.DECRYPT_MODE, key, nonce(records++));
+                limit = cipher.doFinal(sealed, 0, length, plain, 0);
+                position = 0;
+            } catch (GeneralSecurityException e) {
+                throw new RefusedException(Reason.FRAME, "a record was changed");
+            }
+            return true;
+        }
+    }
+}
