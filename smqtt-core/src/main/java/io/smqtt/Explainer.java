@@ -146,7 +146,8 @@ final class Explainer {
     }
 
     private Mono<Verdict> verdict(ClientIdentity client, AccessAction action, TopicName topic) {
-        return Mono.defer(() -> parts.access().authorizer().authorize(client, action, topic.value()))
+        return Mono.defer(() ->
+                        parts.access().authorizer().authorize(client, action, topic.value(), QoS.AT_MOST_ONCE, false))
                 .map(decision -> decision == AccessDecision.ALLOW ? Verdict.ALLOWED : Verdict.DENIED)
                 .defaultIfEmpty(Verdict.DENIED)
                 .timeout(PATIENCE)

@@ -402,8 +402,8 @@ class BrokerTest {
                 .config(config().build())
                 .authenticator(request ->
                         Authentication.accepted("user of " + request.clientId()).now())
-                .authorizer((client, action, topic) ->
-                        (topic.startsWith("secret") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
+                .authorizer(request ->
+                        (request.topic().startsWith("secret") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
                 .interceptor((client, message) -> reactor.core.publisher.Mono.just(Interception.forward(
                         ApplicationMessage.builder(message.topic().value())
                                 .payload(client.userName() + " says " + text(message))

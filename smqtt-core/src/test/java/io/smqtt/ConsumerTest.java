@@ -591,7 +591,7 @@ class ConsumerTest extends ServedBroker {
 
     @Test
     void accessRulesAreNotForTheApplication() {
-        restart(builder -> builder.authorizer((client, action, topic) -> AccessDecision.DENY.now()));
+        restart(builder -> builder.authorizer(request -> AccessDecision.DENY.now()));
         Taker taker = receive("t", DEFAULTS);
         taker.request(Long.MAX_VALUE);
         awaitSubscriptions(1);

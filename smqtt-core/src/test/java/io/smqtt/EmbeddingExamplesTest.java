@@ -161,8 +161,8 @@ class EmbeddingExamplesTest {
                         : isPasswordRight(request.userName(), request.password())
                                 .map(right ->
                                         right ? Authentication.accepted(request.userName()) : Authentication.refused()))
-                .authorizer((client, action, topic) ->
-                        (topic.startsWith("private/") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
+                .authorizer(request ->
+                        (request.topic().startsWith("private/") ? AccessDecision.DENY : AccessDecision.ALLOW).now())
                 .interceptor((client, message) -> Mono.just(
                         message.payload().size() > 100_000
                                 ? Interception.stop(ReasonCode.QUOTA_EXCEEDED)

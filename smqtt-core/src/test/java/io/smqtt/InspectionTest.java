@@ -30,10 +30,10 @@ class InspectionTest extends ServedBroker {
     void start() {
         start(
                 1,
-                builder -> builder.authorizer((client, action, topic) -> (action == AccessAction.RECEIVE
-                                                && client.clientId().equals("blind")
-                                        || action == AccessAction.PUBLISH
-                                                && client.clientId().equals("mute")
+                builder -> builder.authorizer(request -> (request.action() == AccessAction.RECEIVE
+                                                && request.client().clientId().equals("blind")
+                                        || request.action() == AccessAction.PUBLISH
+                                                && request.client().clientId().equals("mute")
                                 ? AccessDecision.DENY
                                 : AccessDecision.ALLOW)
                         .now()));

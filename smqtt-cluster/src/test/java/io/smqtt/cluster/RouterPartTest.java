@@ -99,7 +99,7 @@ class RouterPartTest {
                 new SessionRegistry(
                         router,
                         List.of(),
-                        (client, action, topic) -> Mono.just(AccessDecision.ALLOW),
+                        request -> Mono.just(AccessDecision.ALLOW),
                         BrokerObserver.NONE,
                         System::nanoTime,
                         LimitsConfig.defaults(),

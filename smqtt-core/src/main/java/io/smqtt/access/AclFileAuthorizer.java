@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
+import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
@@ -22,7 +24,13 @@ final class AclFileAuthorizer implements Authorizer {
     }
 
     @Override
-    public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+    public Mono<AccessDecision> authorize(AccessRequest request) {
+        return authorize(request.client(), request.action(), request.topic(), request.qos(), request.retain());
+    }
+
+    @Override
+    public Mono<AccessDecision> authorize(
+            ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         return current.file.decide(client, action, topic).now();
     }
 

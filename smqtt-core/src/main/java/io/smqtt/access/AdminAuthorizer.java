@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
+import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
@@ -16,7 +18,13 @@ final class AdminAuthorizer implements Authorizer {
     private static final String ADMIN = "admin";
 
     @Override
-    public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+    public Mono<AccessDecision> authorize(AccessRequest request) {
+        return authorize(request.client(), request.action(), request.topic(), request.qos(), request.retain());
+    }
+
+    @Override
+    public Mono<AccessDecision> authorize(
+            ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         boolean reads = mayRead(client, action) && SystemTopics.isStatus(topic);
         return (reads ? AccessDecision.ALLOW : AccessDecision.CONTINUE).now();
     }

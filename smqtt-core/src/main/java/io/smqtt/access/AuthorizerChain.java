@@ -2,8 +2,10 @@
 package io.smqtt.access;
 
 import io.smqtt.message.LogLimiter;
+import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import java.util.List;
@@ -20,7 +22,7 @@ import reactor.core.publisher.Mono;
  * but for the state of a bridge.
  *
  * <p>Answers that are at hand ({@link Callable} Monos, such as those of {@link AccessDecision#now()}) are read without a
- * subscription, and the answer is one of three constants: such a decision allocates nothing.
+ * subscription, and the answer is mostly one of three constants: such a decision of a built-in rule allocates nothing.
  */
 final class AuthorizerChain implements Authorizer {
 
@@ -34,13 +36,19 @@ final class AuthorizerChain implements Authorizer {
     }
 
     @Override
-    public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+    public Mono<AccessDecision> authorize(AccessRequest request) {
+        return authorize(request.client(), request.action(), request.topic(), request.qos(), request.retain());
+    }
+
+    @Override
+    public Mono<AccessDecision> authorize(
+            ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         if (action == AccessAction.PUBLISH
                 && SystemTopics.isStatus(topic)
                 && !SystemTopics.isOwnBridgeState(client, topic)) {
             return AccessDecision.DENY.now();
         }
-        return ask(0, client, action, topic);
+        return ask(0, client, action, topic, qos, retain);
     }
 
     @Override
@@ -62,11 +70,12 @@ final class AuthorizerChain implements Authorizer {
         return false;
     }
 
-    private Mono<AccessDecision> ask(int first, ClientIdentity client, AccessAction action, String topic) {
+    private Mono<AccessDecision> ask(
+            int first, ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         for (int i = first; i < members.length; i++) {
-            Mono<AccessDecision> answer = answer(members[i], client, action, topic);
+            Mono<AccessDecision> answer = answer(members[i], client, action, topic, qos, retain);
             if (!(answer instanceof Callable<?> finished)) {
-                return wait(answer, i + 1, client, action, topic);
+                return wait(answer, i + 1, new AccessRequest(client, action, topic, qos, retain));
             }
             AccessDecision decision = read(finished);
             if (decision != AccessDecision.CONTINUE) {
@@ -76,17 +85,24 @@ final class AuthorizerChain implements Authorizer {
         return AccessDecision.DENY.now();
     }
 
-    private Mono<AccessDecision> wait(
-            Mono<AccessDecision> answer, int next, ClientIdentity client, AccessAction action, String topic) {
+    private Mono<AccessDecision> wait(Mono<AccessDecision> answer, int next, AccessRequest request) {
         return answer.onErrorResume(error -> Mono.just(denied(error)))
                 .defaultIfEmpty(AccessDecision.DENY)
-                .flatMap(decision ->
-                        decision == AccessDecision.CONTINUE ? ask(next, client, action, topic) : decision.now());
+                .flatMap(decision -> decision == AccessDecision.CONTINUE
+                        ? ask(
+                                next,
+                                request.client(),
+                                request.action(),
+                                request.topic(),
+                                request.qos(),
+                                request.retain())
+                        : decision.now());
     }
 
-    private Mono<AccessDecision> answer(Authorizer member, ClientIdentity client, AccessAction action, String topic) {
+    private Mono<AccessDecision> answer(
+            Authorizer member, ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         try {
-            return Objects.requireNonNull(member.authorize(client, action, topic));
+            return Objects.requireNonNull(member.authorize(client, action, topic, qos, retain));
         } catch (RuntimeException e) {
             return denied(e).now();
         }

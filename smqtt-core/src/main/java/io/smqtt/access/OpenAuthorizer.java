@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
+import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
@@ -14,7 +16,13 @@ import reactor.core.publisher.Mono;
 final class OpenAuthorizer implements Authorizer {
 
     @Override
-    public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+    public Mono<AccessDecision> authorize(AccessRequest request) {
+        return authorize(request.client(), request.action(), request.topic(), request.qos(), request.retain());
+    }
+
+    @Override
+    public Mono<AccessDecision> authorize(
+            ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         boolean publishes = action == AccessAction.PUBLISH;
         boolean closed = SystemTopics.isControl(topic)
                 || (SystemTopics.isSys(topic) && publishes && !SystemTopics.isOwnBridgeState(client, topic))

@@ -170,7 +170,7 @@ public final class ConnectFlow {
         if (answer instanceof Authentication.Accepted accepted) {
             accepted(connection, packet, clientId, accepted.userName(), accepted.roles(), null);
         } else if (answer instanceof Authentication.Refused refused) {
-            disconnector.refuse(connection, refused.reason(), null);
+            disconnector.refuse(connection, refused.reason(), refused.reasonString());
         } else {
             disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, null);
         }
@@ -260,12 +260,16 @@ public final class ConnectFlow {
                 : authorizer.authorize(
                         opening.client,
                         AccessAction.PUBLISH,
-                        will.message().topic().value());
+                        will.message().topic().value(),
+                        will.message().qos(),
+                        will.message().retain());
         Answers.await(connection, mayWill, AccessDecision.DENY, decision -> {
             if (decision == AccessDecision.ALLOW) {
                 claimWhenStorable(connection, opening);
             } else {
-                disconnector.refuse(connection, ReasonCode.NOT_AUTHORIZED, "the will is not allowed");
+                String text = decision.reasonString();
+                disconnector.refuse(
+                        connection, ReasonCode.NOT_AUTHORIZED, text == null ? "the will is not allowed" : text);
             }
         });
     }

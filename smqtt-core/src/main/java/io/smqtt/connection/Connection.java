@@ -78,6 +78,8 @@ final class Connection implements PacketSink {
 
     private @Nullable TopicName allowedTopic;
     private long allowedGeneration;
+    private QoS allowedQos = QoS.AT_MOST_ONCE;
+    private boolean allowedRetain;
 
     Connection(
             ChannelHandlerContext context,
@@ -353,12 +355,14 @@ final class Connection implements PacketSink {
     }
 
     /** Whether the client was found to be allowed to publish to a topic under the present rules. */
-    boolean isAllowed(TopicName topic, long generation) {
-        return topic == allowedTopic && generation == allowedGeneration;
+    boolean isAllowed(TopicName topic, QoS qos, boolean retain, long generation) {
+        return topic == allowedTopic && qos == allowedQos && retain == allowedRetain && generation == allowedGeneration;
     }
 
-    void allowed(TopicName topic, long generation) {
+    void allowed(TopicName topic, QoS qos, boolean retain, long generation) {
         allowedTopic = topic;
+        allowedQos = qos;
+        allowedRetain = retain;
         allowedGeneration = generation;
     }
 

@@ -103,11 +103,12 @@ public final class PublishFlow {
             return;
         }
         long generation = authorizer.generation();
-        if (connection.isAllowed(topic, generation)) {
+        if (connection.isAllowed(topic, qos, packet.retain(), generation)) {
             intercept(connection, packetId, message.qos(), message, 0);
             return;
         }
-        Mono<AccessDecision> answer = authorizer.authorize(connection.client(), AccessAction.PUBLISH, topic.value());
+        Mono<AccessDecision> answer =
+                authorizer.authorize(connection.client(), AccessAction.PUBLISH, topic.value(), qos, packet.retain());
         AccessDecision decision = Answers.atHand(answer);
         if (decision != null) {
             authorized(connection, packetId, message, decision, generation);
@@ -172,11 +173,11 @@ public final class PublishFlow {
     private void authorized(
             Connection connection, int packetId, ApplicationMessage message, AccessDecision decision, long generation) {
         if (decision == AccessDecision.ALLOW) {
-            connection.allowed(message.topic(), generation);
+            connection.allowed(message.topic(), message.qos(), message.retain(), generation);
             intercept(connection, packetId, message.qos(), message, 0);
         } else {
             connection.denied("publish", message.topic().value());
-            acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED);
+            acknowledge(connection, packetId, message.qos(), ReasonCode.NOT_AUTHORIZED, decision.reasonString());
         }
     }
 

@@ -175,7 +175,9 @@ public final class SubscribeFlow {
                 : authorizer.authorize(
                         connection.client(),
                         AccessAction.SUBSCRIBE,
-                        wish.request.filter().value());
+                        wish.request.filter().value(),
+                        wish.request.maximumQos(),
+                        false);
     }
 
     /** All decisions, or null if one of them is not at hand. */
@@ -202,7 +204,9 @@ public final class SubscribeFlow {
             boolean allowed = i < decisions.size() && decisions.get(i) == AccessDecision.ALLOW;
             Wish wish = wishes.get(i);
             if (text == null) {
-                text = wish.reasonString;
+                text = wish.request == null || i >= decisions.size()
+                        ? wish.reasonString
+                        : decisions.get(i).reasonString();
             }
             SubscribeRequest request = wish.request;
             Subscription before = request == null || !session.isStored()

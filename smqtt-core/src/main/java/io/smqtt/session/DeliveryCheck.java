@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
@@ -53,7 +54,8 @@ final class DeliveryCheck {
 
     private boolean ask(TopicName topic) {
         try {
-            Mono<AccessDecision> answer = authorizer.authorize(client, AccessAction.RECEIVE, topic.value());
+            Mono<AccessDecision> answer =
+                    authorizer.authorize(client, AccessAction.RECEIVE, topic.value(), QoS.AT_MOST_ONCE, false);
             return answer instanceof Callable<?> atHand && atHand.call() == AccessDecision.ALLOW;
         } catch (Exception e) { // a plugged-in authorizer: fail closed
             LOG.warn("an authorizer failed; the delivery is denied", e);

@@ -5,6 +5,7 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.HeapWeight;
+import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
 import io.smqtt.routing.RouteTicket;
@@ -498,7 +499,9 @@ public final class SessionRegistry {
             decide(
                             session.client(),
                             AccessAction.SUBSCRIBE,
-                            subscription.filter().value())
+                            subscription.filter().value(),
+                            subscription.maximumQos(),
+                            false)
                     .subscribe(decision -> {
                         if (decision != AccessDecision.ALLOW) {
                             session.execute(() -> revoke(session, subscription));
@@ -521,8 +524,9 @@ public final class SessionRegistry {
         }
     }
 
-    private Mono<AccessDecision> decide(ClientIdentity client, AccessAction action, String topic) {
-        Mono<AccessDecision> answer = resources.authorizer().authorize(client, action, topic);
+    private Mono<AccessDecision> decide(
+            ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
+        Mono<AccessDecision> answer = resources.authorizer().authorize(client, action, topic, qos, retain);
         Mono<AccessDecision> bounded = answer instanceof Fuseable.ScalarCallable ? answer : answer.timeout(PATIENCE);
         return bounded.onErrorReturn(AccessDecision.DENY).defaultIfEmpty(AccessDecision.DENY);
     }
@@ -535,13 +539,14 @@ public final class SessionRegistry {
         ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), session.id());
         RoutingLoop loop = session.owner();
         session.willDue(will);
-        decide(session.client(), AccessAction.PUBLISH, message.topic().value()).subscribe(decision -> {
-            if (decision == AccessDecision.ALLOW) {
-                loop.executor().execute(() -> routeWill(loop, session, will, message));
-            } else {
-                session.execute(() -> session.willPublished(will));
-            }
-        });
+        decide(session.client(), AccessAction.PUBLISH, message.topic().value(), message.qos(), message.retain())
+                .subscribe(decision -> {
+                    if (decision == AccessDecision.ALLOW) {
+                        loop.executor().execute(() -> routeWill(loop, session, will, message));
+                    } else {
+                        session.execute(() -> session.willPublished(will));
+                    }
+                });
     }
 
     private void routeWill(RoutingLoop loop, Session session, Will will, ApplicationMessage message) {
@@ -624,11 +629,12 @@ public final class SessionRegistry {
         ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), client.clientId());
         List<RoutingLoop> loops = resources.router().loops();
         RoutingLoop loop = loops.get(Math.floorMod(client.clientId().hashCode(), loops.size()));
-        decide(client, AccessAction.PUBLISH, message.topic().value()).subscribe(decision -> {
-            if (decision == AccessDecision.ALLOW) {
-                loop.executor().execute(() -> routeWill(loop, client.clientId(), message, RouteTicket.NONE));
-            }
-        });
+        decide(client, AccessAction.PUBLISH, message.topic().value(), message.qos(), message.retain())
+                .subscribe(decision -> {
+                    if (decision == AccessDecision.ALLOW) {
+                        loop.executor().execute(() -> routeWill(loop, client.clientId(), message, RouteTicket.NONE));
+                    }
+                });
     }
 
     /**

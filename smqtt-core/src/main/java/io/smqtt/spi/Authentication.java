@@ -24,8 +24,19 @@ public sealed interface Authentication {
      * The client is refused.
      *
      * @param reason an error code that a CONNACK may carry
+     * @param reasonString a text for people that an MQTT 5.0 client gets with it if its maximum packet size allows it, or null
      */
-    record Refused(ReasonCode reason) implements Authentication {}
+    record Refused(ReasonCode reason, @Nullable String reasonString) implements Authentication {
+
+        /**
+         * A refusal without a text.
+         *
+         * @param reason an error code that a CONNACK may carry
+         */
+        public Refused(ReasonCode reason) {
+            this(reason, null);
+        }
+    }
 
     /** The next authenticator decides. */
     record Continue() implements Authentication {}

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
@@ -92,8 +93,8 @@ class AccessControlTest {
         Authenticator bans = request -> "alice".equals(request.userName())
                 ? new Authentication.Refused(ReasonCode.BANNED).now()
                 : Authentication.CONTINUE.now();
-        Authorizer opens = (client, action, topic) ->
-                (topic.equals("open") ? AccessDecision.ALLOW : AccessDecision.CONTINUE).now();
+        Authorizer opens =
+                request -> (request.topic().equals("open") ? AccessDecision.ALLOW : AccessDecision.CONTINUE).now();
         open(AnonymousAccess.FALSE, List.of(bans), List.of(opens));
 
         assertThat(login(Clients.login("alice", "alice"))).isEqualTo(refused(ReasonCode.BANNED));
@@ -326,7 +327,9 @@ class AccessControlTest {
     }
 
     private @Nullable AccessDecision decide(ClientIdentity client, AccessAction action, String topic) {
-        return access.authorizer().authorize(client, action, topic).block(SOON);
+        return access.authorizer()
+                .authorize(client, action, topic, QoS.AT_MOST_ONCE, false)
+                .block(SOON);
     }
 
     private static Authentication refused(ReasonCode reason) {

@@ -114,10 +114,10 @@ class AclFileTest {
         "a/secret/+, DENY",
         "a/+/x, ALLOW",
     })
-    void aSubscriptionMustBeCoveredAsAWhole(String filter, AccessDecision decision) {
+    void aSubscriptionMustBeCoveredAsAWhole(String filter, String decision) {
         AclFile acl = acl("user alice\ntopic read a/#\ntopic deny read a/secret/#\n");
 
-        assertThat(acl.decide(ALICE, AccessAction.SUBSCRIBE, filter)).isEqualTo(decision);
+        assertThat(acl.decide(ALICE, AccessAction.SUBSCRIBE, filter)).hasToString(decision);
     }
 
     @Test

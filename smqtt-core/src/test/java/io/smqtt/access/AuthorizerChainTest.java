@@ -3,8 +3,10 @@ package io.smqtt.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import java.time.Duration;
@@ -38,11 +40,11 @@ class AuthorizerChainTest {
         assertThat(decide(answers(Mono.error(new IllegalStateException("down"))), says(AccessDecision.ALLOW)))
                 .isEqualTo(AccessDecision.DENY);
         assertThat(decide(answers(Mono.empty()), says(AccessDecision.ALLOW))).isEqualTo(AccessDecision.DENY);
-        assertThat(decide((client, action, topic) -> {
+        assertThat(decide(request -> {
                     throw new IllegalStateException("down");
                 }))
                 .isEqualTo(AccessDecision.DENY);
-        assertThat(decide((client, action, topic) -> null)).isEqualTo(AccessDecision.DENY);
+        assertThat(decide(request -> null)).isEqualTo(AccessDecision.DENY);
     }
 
     @Test
@@ -70,7 +72,8 @@ class AuthorizerChainTest {
                     return AccessDecision.DENY.now();
                 })));
 
-        Mono<AccessDecision> answer = chain.authorize(Clients.anonymous(), AccessAction.PUBLISH, "a");
+        Mono<AccessDecision> answer =
+                chain.authorize(Clients.anonymous(), AccessAction.PUBLISH, "a", QoS.AT_MOST_ONCE, false);
 
         assertThat(answer).isSameAs(AccessDecision.ALLOW.now());
         assertThat(subscriptions).hasValue(0);
@@ -81,14 +84,14 @@ class AuthorizerChainTest {
         AuthorizerChain chain = chain(says(AccessDecision.ALLOW));
 
         for (String topic : List.of("$SYS", "$SYS/", "$SYS/broker/uptime")) {
-            assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, topic)
+            assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, topic, QoS.AT_MOST_ONCE, false)
                             .block(SOON))
                     .isEqualTo(AccessDecision.DENY);
-            assertThat(chain.authorize(Clients.user("root"), AccessAction.SUBSCRIBE, topic)
+            assertThat(chain.authorize(Clients.user("root"), AccessAction.SUBSCRIBE, topic, QoS.AT_MOST_ONCE, false)
                             .block(SOON))
                     .isEqualTo(AccessDecision.ALLOW);
         }
-        assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, "$SYSTEM")
+        assertThat(chain.authorize(Clients.user("root"), AccessAction.PUBLISH, "$SYSTEM", QoS.AT_MOST_ONCE, false)
                         .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
     }
@@ -119,16 +122,20 @@ class AuthorizerChainTest {
         OpenAuthorizer open = new OpenAuthorizer();
 
         for (AccessAction action : AccessAction.values()) {
-            assertThat(open.authorize(Clients.anonymous(), action, "a/b").block(SOON))
+            assertThat(open.authorize(Clients.anonymous(), action, "a/b", QoS.AT_MOST_ONCE, false)
+                            .block(SOON))
                     .isEqualTo(AccessDecision.ALLOW);
-            assertThat(open.authorize(Clients.anonymous(), action, "$other/a").block(SOON))
+            assertThat(open.authorize(Clients.anonymous(), action, "$other/a", QoS.AT_MOST_ONCE, false)
+                            .block(SOON))
                     .isEqualTo(AccessDecision.ALLOW);
-            assertThat(open.authorize(Clients.anonymous(), action, "$event/x").block(SOON))
+            assertThat(open.authorize(Clients.anonymous(), action, "$event/x", QoS.AT_MOST_ONCE, false)
+                            .block(SOON))
                     .isEqualTo(AccessDecision.DENY);
-            assertThat(open.authorize(Clients.anonymous(), action, "$CONTROL/x").block(SOON))
+            assertThat(open.authorize(Clients.anonymous(), action, "$CONTROL/x", QoS.AT_MOST_ONCE, false)
+                            .block(SOON))
                     .isEqualTo(AccessDecision.DENY);
         }
-        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "#")
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "#", QoS.AT_MOST_ONCE, false)
                         .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
         assertThat(open.checksDeliveries()).isFalse();
@@ -138,13 +145,23 @@ class AuthorizerChainTest {
     void withoutAuthorizersAnybodyReadsSysAndNobodyPublishesThere() {
         OpenAuthorizer open = new OpenAuthorizer();
 
-        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "$SYS/#")
+        assertThat(open.authorize(Clients.anonymous(), AccessAction.SUBSCRIBE, "$SYS/#", QoS.AT_MOST_ONCE, false)
                         .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
-        assertThat(open.authorize(Clients.anonymous(), AccessAction.RECEIVE, "$SYS/broker/uptime")
+        assertThat(open.authorize(
+                                Clients.anonymous(),
+                                AccessAction.RECEIVE,
+                                "$SYS/broker/uptime",
+                                QoS.AT_MOST_ONCE,
+                                false)
                         .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
-        assertThat(open.authorize(Clients.anonymous(), AccessAction.PUBLISH, "$SYS/broker/uptime")
+        assertThat(open.authorize(
+                                Clients.anonymous(),
+                                AccessAction.PUBLISH,
+                                "$SYS/broker/uptime",
+                                QoS.AT_MOST_ONCE,
+                                false)
                         .block(SOON))
                 .isEqualTo(AccessDecision.DENY);
     }
@@ -156,20 +173,23 @@ class AuthorizerChainTest {
         ClientIdentity admin = new ClientIdentity(
                 none.clientId(), "root", none.remoteAddress(), none.listener(), none.version(), Set.of("admin"));
 
-        assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$event/#").block(SOON))
+        assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$event/#", QoS.AT_MOST_ONCE, false)
+                        .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
-        assertThat(open.authorize(admin, AccessAction.RECEIVE, "$event/connect").block(SOON))
+        assertThat(open.authorize(admin, AccessAction.RECEIVE, "$event/connect", QoS.AT_MOST_ONCE, false)
+                        .block(SOON))
                 .isEqualTo(AccessDecision.ALLOW);
-        assertThat(open.authorize(admin, AccessAction.PUBLISH, "$SYS/broker/uptime")
+        assertThat(open.authorize(admin, AccessAction.PUBLISH, "$SYS/broker/uptime", QoS.AT_MOST_ONCE, false)
                         .block(SOON))
                 .isEqualTo(AccessDecision.DENY);
-        assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$CONTROL/x").block(SOON))
+        assertThat(open.authorize(admin, AccessAction.SUBSCRIBE, "$CONTROL/x", QoS.AT_MOST_ONCE, false)
+                        .block(SOON))
                 .isEqualTo(AccessDecision.DENY);
     }
 
     private static AccessDecision decide(Authorizer... members) {
         return chain(members)
-                .authorize(Clients.anonymous(), AccessAction.PUBLISH, "a/b")
+                .authorize(Clients.anonymous(), AccessAction.PUBLISH, "a/b", QoS.AT_MOST_ONCE, false)
                 .block(SOON);
     }
 
@@ -182,7 +202,7 @@ class AuthorizerChainTest {
     }
 
     private static Authorizer answers(Mono<AccessDecision> answer) {
-        return (client, action, topic) -> answer;
+        return request -> answer;
     }
 
     private static <T> Mono<T> later(Mono<T> answer) {
@@ -192,7 +212,7 @@ class AuthorizerChainTest {
     private static Authorizer counted(AtomicLong generation, boolean checksDeliveries) {
         return new Authorizer() {
             @Override
-            public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+            public Mono<AccessDecision> authorize(AccessRequest request) {
                 return AccessDecision.CONTINUE.now();
             }
 

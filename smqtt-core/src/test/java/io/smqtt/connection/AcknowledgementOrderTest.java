@@ -138,8 +138,7 @@ class AcknowledgementOrderTest {
 
     @Test
     void aRefusalDoesNotOvertakeWhatWaits() { // [MQTT-4.6.0-2] [MQTT-4.6.0-3]
-        bench.authorizer =
-                (client, action, topic) -> (topic.equals("no") ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+        bench.authorizer = request -> (request.topic().equals("no") ? AccessDecision.DENY : AccessDecision.ALLOW).now();
         open(MqttVersion.MQTT_5);
         bench.send(
                 publish("t", "a", 1, 1), publish("no", "b", 1, 2), publish("t", "c", 2, 3), publish("no", "d", 2, 4));

@@ -101,7 +101,7 @@ final class ConnectionBench implements AutoCloseable {
     BrokerConfig config = BrokerConfig.defaults();
     Authenticator authenticator =
             request -> Authentication.accepted(request.userName()).now();
-    Authorizer authorizer = (client, action, topic) -> AccessDecision.ALLOW.now();
+    Authorizer authorizer = request -> AccessDecision.ALLOW.now();
     ClientDirectory directory = ClientDirectory.LOCAL;
     final List<EnhancedAuthenticator> methods = new ArrayList<>();
     final List<PublishInterceptor> interceptors = new ArrayList<>();

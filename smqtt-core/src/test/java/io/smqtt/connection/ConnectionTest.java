@@ -91,8 +91,8 @@ class ConnectionTest {
     @Test
     void nothingOvertakesSeveralAwaitedAnswers() {
         List<Sinks.One<AccessDecision>> decisions = new ArrayList<>();
-        bench.authorizer = (client, action, topic) -> {
-            if (action != AccessAction.PUBLISH) {
+        bench.authorizer = request -> {
+            if (request.action() != AccessAction.PUBLISH) {
                 return AccessDecision.ALLOW.now();
             }
             decisions.add(Sinks.one());
@@ -126,7 +126,7 @@ class ConnectionTest {
     @Test
     void anAnswerThatCannotBeDealtWithEndsTheConnection() {
         Sinks.One<AccessDecision> decision = Sinks.one();
-        bench.authorizer = (client, action, topic) -> decision.asMono();
+        bench.authorizer = request -> decision.asMono();
         bench.interceptors.add((client, message) -> Mono.error(new IllegalStateException("on purpose")));
         bench.observerFails = true;
         bench.open().connected();
@@ -152,7 +152,7 @@ class ConnectionTest {
     @Test
     void aDeniedSubscriptionMayBeDecidedLate() {
         Sinks.One<AccessDecision> decision = Sinks.one();
-        bench.authorizer = (client, action, topic) -> decision.asMono();
+        bench.authorizer = request -> decision.asMono();
         bench.open().connected();
         bench.send(subscribe("t", 1, 1), ping());
         assertThat(bench.answers()).isEmpty();

@@ -43,8 +43,8 @@ class LateAnswersTest {
     @ValueSource(booleans = {true, false})
     void aConnectionThatIsEndedAfterItIsGoneLeavesNothing(boolean answered) {
         Sinks.One<AccessDecision> decision = Sinks.one();
-        bench.authorizer = (client, action, topic) ->
-                action == AccessAction.SUBSCRIBE ? decision.asMono() : AccessDecision.ALLOW.now();
+        bench.authorizer =
+                request -> request.action() == AccessAction.SUBSCRIBE ? decision.asMono() : AccessDecision.ALLOW.now();
         bench.open().connected();
         ByteBuf bytes = Unpooled.buffer(300);
         bytes.writeBytes(bench.encode(subscribe("t", 0, 1), publish("t", "x".repeat(200), 0, 0)));
@@ -108,8 +108,8 @@ class LateAnswersTest {
     void aPartThatNeverAnswersIsTakenForOneThatFailed() {
         VirtualTimeScheduler time = VirtualTimeScheduler.getOrSet();
         try {
-            bench.authorizer = (client, action, topic) ->
-                    action == AccessAction.SUBSCRIBE ? Mono.never() : AccessDecision.ALLOW.now();
+            bench.authorizer =
+                    request -> request.action() == AccessAction.SUBSCRIBE ? Mono.never() : AccessDecision.ALLOW.now();
             bench.open().connected();
             bench.send(subscribe("t", 0, 1), publish("t", "behind it", 1, 7));
             time.advanceTimeBy(Duration.ofSeconds(29));

@@ -27,8 +27,8 @@ class RefusedMessagesTest {
 
     @Test
     void aMessageThatItsPublisherMayNotSendIsCountedAtEveryQos() {
-        bench.authorizer = (client, action, topic) ->
-                (action == AccessAction.PUBLISH ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+        bench.authorizer = request ->
+                (request.action() == AccessAction.PUBLISH ? AccessDecision.DENY : AccessDecision.ALLOW).now();
         bench.open().connected();
         bench.send(publish("t", "a", 0, 0), publish("t", "b", 1, 1), publish("t", "c", 2, 2));
         assertThat(bench.answers()).containsExactly("PUBACK 1 87", "PUBREC 2 87");

@@ -16,8 +16,8 @@ import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.routing.SubscriptionIndex;
-import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
+import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.topic.SharedFilter;
@@ -65,12 +65,15 @@ final class SessionBench {
         int asked;
 
         @Override
-        public Mono<AccessDecision> authorize(ClientIdentity client, AccessAction action, String topic) {
+        public Mono<AccessDecision> authorize(AccessRequest request) {
             asked++;
             if (late) {
                 return Mono.just(AccessDecision.ALLOW).hide();
             }
-            return (denied.contains(action + " " + topic) ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+            return (denied.contains(request.action() + " " + request.topic())
+                            ? AccessDecision.DENY
+                            : AccessDecision.ALLOW)
+                    .now();
         }
 
         @Override

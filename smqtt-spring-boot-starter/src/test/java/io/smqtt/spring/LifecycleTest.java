@@ -121,7 +121,7 @@ class LifecycleTest {
 
         @Bean
         Authorizer authorizer() {
-            return (client, action, topic) -> AccessDecision.ALLOW.now();
+            return request -> AccessDecision.ALLOW.now();
         }
 
         @Bean

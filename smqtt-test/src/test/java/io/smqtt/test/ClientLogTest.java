@@ -56,7 +56,7 @@ class ClientLogTest {
                     "mqtt", ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build(),
                     "ws", ListenerConfig.ws(0).toBuilder().host("127.0.0.1").build())),
             builder -> builder.authorizer(
-                            (client, action, topic) -> (topic.startsWith("secret") && action != AccessAction.RECEIVE
+                            request -> (request.topic().startsWith("secret") && request.action() != AccessAction.RECEIVE
                                             ? AccessDecision.DENY
                                             : AccessDecision.ALLOW)
                                     .now())

@@ -57,11 +57,12 @@ class InterceptorTest {
                             failures.add(packet);
                         }
                     })
-                    .authorizer((client, action, topic) -> {
-                        if (action != AccessAction.RECEIVE) {
-                            authorized.add(action + " " + topic);
+                    .authorizer(request -> {
+                        if (request.action() != AccessAction.RECEIVE) {
+                            authorized.add(request.action() + " " + request.topic());
                         }
-                        return (topic.startsWith("forbidden") ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+                        return (request.topic().startsWith("forbidden") ? AccessDecision.DENY : AccessDecision.ALLOW)
+                                .now();
                     }));
 
     /** One of all kinds, which does what the test says. */

@@ -42,11 +42,11 @@ class PacketSizeTest {
             PacketSizeTest::parts);
 
     private static BrokerBuilder parts(BrokerBuilder builder) {
-        Authorizer nothingDenied =
-                (client, action, topic) -> (action != AccessAction.RECEIVE && topic.startsWith("denied")
-                                ? AccessDecision.DENY
-                                : AccessDecision.ALLOW)
-                        .now();
+        Authorizer nothingDenied = request -> (request.action() != AccessAction.RECEIVE
+                                && request.topic().startsWith("denied")
+                        ? AccessDecision.DENY
+                        : AccessDecision.ALLOW)
+                .now();
         return builder.authorizer(nothingDenied).observer(COUNTERS);
     }
 

@@ -35,11 +35,11 @@ class PropertiesTest {
     private static final int RESPONSE_INFORMATION = 0x1A;
     private static final int REASON_STRING = 0x1F;
     private static final Counters COUNTERS = new Counters();
-    private static final Authorizer DENIES =
-            (client, action, topic) -> (action != AccessAction.RECEIVE && topic.startsWith("denied")
-                            ? AccessDecision.DENY
-                            : AccessDecision.ALLOW)
-                    .now();
+    private static final Authorizer DENIES = request -> (request.action() != AccessAction.RECEIVE
+                            && request.topic().startsWith("denied")
+                    ? AccessDecision.DENY
+                    : AccessDecision.ALLOW)
+            .now();
 
     @RegisterExtension
     static final BrokerExtension BROKER = new BrokerExtension(

@@ -180,8 +180,10 @@ class RestartTest {
     @EnumSource
     void aQos2MessageThatMayNotBeSentAgainIsReleasedForGood(ProtocolVersion version) { // [MQTT-4.3.3-6]
         AtomicBoolean forbidden = new AtomicBoolean();
-        Authorizer rules = (client, action, topic) ->
-                (forbidden.get() && action == AccessAction.RECEIVE ? AccessDecision.DENY : AccessDecision.ALLOW).now();
+        Authorizer rules = request -> (forbidden.get() && request.action() == AccessAction.RECEIVE
+                        ? AccessDecision.DENY
+                        : AccessDecision.ALLOW)
+                .now();
         try (DurableBroker guarded = new DurableBroker(config -> config, parts -> parts.authorizer(rules))) {
             RawClient subscriber = guarded.persistent(version, "s");
             subscriber.subscribe("t", 2);
@@ -428,8 +430,9 @@ class RestartTest {
     void aWillIsPublishedByTheRolesOfItsClient() {
         broker.close();
         Authenticator grants = request -> new Authentication.Accepted("u", Set.of("publisher")).now();
-        Authorizer asks = (client, action, topic) -> Mono.just(
-                action == AccessAction.SUBSCRIBE || client.roles().contains("publisher")
+        Authorizer asks = request -> Mono.just(
+                request.action() == AccessAction.SUBSCRIBE
+                                || request.client().roles().contains("publisher")
                         ? AccessDecision.ALLOW
                         : AccessDecision.DENY);
         try (DurableBroker guarded = new DurableBroker(

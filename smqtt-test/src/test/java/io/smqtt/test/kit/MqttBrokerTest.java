@@ -140,7 +140,7 @@ class MqttBrokerTest {
     class Configured {
 
         static void refuseStrangers(TestBroker.Builder broker) {
-            broker.parts(parts -> parts.authorizer((client, action, topic) -> AccessDecision.DENY.now()));
+            broker.parts(parts -> parts.authorizer(request -> AccessDecision.DENY.now()));
         }
 
         @Test

@@ -31,9 +31,9 @@ class LateAnswersTest {
     private static final Authenticator AUTHENTICATOR =
             request -> Mono.delay(LATE).map(late -> new Authentication.Accepted(request.userName(), Set.of()));
     private static final Authorizer AUTHORIZER =
-            (client, action, topic) -> topic.equals("quick") || action == AccessAction.RECEIVE
+            request -> request.topic().equals("quick") || request.action() == AccessAction.RECEIVE
                     ? AccessDecision.ALLOW.now()
-                    : Mono.delay(LATE).map(late -> allowed(topic));
+                    : Mono.delay(LATE).map(late -> allowed(request.topic()));
 
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(

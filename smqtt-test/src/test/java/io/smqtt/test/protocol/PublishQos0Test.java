@@ -23,11 +23,11 @@ class PublishQos0Test {
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(
             config -> config,
-            builder -> builder.authorizer(
-                    (client, action, topic) -> (action == AccessAction.PUBLISH && topic.equals("forbidden")
-                                    ? AccessDecision.DENY
-                                    : AccessDecision.ALLOW)
-                            .now()));
+            builder -> builder.authorizer(request -> (request.action() == AccessAction.PUBLISH
+                                    && request.topic().equals("forbidden")
+                            ? AccessDecision.DENY
+                            : AccessDecision.ALLOW)
+                    .now()));
 
     @ParameterizedTest
     @EnumSource

@@ -39,7 +39,7 @@ class PublishQos2Test {
     private final BrokerExtension broker = new BrokerExtension(
             config -> config,
             builder -> builder.authorizer(
-                    (client, action, topic) -> (forbidden.get() ? AccessDecision.DENY : AccessDecision.ALLOW).now()));
+                    request -> (forbidden.get() ? AccessDecision.DENY : AccessDecision.ALLOW).now()));
 
     @ParameterizedTest
     @EnumSource

@@ -34,7 +34,7 @@ class RevokedDeliveryTest {
     private final BrokerExtension broker = new BrokerExtension(
             config -> config,
             builder -> builder.authorizer(
-                            (client, action, topic) -> decide(action, topic).now())
+                            request -> decide(request.action(), request.topic()).now())
                     .observer(new BrokerObserver() {
                         @Override
                         public void messageAbandoned(DropReason reason, int count) {

@@ -26,11 +26,11 @@ class SubscribeTest {
     @RegisterExtension
     private final BrokerExtension broker = new BrokerExtension(
             config -> config,
-            builder -> builder.authorizer(
-                    (client, action, topic) -> (action == AccessAction.SUBSCRIBE && topic.equals("forbidden")
-                                    ? AccessDecision.DENY
-                                    : AccessDecision.ALLOW)
-                            .now()));
+            builder -> builder.authorizer(request -> (request.action() == AccessAction.SUBSCRIBE
+                                    && request.topic().equals("forbidden")
+                            ? AccessDecision.DENY
+                            : AccessDecision.ALLOW)
+                    .now()));
 
     @ParameterizedTest
     @EnumSource
