@@ -83,7 +83,8 @@ public final class HeapWeight {
      * @return bytes
      */
     public static int subscription(String filter, @Nullable String shareName) {
-        long bytes = SUBSCRIPTION + FILTER + FILTER_PLACES + text(filter);
+        long plain = (long) SUBSCRIPTION + FILTER + FILTER_PLACES + text(filter);
+        long bytes = plain;
         int length = filter.length();
         boolean wildcard = false;
         for (int at = 0; at < length; at++) {
@@ -94,7 +95,7 @@ public final class HeapWeight {
             }
         }
         if (!wildcard) { // found by its whole text, without nodes
-            bytes = SUBSCRIPTION + FILTER + FILTER_PLACES + text(filter);
+            bytes = plain;
         }
         if (shareName != null) { // the group and its name
             bytes += 3L * NODE + text(shareName) + text(filter) + array(shareName.length());
