@@ -11,6 +11,7 @@ import io.smqtt.transport.BindFailedException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -113,7 +114,8 @@ public final class SmqttMain implements Runnable {
             group.addSubcommand(help);
         }
         WholeWords.keepIn(line);
-        return line.setOut(WholeWords.restoring(surroundings.out())).setErr(new PrintWriter(surroundings.err(), true));
+        return line.setOut(WholeWords.restoring(surroundings.out()))
+                .setErr(new PrintWriter(surroundings.err(), true, StandardCharsets.UTF_8));
     }
 
     private static void addHelp(CommandLine line) {

@@ -9,12 +9,15 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.PublishBytes;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +45,7 @@ class DistProof {
         assertThat(home.resolve("config/smqtt.yaml")).exists();
         assertThat(home.resolve("deploy/systemd/smqtt.service")).exists();
         assertThat(home.resolve("docs/configuration.md")).exists();
+        assertThatPagesAndCompletionAreThere(home.resolve("share"));
         assertThatABrokerServes(home.resolve("bin/smqtt"), home.resolve("config/smqtt.yaml"));
         assertThatTheBillNamesWhatIsInside(home.resolve("lib/smqtt.cdx.json"));
     }
@@ -64,6 +68,20 @@ class DistProof {
         assertThat(Files.readSymbolicLink(root.resolve("usr/bin/smqtt"))).isRelative();
         assertThatABrokerServes(root.resolve("usr/bin/smqtt"), root.resolve("etc/smqtt/smqtt.yaml"));
         assertThatTheBillNamesWhatIsInside(root.resolve("usr/share/smqtt/lib/smqtt.cdx.json"));
+        assertThatPagesAndCompletionAreThere(root.resolve("usr/share"));
+    }
+
+    private static void assertThatPagesAndCompletionAreThere(Path share) throws IOException {
+        assertThat(share.resolve("bash-completion/completions/smqtt")).content().contains("_complete_smqtt");
+        assertThat(share.resolve("zsh/vendor-completions/_smqtt")).content().startsWith("#compdef smqtt\n");
+        assertThat(share.resolve("fish/vendor_completions.d/smqtt.fish"))
+                .content()
+                .contains("complete -c smqtt");
+        try (InputStream page = new GZIPInputStream(Files.newInputStream(share.resolve("man/man1/smqtt-start.1.gz")))) {
+            assertThat(new String(page.readAllBytes(), StandardCharsets.UTF_8))
+                    .startsWith(".TH SMQTT-START 1")
+                    .contains("\\-\\-config");
+        }
     }
 
     /** The file in question of the last build. */
