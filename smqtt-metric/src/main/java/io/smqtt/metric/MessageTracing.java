@@ -14,6 +14,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.message.UserProperty;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.Interception;
 import io.smqtt.spi.PublishInterceptor;
 import java.util.ArrayList;
 import java.util.List;
