@@ -14,7 +14,8 @@ final class ConformanceDocument {
             Every numbered normative statement of the two OASIS standards, what it asks (in our own words; the standards'
             text decides), and the test that proves it here or the reason why there is none.
 
-            This file is generated: edit `docs/conformance/mqtt-*.tsv` or the tests, then run
+            This file is generated, all but the section [Outside suites](#outside-suites): edit `docs/conformance/mqtt-*.tsv` or
+            the tests, then run
 
                 mvn -pl smqtt-it -am test -Dtest=ConformanceDocumentTest -Dsurefire.failIfNoSpecifiedTests=false \\
                     -Dsmqtt.conformance.write=true
@@ -26,6 +27,11 @@ final class ConformanceDocument {
 
             """;
 
+    /** What stands between the generated parts, and is written by hand. */
+    private static final String BY_HAND = "\n## Outside suites\n";
+
+    private static final String AFTER_IT = "\n## MQTT 5.0\n";
+
     private final ConformanceReport report;
     private final StringBuilder text = new StringBuilder();
 
@@ -33,14 +39,25 @@ final class ConformanceDocument {
         this.report = report;
     }
 
-    /** The whole document, with {@code \n} at line ends. */
-    static String render(ConformanceReport report) {
-        return new ConformanceDocument(report).render();
+    /**
+     * The whole document, with {@code \n} at line ends.
+     *
+     * @param present the document as it is, of which the section that is written by hand stays
+     */
+    static String render(ConformanceReport report, String present) {
+        return new ConformanceDocument(report).render(byHand(present));
     }
 
-    private String render() {
+    private static String byHand(String present) {
+        int start = present.indexOf(BY_HAND);
+        int end = present.indexOf(AFTER_IT, Math.max(0, start));
+        return start < 0 || end < 0 ? "" : present.substring(start, end);
+    }
+
+    private String render(String byHand) {
         text.append(INTRODUCTION);
         summary();
+        text.append(byHand);
         for (Standard standard : Standard.values()) {
             version(standard);
         }

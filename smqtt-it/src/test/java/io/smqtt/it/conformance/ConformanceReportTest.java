@@ -23,10 +23,21 @@ final class ConformanceReportTest {
         ConformanceReport report = report(List.of());
 
         assertThat(report.open()).containsExactly("[MQTT-1.1.1-1] first", "[MQTT311-1.1.1-9] old");
-        assertThat(ConformanceDocument.render(report))
+        assertThat(ConformanceDocument.render(report, ""))
                 .contains("| MQTT-1.1.1-1 | server | first | **open** |")
                 .contains("| MQTT-1.1.1-2 | client only | second | no test: cannot see it |")
                 .contains("| MQTT 5.0 | 3 | 2 | 0 | 1 | 1 |");
+    }
+
+    @Test
+    void whatIsWrittenByHandStays() throws IOException {
+        ConformanceReport report = report(List.of());
+        String generated = ConformanceDocument.render(report, "");
+        String present = generated.replace("\n## MQTT 5.0\n", "\n## Outside suites\n\nBy hand.\n\n## MQTT 5.0\n");
+
+        assertThat(ConformanceDocument.render(report, present.replace("| MQTT-1.1.1-1 |", "| old |")))
+                .isEqualTo(present)
+                .contains("By hand.");
     }
 
     @Test
@@ -34,7 +45,7 @@ final class ConformanceReportTest {
         ConformanceReport report = report(List.of(new SourceTag("MQTT-1.1.1-1", "T.java:1", "T.works")));
 
         assertThat(report.open()).containsExactly("[MQTT311-1.1.1-9] old");
-        assertThat(ConformanceDocument.render(report)).contains("| MQTT-1.1.1-1 | server | first | `T.works` |");
+        assertThat(ConformanceDocument.render(report, "")).contains("| MQTT-1.1.1-1 | server | first | `T.works` |");
     }
 
     @Test
