@@ -33,7 +33,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the broker does at its limits. */
 @Tag("slow")
-@Tag("measures")
 class OverloadTest {
 
     private static final Duration SLOW = Duration.ofSeconds(5);
