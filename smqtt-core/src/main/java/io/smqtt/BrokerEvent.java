@@ -3,6 +3,8 @@ package io.smqtt;
 
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientIdentity;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /** Something that happened to a client, for {@link Broker#events()}. More kinds may come with later versions. */
 public sealed interface BrokerEvent {
@@ -59,11 +61,19 @@ public sealed interface BrokerEvent {
     /**
      * A CONNECT was refused.
      *
-     * @param clientId the client identifier; empty if it was not readable
+     * @param clientId the client identifier as the client sent it; empty if it was not readable
+     * @param userName the user, verified or not; null if there is none or it was not readable
+     * @param remoteAddress where the client really is, behind a trusted proxy too
      * @param listener the name of the listener
      * @param reason the reason code of the CONNACK
      */
-    record ConnectRefused(String clientId, String listener, ReasonCode reason) implements BrokerEvent {}
+    record ConnectRefused(
+            String clientId,
+            @Nullable String userName,
+            InetSocketAddress remoteAddress,
+            String listener,
+            ReasonCode reason)
+            implements BrokerEvent {}
 
     /**
      * A session has begun. Consumers in this process have sessions too.

@@ -4,9 +4,9 @@ package io.smqtt;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ConnectRefusal;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
@@ -60,9 +60,15 @@ final class EventStream implements BrokerObserver {
     }
 
     @Override
-    public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
+    public void connectRefused(ConnectRefusal refusal) {
         if (!sinks.isEmpty()) {
-            emit(new BrokerEvent.ConnectRefused(clientId == null ? "" : clientId, listener, reason));
+            String clientId = refusal.clientId();
+            emit(new BrokerEvent.ConnectRefused(
+                    clientId == null ? "" : clientId,
+                    refusal.userName(),
+                    refusal.remoteAddress(),
+                    refusal.listener(),
+                    refusal.reason()));
         }
     }
 

@@ -8,9 +8,11 @@ import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.ConnectRefusal;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,6 +58,8 @@ class PublisherRulesTest {
     private static final int CLIENTS = 5;
 
     private static final EventStream STREAM = new EventStream();
+    private static final ConnectRefusal REFUSAL =
+            new ConnectRefusal("tcp", new InetSocketAddress("127.0.0.1", 1), "c", null, ReasonCode.NOT_AUTHORIZED);
 
     private static Broker broker;
     private static Disposable happenings;
@@ -74,7 +78,7 @@ class PublisherRulesTest {
         broker = Broker.builder().config(config).start().block(PATIENCE);
         happenings = Flux.interval(Duration.ofMillis(1))
                 .onBackpressureDrop()
-                .subscribe(tick -> STREAM.connectRefused("tcp", "c", ReasonCode.NOT_AUTHORIZED));
+                .subscribe(tick -> STREAM.connectRefused(REFUSAL));
         for (int i = 0; i < MOST; i++) {
             broker.publish(ApplicationMessage.builder("r/" + i)
                             .payload("kept")

@@ -62,6 +62,7 @@ final class Connection implements PacketSink {
     private int sendMaximum = 65_535;
     private boolean problemInformation = true;
     private boolean asksForNoExpiry;
+    private @Nullable ConnectPacket connect;
 
     private @Nullable Session session;
     private @Nullable ClientIdentity client;
@@ -298,6 +299,7 @@ final class Connection implements PacketSink {
     /** The CONNECT is readable: from now on the answer can have the right form. */
     void connecting(ConnectPacket packet, int packetLimit) {
         phase = Phase.CONNECTING;
+        connect = packet;
         version = packet.version();
         maximumPacketBytes = packetLimit;
         clientMaximumPacketBytes = Math.min(NO_LIMIT, packet.maximumPacketSize());
@@ -309,8 +311,15 @@ final class Connection implements PacketSink {
         version = known;
     }
 
+    /** What the client has sent, until its CONNACK is about to go out: who it says it is. */
+    @Nullable
+    ConnectPacket connect() {
+        return connect;
+    }
+
     /** The client is in: the CONNACK is about to go out. */
     void connected(Session opened, int window, InboundAliases inbound, OutboundAliases towardsClient) {
+        connect = null;
         session = opened;
         sendMaximum = window;
         inboundAliases = inbound;

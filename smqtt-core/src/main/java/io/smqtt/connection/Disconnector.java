@@ -7,6 +7,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.socket.DuplexChannel;
 import io.smqtt.codec.ConnAck;
+import io.smqtt.codec.ConnectPacket;
 import io.smqtt.codec.DisconnectPacket;
 import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.message.ApplicationMessage;
@@ -15,6 +16,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ConnectRefusal;
 import io.smqtt.spi.ConnectionRefusals;
 import io.smqtt.spi.Ticker;
 import java.time.Duration;
@@ -114,10 +116,22 @@ public final class Disconnector {
             return;
         }
         log.refused(connection, describe(reason, text));
-        ClientIdentity client = connection.clientOrNull();
-        observer.connectRefused(connection.link().listener(), client == null ? null : client.clientId(), reason);
+        observer.connectRefused(refusal(connection, reason));
         connection.connAck(ConnAck.refused(ToldReasons.inConnAck(reason), text, null));
         finish(connection, reason);
+    }
+
+    private static ConnectRefusal refusal(Connection connection, ReasonCode reason) {
+        ClientIdentity client = connection.clientOrNull();
+        ConnectPacket packet = connection.connect();
+        String clientId = packet == null ? null : packet.clientId();
+        String userName = packet == null ? null : packet.userName();
+        return new ConnectRefusal(
+                connection.link().listener(),
+                connection.link().remoteAddress(),
+                client == null ? clientId : client.clientId(),
+                client == null ? userName : client.userName(),
+                reason);
     }
 
     /** Ends a connection whose client cannot even be told that it is connected [MQTT-3.14.0-1]. */

@@ -4,7 +4,6 @@ package io.smqtt.spi;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Sees what the broker does. Metrics are one implementation. Every method may be called on any event loop, often at the
@@ -105,11 +104,9 @@ public interface BrokerObserver {
     /**
      * A client's CONNECT was refused.
      *
-     * @param listener the listener's name
-     * @param clientId the client identifier, or null if it was not readable
-     * @param reason the reason code of the CONNACK
+     * @param refusal who it was, as far as is known, and why
      */
-    default void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {}
+    default void connectRefused(ConnectRefusal refusal) {}
 
     /**
      * The number of logins that wait for their password to be checked has changed. Any thread; under a lock that logins

@@ -5,7 +5,6 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import java.util.List;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** Several observers as one. */
 final class ObserverChain implements BrokerObserver {
@@ -65,8 +64,8 @@ final class ObserverChain implements BrokerObserver {
     }
 
     @Override
-    public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
-        each(member -> member.connectRefused(listener, clientId, reason));
+    public void connectRefused(ConnectRefusal refusal) {
+        each(member -> member.connectRefused(refusal));
     }
 
     @Override

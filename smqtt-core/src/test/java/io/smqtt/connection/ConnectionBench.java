@@ -38,6 +38,7 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ConnectRefusal;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.PublishInterceptor;
 import java.net.InetSocketAddress;
@@ -75,8 +76,8 @@ final class ConnectionBench implements AutoCloseable {
         }
 
         @Override
-        public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
-            events.add("refused " + reason);
+        public void connectRefused(ConnectRefusal refusal) {
+            events.add("refused " + refusal.reason());
         }
 
         @Override

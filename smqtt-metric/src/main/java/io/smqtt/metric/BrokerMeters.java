@@ -8,6 +8,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ConnectRefusal;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoreFigures;
@@ -124,8 +125,8 @@ final class BrokerMeters implements BrokerObserver {
     }
 
     @Override
-    public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
-        connections.rejected(listener, reason);
+    public void connectRefused(ConnectRefusal refusal) {
+        connections.rejected(refusal.listener(), refusal.reason());
     }
 
     private Counter interceptorFailures(String packet) {

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.ConnectRefusal;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -187,7 +189,10 @@ class MetricReferenceTest {
             broker.module.observer().connectionClosed("tcp", ReasonCode.SUCCESS);
             broker.module.observer().connectionRefused("tcp", "limits.max-connections");
             broker.module.observer().sessionRefused("limits.max-session-bytes");
-            broker.module.observer().connectRefused("tcp", null, ReasonCode.SERVER_BUSY);
+            broker.module
+                    .observer()
+                    .connectRefused(new ConnectRefusal(
+                            "tcp", new InetSocketAddress("127.0.0.1", 1), null, null, ReasonCode.SERVER_BUSY));
             Map<String, String> rows = new TreeMap<>();
             for (Meter meter : broker.module.registry().getMeters()) {
                 Meter.Id id = meter.getId();

@@ -2,8 +2,10 @@
 package io.smqtt.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.BrokerEvent;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessAction;
@@ -11,12 +13,15 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authentication;
 import io.smqtt.test.packet.ConnectBytes;
+import io.smqtt.test.packet.PacketBytes;
 import io.smqtt.test.packet.PublishBytes;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** What an authorizer is told of a request, and what its refusal tells the client. */
@@ -89,5 +94,33 @@ class AccessRequestTest {
         client.send(ConnectBytes.of("stranger"));
 
         assertThat(text(client.expect(MqttMessageType.CONNACK))).contains("not here");
+    }
+
+    @Test
+    void eventsOfRefusedConnectsSayWhoItWas() {
+        List<BrokerEvent> events = new CopyOnWriteArrayList<>();
+        Disposable listening = broker.broker()
+                .events()
+                .ofType(BrokerEvent.ConnectRefused.class)
+                .subscribe(events::add);
+        RawClient client = broker.open(V5);
+        client.send(ConnectBytes.of("stranger").userName("mallory").password("x"));
+        client.expect(MqttMessageType.CONNACK);
+        RawClient unreadable = broker.open(V5);
+        unreadable.send(PacketBytes.connect(V5, 0x03, 0, "c")); // the reserved flag
+        unreadable.expect(MqttMessageType.CONNACK);
+
+        await().until(() -> events.size() == 2);
+        listening.dispose();
+        assertThat(events)
+                .containsExactly(
+                        new BrokerEvent.ConnectRefused(
+                                "stranger", "mallory", address(client), "mqtt", ReasonCode.NOT_AUTHORIZED),
+                        new BrokerEvent.ConnectRefused(
+                                "", null, address(unreadable), "mqtt", ReasonCode.MALFORMED_PACKET));
+    }
+
+    private static InetSocketAddress address(RawClient client) {
+        return (InetSocketAddress) client.socket().getLocalSocketAddress();
     }
 }

@@ -5,13 +5,13 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ConnectRefusal;
 import io.smqtt.spi.DropReason;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /** Counts what a broker tells its observers. */
 final class Counters implements BrokerObserver {
@@ -76,8 +76,8 @@ final class Counters implements BrokerObserver {
     }
 
     @Override
-    public void connectRefused(String listener, @Nullable String clientId, ReasonCode reason) {
-        ends.add(reason);
+    public void connectRefused(ConnectRefusal refusal) {
+        ends.add(refusal.reason());
     }
 
     @Override
