@@ -19,8 +19,11 @@ import reactor.core.publisher.Mono;
  * them takes a rule of the ACL file, or the role admin. One broker takes one of these, as an observer and as a module:
  *
  * <pre>{@code
+ * import io.smqtt.Broker;
+ * import io.smqtt.EventTopics;
+ *
  * EventTopics events = new EventTopics();
- * builder.observer(events).module(events);
+ * Broker broker = Broker.builder().observer(events).module(events).start().block();
  * }</pre>
  */
 public final class EventTopics implements BrokerModule, BrokerObserver {

@@ -9,6 +9,11 @@ import java.util.Map;
  * The whole configuration of a broker: {@code smqtt.*}. Immutable; {@link #toBuilder()} makes a changed copy:
  *
  * <pre>{@code
+ * import io.smqtt.config.BrokerConfig;
+ * import io.smqtt.config.LimitsConfig;
+ * import io.smqtt.config.ListenerConfig;
+ * import java.util.Map;
+ *
  * BrokerConfig config = BrokerConfig.builder()
  *         .listeners(Map.of("tcp", ListenerConfig.tcp(0)))
  *         .limits(LimitsConfig.builder().maxInFlight(100).build())

@@ -13,8 +13,13 @@ import java.lang.annotation.Target;
  * the name is new), then those that are published from the start of the broker on.
  *
  * <pre>{@code
+ * import io.smqtt.spring.MqttListener;
+ * import io.smqtt.spring.TopicVariable;
+ *
  * @MqttListener(filter = "devices/{id}/state")
- * void stateOf(@TopicVariable String id, State state) { … }
+ * void stateOf(@TopicVariable String id, String state) {
+ *     System.out.println(id + " is " + state);
+ * }
  * }</pre>
  *
  * The method may take the payload as {@code byte[]}, {@code String}, {@link io.smqtt.message.Payload} or an object that a

@@ -18,6 +18,8 @@ import org.awaitility.core.ConditionTimeoutException;
  * what happened instead. {@code assertThat} of AssertJ makes it from a {@link TestBroker}. Not thread-safe.
  *
  * <pre>{@code
+ * import static org.assertj.core.api.Assertions.assertThat;
+ *
  * assertThat(broker).received("devices/+/state").withQos(1).from("device-7").withPayload("on").times(1);
  * assertThat(broker).hasConnected("device-7").receivedNothing("errors/#");
  * }</pre>

@@ -18,6 +18,10 @@ import reactor.core.publisher.Mono;
  * expiry, will delays and the expiry of retained messages go by it. Clients have clocks of their own and do not notice. Thread-safe.
  *
  * <pre>{@code
+ * import io.smqtt.test.BrokerClock;
+ * import io.smqtt.test.TestBroker;
+ * import java.time.Duration;
+ *
  * clock.advance(Duration.ofHours(1)); // sessions with an expiry of less are gone now
  * }</pre>
  *

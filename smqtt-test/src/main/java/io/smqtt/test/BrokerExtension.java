@@ -29,6 +29,12 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * made by {@link #open} are closed after each test.
  *
  * <pre>{@code
+ * import io.smqtt.message.ProtocolVersion;
+ * import io.smqtt.test.BrokerExtension;
+ * import io.smqtt.test.RawClient;
+ * import org.junit.jupiter.api.Test;
+ * import org.junit.jupiter.api.extension.RegisterExtension;
+ *
  * @RegisterExtension
  * static final BrokerExtension BROKER = new BrokerExtension();
  *

@@ -17,6 +17,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * {@link io.smqtt.test.wire.MqttProxy} (a new one each time), and with {@link OfBroker} an {@code int}, its port.
  *
  * <pre>{@code
+ * import static org.assertj.core.api.Assertions.assertThat;
+ * import io.smqtt.test.MqttBroker;
+ * import io.smqtt.test.TestBroker;
+ * import org.junit.jupiter.api.Test;
+ *
  * @MqttBroker
  * class GatewayTest {
  *

@@ -34,6 +34,12 @@ import org.jspecify.annotations.Nullable;
  * Nothing is sent on its own: no acknowledgement, no PINGREQ. Not thread-safe.
  *
  * <pre>{@code
+ * import static org.assertj.core.api.Assertions.assertThat;
+ * import io.netty.handler.codec.mqtt.MqttMessageType;
+ * import io.smqtt.message.ProtocolVersion;
+ * import io.smqtt.test.RawClient;
+ * import io.smqtt.test.packet.PublishBytes;
+ *
  * try (RawClient client = RawClient.to(broker.listeners().get("mqtt"), ProtocolVersion.MQTT_5)) {
  *     client.connect("c");
  *     client.send(PublishBytes.to("a/b").qos(1, 7).payload("hello"));

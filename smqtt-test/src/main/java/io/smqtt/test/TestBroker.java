@@ -31,6 +31,9 @@ import reactor.core.publisher.Mono;
  * clients published. Tests with JUnit get it by {@link MqttBroker}; this class needs no JUnit. Thread-safe.
  *
  * <pre>{@code
+ * import static org.assertj.core.api.Assertions.assertThat;
+ * import io.smqtt.test.TestBroker;
+ *
  * try (TestBroker broker = TestBroker.start()) {
  *     application.connect(broker.host(), broker.port());
  *     assertThat(broker).received("devices/7/state").withQos(1).withPayload("on");

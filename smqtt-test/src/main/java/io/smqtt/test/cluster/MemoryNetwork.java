@@ -22,6 +22,11 @@ import reactor.core.publisher.Mono;
  * by one thread, at once and in order unless {@link Faults} say otherwise. Thread-safe.
  *
  * <pre>{@code
+ * import io.smqtt.Broker;
+ * import io.smqtt.cluster.ClusterModule;
+ * import io.smqtt.test.cluster.MemoryNetwork;
+ * import java.time.Duration;
+ *
  * MemoryNetwork network = new MemoryNetwork();
  * Broker.builder().module(ClusterModule.of(config, network.transport("a"))) …
  * network.partition("a"); // a sees nobody

@@ -15,6 +15,10 @@ import reactor.core.publisher.Mono;
  * as it lives and frames from there can arrive; it learns of a change some time after. Not thread-safe.
  *
  * <pre>{@code
+ * import io.smqtt.test.cluster.SimulatedNetwork;
+ * import io.smqtt.test.cluster.Simulation;
+ * import java.time.Duration;
+ *
  * Simulation simulation = new Simulation(42);
  * SimulatedNetwork network = new SimulatedNetwork(simulation);
  * Endpoint a = network.start("a");

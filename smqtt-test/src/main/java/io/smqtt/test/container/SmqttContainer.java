@@ -15,6 +15,8 @@ import org.testcontainers.utility.MountableFile;
  * {@code org.testcontainers:testcontainers} on the class path, which smqtt-test does not bring along.
  *
  * <pre>{@code
+ * import io.smqtt.test.container.SmqttContainer;
+ *
  * try (SmqttContainer broker = new SmqttContainer().withKey("limits.max-packet-bytes", "64KiB")) {
  *     broker.start();
  *     application.connect(broker.getHost(), broker.getMqttPort());

@@ -11,6 +11,8 @@ import java.util.HexFormat;
  * counts its remaining length itself unless told otherwise. Not thread-safe.
  *
  * <pre>{@code
+ * import io.smqtt.test.packet.PacketBytes;
+ *
  * byte[] publish = PacketBytes.packet(0x32).string("a/b").u16(1).properties(PacketBytes.fields()).toBytes();
  * }</pre>
  */

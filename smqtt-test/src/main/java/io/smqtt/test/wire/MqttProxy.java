@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * client and any broker will do, without TLS and WebSocket. Without faults it passes everything on. Thread-safe.
  *
  * <pre>{@code
+ * import static io.netty.handler.codec.mqtt.MqttMessageType.PUBACK;
+ * import io.smqtt.test.wire.MqttProxy;
+ *
  * try (MqttProxy proxy = MqttProxy.to(broker.address())) {
  *     application.connect("127.0.0.1", proxy.port());
  *     proxy.fromBroker(PUBACK).times(1).drop();  // the application must send the message again

@@ -13,6 +13,10 @@ import java.util.function.Predicate;
  * then on, for the packets of all connections together. Immutable.
  *
  * <pre>{@code
+ * import static io.netty.handler.codec.mqtt.MqttMessageType.PUBACK;
+ * import static io.netty.handler.codec.mqtt.MqttMessageType.PUBLISH;
+ * import java.time.Duration;
+ *
  * proxy.fromBroker(PUBACK).times(1).drop();
  * proxy.fromClient(PUBLISH).topic("a/#").skip(2).delay(Duration.ofSeconds(1));
  * }</pre>

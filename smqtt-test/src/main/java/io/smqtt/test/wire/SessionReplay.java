@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * recording. Immutable.
  *
  * <pre>{@code
+ * import io.smqtt.test.wire.SessionRecording;
+ * import io.smqtt.test.wire.SessionReplay;
+ *
  * SessionReplay.of(SessionRecording.read(file)).withoutTiming().against(broker.address()).assertSame();
  * }</pre>
  */
