@@ -513,8 +513,7 @@ public final class Broker {
      */
     public Mono<Explanation> explain(String topic, @Nullable String clientId) {
         TopicName name = TopicName.of(topic);
-        return answered(sink ->
-                sink.onCancel(explainer.explain(name, clientId).subscribe(sink::success, sink::error, sink::success)));
+        return answered(sink -> sink.onCancel(explainer.explain(name, clientId).subscribe(sink::success, sink::error)));
     }
 
     /**

@@ -122,6 +122,7 @@ class EmbeddedStoreExampleTest {
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(100))
                         .maxBackoff(Duration.ofSeconds(10))
                         .filter(error -> !(error instanceof BrokerClosedException)))
+                .onErrorComplete(BrokerClosedException.class)
                 .subscribe();
         orders.ready().block();
         // end

@@ -2,6 +2,7 @@
 package io.smqtt.spring;
 
 import io.smqtt.Broker;
+import io.smqtt.BrokerClosedException;
 import io.smqtt.ConsumerEndedException;
 import io.smqtt.ConsumerOptions;
 import io.smqtt.ReceivedMessage;
@@ -68,13 +69,16 @@ final class ListenerRun {
                 .flatMap(message -> untilDone(call.apply(message)), method.concurrency(), 1)
                 .doFinally(signal -> method.setActive(false))
                 .retryWhen(again)
+                .onErrorComplete(BrokerClosedException.class)
                 .subscribe(done -> {}, error -> LOG.error("{} gets no messages any more", method.name(), error)));
         return subscribed.asMono();
     }
 
     private Mono<Long> pause(ListenerMethod method, Throwable error, int refusalsBefore) {
         Duration pause = FIRST_RETRY.multipliedBy(1L << Math.min(refusalsBefore, DOUBLINGS));
-        if (error instanceof ConsumerEndedException ended) {
+        if (error instanceof BrokerClosedException) {
+            return Mono.error(error);
+        } else if (error instanceof ConsumerEndedException ended) {
             if (ended.reason() == ReasonCode.SERVER_SHUTTING_DOWN) {
                 return Mono.error(error);
             } else if (ended.reason() == ReasonCode.SESSION_TAKEN_OVER) { // by another replica, which may go away

@@ -60,12 +60,12 @@ class LifecycleTest {
             assertThat(lifecycle.isRunning()).isTrue();
             assertThat(lifecycle.broker().clients().count().block()).isEqualTo(1);
 
+            MqttTemplate template = context.getBean(MqttTemplate.class);
             context.close();
 
             client.expectDisconnect(ReasonCode.SERVER_SHUTTING_DOWN);
             assertThat(lifecycle.isRunning()).isFalse();
             assertThatThrownBy(lifecycle::broker).isInstanceOf(BrokerClosedException.class);
-            MqttTemplate template = context.getBean(MqttTemplate.class);
             assertThatThrownBy(() -> template.publish("t", "x").block()).isInstanceOf(BrokerClosedException.class);
             client.close();
         });
