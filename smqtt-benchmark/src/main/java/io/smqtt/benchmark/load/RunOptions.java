@@ -26,7 +26,7 @@ final class RunOptions {
     @Option(names = "--max-clients", description = "A guard against slips. Default: ${DEFAULT-VALUE}.")
     int maxClients = MAX_CLIENTS;
 
-    @Option(names = "--threads", description = "Event loops of this tool. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--threads", description = "Event loops of this tool. Default: half of the cores, 1 to 4.")
     int threads = Math.max(1, Math.min(4, Runtime.getRuntime().availableProcessors() / 2));
 
     @Option(names = "--pid", description = "A broker on this machine: reports its CPU and memory (Linux).")
