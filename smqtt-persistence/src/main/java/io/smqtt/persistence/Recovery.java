@@ -9,6 +9,7 @@ import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -53,7 +54,8 @@ final class Recovery {
     @Nullable
     FoundSession find(long number) {
         try {
-            return database.read(view -> find(view, number));
+            return database.read(view -> Optional.ofNullable(find(view, number)))
+                    .orElse(null);
         } catch (RocksDBException e) {
             throw Damage.orFailure(e, database.directory());
         } catch (DamagedRowException e) {
