@@ -122,4 +122,25 @@ class LateAnswersTest {
             VirtualTimeScheduler.reset();
         }
     }
+
+    @Test
+    void anInterceptorThatNeverAnswersRefusesThatMessageAlone() {
+        VirtualTimeScheduler time = VirtualTimeScheduler.getOrSet();
+        try {
+            bench.interceptors.add(
+                    (client, message) -> message.payload().asString().equals("lost")
+                            ? Mono.never()
+                            : Interception.forward(message).now());
+            bench.open().connected();
+            bench.send(publish("t", "lost", 1, 6), publish("t", "behind it", 1, 7));
+            time.advanceTimeBy(Duration.ofSeconds(29));
+            bench.channel.runPendingTasks();
+            assertThat(bench.answers()).isEmpty();
+            time.advanceTimeBy(Duration.ofSeconds(1));
+            bench.channel.runPendingTasks();
+            assertThat(bench.answers()).containsExactly("PUBACK 6 83", "PUBACK 7 10");
+        } finally {
+            VirtualTimeScheduler.reset();
+        }
+    }
 }
