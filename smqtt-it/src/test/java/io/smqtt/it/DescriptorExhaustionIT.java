@@ -14,12 +14,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** More connections than the operating system lets the broker have. */
-@Tag("measures")
 class DescriptorExhaustionIT {
 
     private static final int DESCRIPTORS = 256;

@@ -16,12 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A session with many messages moves to another node, and one of the two is killed in the middle. */
-@Tag("measures")
 class TakeoverKillIT {
 
     private static final int MESSAGES = 20_000;
