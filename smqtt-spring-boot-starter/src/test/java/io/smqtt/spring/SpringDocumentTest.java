@@ -66,7 +66,7 @@ class SpringDocumentTest {
         String block = "";
         for (String line : Files.readAllLines(ROOT.resolve("docs/configuration.md"))) {
             if (line.startsWith("## ")) {
-                block = line.equals("## top level") ? "" : line.substring(3).replace("\\", "") + ".";
+                block = line.equals("## top level") ? "" : line.substring(3).replace("`", "") + ".";
             } else if (line.startsWith("| `")) {
                 keys.add(block + line.substring(3, line.indexOf('`', 3)));
             }
