@@ -40,7 +40,8 @@ class ObserverChainTest {
                     if (method.getReturnType() == boolean.class) {
                         return watchesMessages;
                     }
-                    calls.add(name + " " + method.getName() + Arrays.toString(arguments));
+                    calls.add(name + " " + method.getName()
+                            + Arrays.toString(arguments == null ? new Object[0] : arguments));
                     return null;
                 });
     }
@@ -73,6 +74,10 @@ class ObserverChainTest {
         if (type == ClientIdentity.class) {
             return new ClientIdentity(
                     "c", null, InetSocketAddress.createUnresolved("h", 1), "tcp", ProtocolVersion.MQTT_5, Set.of());
+        }
+        if (type == ConnectRefusal.class) {
+            return new ConnectRefusal(
+                    "tcp", InetSocketAddress.createUnresolved("h", 1), "c", null, ReasonCode.NOT_AUTHORIZED);
         }
         if (type == StoreFigures.class) {
             return new StoreFigures(true, 1, 2, 3, 4);
