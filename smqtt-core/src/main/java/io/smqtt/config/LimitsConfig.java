@@ -27,8 +27,9 @@ import java.time.Duration;
  * @param maxAwaitingRelease QoS 2 messages of one session that wait for PUBREL
  * @param maxQueuedMessages messages queued for one session, offline or slow
  * @param maxQueuedBytes bytes queued for one session
- * @param maxTotalQueuedBytes bytes queued for all sessions together, or sent and not acknowledged past 64 KiB of a
- *     session; past it publishers are slowed, before anything is lost. By default a quarter of the heap
+ * @param maxTotalQueuedBytes bytes queued for all sessions together, or sent and not acknowledged; a message counts once
+ *     for each session. Past it publishers are slowed, and past one and a half times of it what does not fit into a window or
+ *     a stored queue is dropped. By default a quarter of the heap
  * @param maxRetainedMessages retained messages; past it new topics are refused, known ones are still replaced
  * @param maxRetainedBytes bytes of retained messages. By default a quarter of the heap
  * @param maxSessions sessions of the whole broker, connected or not
@@ -124,9 +125,10 @@ public record LimitsConfig(
         long maxQueuedBytes,
 
         @ConfigDoc(
-                value = "bytes queued for all sessions together, or sent and not acknowledged past 64 KiB of a "
-                        + "session; past it publishers are slowed, before anything is lost. By default a quarter of "
-                        + "the heap",
+                value =
+                        "bytes queued for all sessions together, or sent and not acknowledged; a message counts once for "
+                                + "each session. Past it publishers are slowed, and past one and a half times of it what does "
+                                + "not fit into a window or a stored queue is dropped. By default a quarter of the heap",
                 min = "1",
                 max = "1TiB",
                 shown = "25%")

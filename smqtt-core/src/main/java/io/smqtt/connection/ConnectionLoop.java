@@ -89,6 +89,7 @@ public final class ConnectionLoop {
         @Override
         protected void expired() {
             overloaded = budget.isExceeded();
+            budget.look();
             storeOverloaded = store != null && store.isOverloaded();
             wheel.arm(this, 0);
         }

@@ -45,7 +45,10 @@ final class DeliveryQueue {
         if (size >= limits.maxQueuedMessages()) {
             return DropReason.QUEUE_COUNT;
         }
-        return bytes + footprintBytes > limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
+        if (bytes + footprintBytes > limits.maxQueuedBytes()) {
+            return DropReason.QUEUE_BYTES;
+        }
+        return budget.isExhausted() ? DropReason.TOTAL_QUEUE_BYTES : null;
     }
 
     void add(ApplicationMessage message, Subscription subscription) {

@@ -58,8 +58,8 @@ final class InFlightWindow {
     /** How many messages there may be together with stragglers: so many that a free identifier is never far. */
     private static final int MOST_IN_DISORDER = 60_000;
 
-    /** Windows up to here do not count against the budget: those of a fan-out hold the same messages over and over. */
-    private static final long FREE_BYTES = 64 * 1024;
+    /** A window tells the budget of changes in steps of this, so that few messages cost an update of it. */
+    static final long STEP_BYTES = 4 * 1024;
 
     private final QueueBudget budget;
     private @Nullable ApplicationMessage[] messages = new @Nullable ApplicationMessage[FIRST_CAPACITY];
@@ -74,6 +74,7 @@ final class InFlightWindow {
     private long tail;
     private int size;
     private long bytes;
+    private long told; // to the budget
 
     InFlightWindow(QueueBudget budget) {
         this.budget = budget;
@@ -425,10 +426,11 @@ final class InFlightWindow {
     }
 
     private void account(int change) {
-        long before = bytes;
         bytes += change;
-        if (bytes > FREE_BYTES || before > FREE_BYTES) {
-            budget.add(Math.max(bytes, FREE_BYTES) - Math.max(before, FREE_BYTES));
+        long untold = bytes - told;
+        if (untold >= STEP_BYTES || untold <= -STEP_BYTES || (bytes == 0 && told != 0)) {
+            told = bytes;
+            budget.add(untold);
         }
     }
 

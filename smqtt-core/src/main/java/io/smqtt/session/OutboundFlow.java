@@ -216,8 +216,15 @@ final class OutboundFlow {
     private boolean mayAdd(PacketSink current) {
         return outstanding < current.sendMaximum() // [MQTT-3.3.4-9]
                 && inFlight.hasIdentifier()
-                && inFlight.bytes() < limits().maxQueuedBytes()
+                && mayHold()
                 && current.isWritable();
+    }
+
+    /** While all queues are full a window takes little more: what it holds is acknowledged first, which moves on what waits. */
+    private boolean mayHold() {
+        long bytes = inFlight.bytes();
+        return bytes < InFlightWindow.STEP_BYTES
+                || (bytes < limits().maxQueuedBytes() && !resources.budget().isExhausted());
     }
 
     private void sendNew(
@@ -272,7 +279,11 @@ final class OutboundFlow {
         }
         boolean slows = full != null && slowsPublisher(qos);
         boolean fitsAlone = footprint <= limits.maxQueuedBytes();
-        if (full != null && !slows && fitsAlone && resources.config().dropPolicy() == DropPolicy.OLDEST) {
+        if (full != null
+                && full != DropReason.TOTAL_QUEUE_BYTES // this queue's oldest would not make room among all
+                && !slows
+                && fitsAlone
+                && resources.config().dropPolicy() == DropPolicy.OLDEST) {
             while (full != null && !queue.isEmpty()) {
                 queue.remove();
                 observer.messageDropped(full, 1);
@@ -312,7 +323,7 @@ final class OutboundFlow {
     private boolean mayKeep(PacketSink current) {
         return inFlight.size() < current.sendMaximum() // [MQTT-3.3.4-9]
                 && inFlight.hasIdentifier()
-                && inFlight.bytes() < limits().maxQueuedBytes()
+                && mayHold()
                 && current.isWritable();
     }
 

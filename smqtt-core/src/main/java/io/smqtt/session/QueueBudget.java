@@ -4,21 +4,27 @@ package io.smqtt.session;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What all queues of a broker hold together. Past the limit publishers are slowed before anything is lost. Any thread. */
+/**
+ * What all queues and windows of a broker hold together. Past the limit publishers are slowed; past one and a half times of it
+ * queues in memory take nothing more. A message counts once for each session that holds it. Any thread.
+ */
 public final class QueueBudget {
 
     private final LongAdder bytes = new LongAdder();
     private final LongAdder held = new LongAdder();
     private final AtomicInteger pressure = new AtomicInteger();
     private final long limitBytes;
+    private final long lastBytes;
+    private volatile boolean exhausted;
 
     /**
      * Creates a budget.
      *
-     * @param limitBytes bytes that all queues may hold before publishers are slowed
+     * @param limitBytes bytes that all queues and windows may hold before publishers are slowed
      */
     public QueueBudget(long limitBytes) {
         this.limitBytes = limitBytes;
+        this.lastBytes = limitBytes > Long.MAX_VALUE / 2 ? Long.MAX_VALUE : limitBytes + limitBytes / 2;
     }
 
     /**
@@ -50,6 +56,23 @@ public final class QueueBudget {
      */
     public long bytes() {
         return bytes.sum();
+    }
+
+    /** Compares what is held with what may be held at most, for {@link #isExhausted()}. Each event loop does so several times a second. */
+    public void look() {
+        boolean now = bytes.sum() > lastBytes;
+        if (now != exhausted) {
+            exhausted = now;
+        }
+    }
+
+    /**
+     * Tells whether queues in memory take nothing more, as it was at the last {@link #look()}.
+     *
+     * @return true past one and a half times of the limit
+     */
+    public boolean isExhausted() {
+        return exhausted;
     }
 
     /**

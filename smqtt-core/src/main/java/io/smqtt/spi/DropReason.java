@@ -7,6 +7,8 @@ public enum DropReason {
     QUEUE_COUNT,
     /** The session's queue holds as many bytes as it may. */
     QUEUE_BYTES,
+    /** All queues of the broker together hold half as much again as {@code limits.max-total-queued-bytes}. */
+    TOTAL_QUEUE_BYTES,
     /** A QoS 0 message for a client that does not read fast enough. */
     SLOW_CONSUMER,
     /** A QoS 0 message for a client that is offline. */

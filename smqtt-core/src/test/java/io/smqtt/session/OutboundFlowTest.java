@@ -256,6 +256,53 @@ class OutboundFlowTest {
     }
 
     @Test
+    void whenAllQueuesAreFullNothingMoreIsQueuedAndWhatWaitsStays() {
+        use(
+                LimitsConfig.defaults(),
+                SessionConfig.builder().dropPolicy(DropPolicy.OLDEST).build());
+        Session session = connect();
+        SessionBench.subscribe(session, "t", QoS.AT_LEAST_ONCE);
+        disconnect(session);
+        publish(0, 3, QoS.AT_LEAST_ONCE);
+
+        fillAllQueues();
+        publish(3, 5, QoS.AT_LEAST_ONCE);
+
+        assertThat(session.queuedCount()).isEqualTo(3);
+        assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.TOTAL_QUEUE_BYTES, 2));
+        bench.budget.add(-2L << 20);
+        bench.budget.look();
+        publish(5, 6, QoS.AT_LEAST_ONCE);
+        assertThat(session.queuedCount()).isEqualTo(4);
+    }
+
+    @Test
+    void whenAllQueuesAreFullAClientThatAcknowledgesGoesOnReceiving() {
+        Session session = connect();
+        SessionBench.subscribe(session, "t", QoS.AT_LEAST_ONCE);
+        fillAllQueues();
+        String text = "x".repeat((int) InFlightWindow.STEP_BYTES);
+
+        for (int i = 0; i < 3; i++) {
+            bench.publish(0, "t", text, QoS.AT_LEAST_ONCE);
+            bench.publish(
+                    0, "t", text, QoS.AT_LEAST_ONCE); // the window has room only when the one before is acknowledged
+            session.onPubAck(sink.lastPacketId(), ReasonCode.SUCCESS);
+        }
+
+        assertThat(sink.sent).hasSize(3);
+        assertThat(session.inFlightCount()).isZero();
+        assertThat(session.queuedCount()).isZero();
+        assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.TOTAL_QUEUE_BYTES, 3));
+    }
+
+    private void fillAllQueues() {
+        bench.budget.add(2L << 20);
+        bench.budget.look();
+        assertThat(bench.budget.isExhausted()).isTrue();
+    }
+
+    @Test
     void expiredMessagesMakeRoomFirstAndAreNotSent() { // [MQTT-3.3.2-5]
         use(LimitsConfig.builder().maxQueuedMessages(2).build(), SessionConfig.defaults());
         Session session = connect();
