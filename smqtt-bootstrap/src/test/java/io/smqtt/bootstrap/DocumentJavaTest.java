@@ -12,8 +12,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DocumentJavaTest {
 
     private static final Path ROOT = Path.of("..");
+    private static final Pattern IMPORT = Pattern.compile("(?m)^import .*\n");
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
 
     /** Documents whose examples stand word by word in code that is run, and the test that compares them. */
@@ -91,9 +94,13 @@ class DocumentJavaTest {
                 assertThat(ROOT.resolve(test)).content().contains(document.substring(document.indexOf('/') + 1)));
     }
 
-    private static JavaFileObject source(int number, String body) {
+    /** Imports of a block come before the class, the rest is the body of its method. */
+    private static JavaFileObject source(int number, String block) {
         String name = "Block" + number;
-        String text = IMPORTS + "class " + name + " {\n    void run() throws Exception {\n" + body + "    }\n}\n";
+        Matcher imports = IMPORT.matcher(block);
+        String own = imports.results().map(MatchResult::group).collect(Collectors.joining());
+        String text = IMPORTS + own + "class " + name + " {\n    void run() throws Exception {\n"
+                + imports.replaceAll("") + "    }\n}\n";
         return new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
             @Override
             public CharSequence getCharContent(boolean ignoreEncodingErrors) {
