@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
+import static io.smqtt.thread.ThreadPerTask.THREADS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Logger;
@@ -203,13 +204,15 @@ class ConsumerPressureTest extends ServedBroker {
         for (int i = 0; i < 11; i++) {
             client.publish("t", "" + i, 1);
         }
-        CompletableFuture<Void> next = CompletableFuture.runAsync(() -> {
-            try {
-                client.publish("t", "11", 1); // waits for its PUBACK
-            } catch (Exception e) {
-                throw new AssertionError(e);
-            }
-        });
+        CompletableFuture<Void> next = CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        client.publish("t", "11", 1); // waits for its PUBACK
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                },
+                THREADS);
         await().until(() ->
                 broker.clients().filter(info -> info.queued() == 11).count().block(PATIENCE) == 1);
         assertThat(next).isNotDone();
