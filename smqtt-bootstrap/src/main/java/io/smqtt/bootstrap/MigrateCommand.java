@@ -42,7 +42,8 @@ final class MigrateCommand implements Callable<Integer> {
     @Nullable
     @Option(
             names = "--from",
-            description = "Says whose file it is, where its name does not: one of ${COMPLETION-CANDIDATES}.")
+            paramLabel = "BROKER",
+            description = "Says whose file OLD is, where it does not show: one of ${COMPLETION-CANDIDATES}.")
     OldBroker from;
 
     MigrateCommand(Surroundings surroundings) {

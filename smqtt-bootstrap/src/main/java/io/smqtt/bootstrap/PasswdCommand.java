@@ -87,7 +87,7 @@ final class PasswdCommand implements Callable<Integer> {
                             ? "-b and -D exclude each other"
                             : batch
                                     ? "-b takes FILE, USER and PASSWORD"
-                                    : "takes FILE and USER; only with -b is the password an argument");
+                                    : "smqtt passwd takes FILE and USER; only with -b is the password an argument");
         }
         Path path = surroundings.directory().resolve(file);
         PasswordFile users = open(path);

@@ -75,7 +75,8 @@ final class StartCommand implements Callable<Integer> {
     @Nullable
     @Option(
             names = "--from",
-            description = "Says whose file that is, where its name does not: one of ${COMPLETION-CANDIDATES}.")
+            paramLabel = "BROKER",
+            description = "Says whose file --migrate names, where it does not show: one of ${COMPLETION-CANDIDATES}.")
     OldBroker from;
 
     StartCommand(Surroundings surroundings) {

@@ -45,7 +45,7 @@ final class Usage {
         int taken = command.getCommandSpec().positionalParameters().size();
         return command.getCommandSpec().qualifiedName() + " takes "
                 + (taken == 0 ? "no arguments" : taken == 1 ? "one argument" : taken + " arguments")
-                + " beside its flags, but there are " + left.size() + " more";
+                + " beside its flags; " + left.size() + " too many";
     }
 
     private static String unknownFlag(String name, CommandLine command) {
