@@ -64,7 +64,7 @@ public final class ClientLog {
                     name,
                     text(from),
                     connection.link().listener(),
-                    reason);
+                    LogText.escape(reason));
         }
     }
 
