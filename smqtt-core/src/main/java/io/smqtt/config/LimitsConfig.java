@@ -8,11 +8,13 @@ import java.time.Duration;
  * {@link Runtime#maxMemory()} when the defaults are made.
  *
  * @param maxConnections connections of the whole broker; more are closed when they are accepted
- * @param maxPendingConnections connections of the whole broker that have not completed CONNECT; handshakes count. For one
- *     more the oldest of them is closed. By default one for each 128 KiB of the heap, at most 5,000
- * @param maxPendingConnectionsPerAddress the same from one address
- * @param maxPendingBytes bytes received by all connections that have not completed CONNECT, together; past it the oldest
- *     of them is closed. By default 5 % of the heap
+ * @param maxPendingConnections connections of the whole broker whose client is not let in yet; handshakes count. For one
+ *     more the oldest of the same event loop without a complete CONNECT is closed. By default one for each 128 KiB of the
+ *     heap, at most 5,000
+ * @param maxPendingConnectionsPerAddress the same from one address, which has that share of the pending bytes, too. By
+ *     default an eighth of the default of all, at most 1,000
+ * @param maxPendingBytes bytes received by all connections whose client is not let in yet, together; past it the oldest
+ *     without a complete CONNECT are closed. By default 5 % of the heap
  * @param connectRatePerAddress new connections per second from one address; 0 for no limit
  * @param maxPacketBytes the largest packet from a client; MQTT 5.0 clients learn it in CONNACK
  * @param maxConnectBytes the largest CONNECT; also the most that is buffered for a client before its CONNECT is
@@ -53,19 +55,26 @@ public record LimitsConfig(
 
         @ConfigDoc(
                 value =
-                        "connections of the whole broker that have not completed CONNECT; handshakes count. For one more "
-                                + "the oldest of them is closed. By default one for each 128 KiB of the heap, at most 5,000",
+                        "connections of the whole broker whose client is not let in yet; handshakes count. For one more "
+                                + "the oldest of the same event loop without a complete CONNECT is closed. By default one "
+                                + "for each 128 KiB of the heap, at most 5,000",
                 min = "1",
                 max = "1000000",
                 shown = "5000")
         int maxPendingConnections,
 
-        @ConfigDoc(value = "the same from one address", min = "1", max = "1000000")
+        @ConfigDoc(
+                value =
+                        "the same from one address, which has that share of the pending bytes, too. By default an eighth of "
+                                + "the default of all, at most 1,000",
+                min = "1",
+                max = "1000000",
+                shown = "625")
         int maxPendingConnectionsPerAddress,
 
         @ConfigDoc(
-                value = "bytes that connections sent which have not completed CONNECT, together; past it the oldest of "
-                        + "them is closed. By default 5 % of the heap",
+                value = "bytes of connections whose client is not let in yet, together; past it the oldest without "
+                        + "a complete CONNECT are closed. By default 5 % of the heap",
                 min = "1",
                 max = "1TiB",
                 shown = "5%")
@@ -241,7 +250,7 @@ public record LimitsConfig(
         return new LimitsConfig(
                 1_000_000,
                 pendingConnections(),
-                1_000,
+                Math.min(1_000, pendingConnections() / 8),
                 percentOfHeapBytes(5),
                 0,
                 1 << 20,
@@ -276,6 +285,17 @@ public record LimitsConfig(
      */
     public static Builder builder() {
         return defaults().toBuilder();
+    }
+
+    /**
+     * The part of {@link #maxPendingBytes()} that one address may hold on several connections: the part of the pending
+     * connections that it may have.
+     *
+     * @return bytes
+     */
+    public long maxPendingBytesPerAddress() {
+        double share = (double) maxPendingConnectionsPerAddress / maxPendingConnections;
+        return share >= 1 ? maxPendingBytes : Math.max(1, (long) (maxPendingBytes * share));
     }
 
     private static long percentOfHeapBytes(int percent) {

@@ -172,13 +172,23 @@ public final class AcceptedConnection implements ClientLink {
         settle();
     }
 
-    /** Counts the connection and starts its deadline; false if a limit refuses it, it is then closed. */
-    boolean enter() {
+    /**
+     * Counts the connection and starts its deadline; false if a limit refuses it, it is then closed. The limits of its address
+     * come first: who is over them has nobody else closed.
+     *
+     * @param client where the client is, or null if {@link #enterFrom} is to say it later
+     */
+    boolean enter(@Nullable InetSocketAddress client) {
+        if (client != null && !countFor(client)) {
+            return false;
+        }
         String limit = listener.opened();
-        if (PendingConnection.COUNT.equals(limit) && listener.pending().evictOldest(channel.eventLoop())) {
+        if (PendingConnection.COUNT.equals(limit) && listener.pending().evictFor(countedAddress, channel.eventLoop())) {
             limit = listener.opened();
         }
         if (limit != null) {
+            listener.admission().left(countedAddress);
+            countedAddress = null;
             refuse(limit);
             return false;
         }
@@ -189,11 +199,23 @@ public final class AcceptedConnection implements ClientLink {
         channel.closeFuture().addListener(closed -> leave());
         deadline = channel.eventLoop()
                 .schedule(this::expire, listener.config().connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        if (client != null) {
+            located(counted);
+        }
         return true;
     }
 
     /** Counts the connection for the client's address; false if a limit refuses it, it is then closed. */
     boolean enterFrom(InetSocketAddress client) {
+        PendingConnection counted = pending;
+        if (counted == null || !countFor(client)) {
+            return false;
+        }
+        located(counted);
+        return true;
+    }
+
+    private boolean countFor(InetSocketAddress client) {
         remoteAddress = ClientAddresses.unmapped(client);
         InetAddress key = ClientNetwork.of(remoteAddress.getAddress());
         String limit = listener.admission().from(key);
@@ -202,9 +224,13 @@ public final class AcceptedConnection implements ClientLink {
             return false;
         }
         countedAddress = key;
+        return true;
+    }
+
+    private void located(PendingConnection counted) {
+        counted.from(countedAddress);
         opened = true;
         listener.observer().connectionOpened(listener.name());
-        return true;
     }
 
     /** Closes the connection because of the limit with that configuration key. */
@@ -213,7 +239,7 @@ public final class AcceptedConnection implements ClientLink {
         channel.close();
     }
 
-    /** Closes the connection, whose CONNECT is not complete, to make room for others, and leaves their count at once. */
+    /** Closes the connection, whose client is not let in yet, to make room for others, and leaves their count at once. */
     void evict(String limit) {
         refused(limit, "it makes room for others");
         settle();

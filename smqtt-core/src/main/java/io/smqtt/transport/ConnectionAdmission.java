@@ -50,7 +50,7 @@ final class ConnectionAdmission {
             return "limits.connect-rate-per-address";
         }
         if (pendingByAddress.merge(address, 1, Integer::sum) > limits.maxPendingConnectionsPerAddress()) {
-            leave(address);
+            left(address);
             return "limits.max-pending-connections-per-address";
         }
         return null;
@@ -59,9 +59,7 @@ final class ConnectionAdmission {
     /** The connection is not pending any more: connected, or closed before that. */
     void settled(@Nullable InetAddress address) {
         pending.decrementAndGet();
-        if (address != null) {
-            leave(address);
-        }
+        left(address);
     }
 
     void closed() {
@@ -80,7 +78,10 @@ final class ConnectionAdmission {
         return pendingByAddress.size();
     }
 
-    private void leave(InetAddress address) {
-        pendingByAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
+    /** Takes {@link #from} back. */
+    void left(@Nullable InetAddress address) {
+        if (address != null) {
+            pendingByAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
+        }
     }
 }

@@ -210,12 +210,9 @@ final class Listener {
             return;
         }
         AcceptedConnection connection = new AcceptedConnection(this, channel, ClientAddresses.unmapped(address));
-        if (!connection.enter()) {
-            return;
-        }
         if (config.proxyProtocol() && !trusted(connection.remoteAddress().getAddress())) {
             connection.refuse(key("trusted-proxies"));
-        } else if (config.proxyProtocol() || connection.enterFrom(address)) {
+        } else if (connection.enter(config.proxyProtocol() ? null : address)) {
             MqttPipeline.build(channel, connection);
         }
     }

@@ -46,7 +46,8 @@ public final class Listeners {
             ConnectionInitializer initializer) {
         ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
         admission = new ConnectionAdmission(config.limits(), rates);
-        pending = new PendingBudget(config.limits().maxPendingBytes(), eventLoops.all());
+        pending = new PendingBudget(
+                config.limits().maxPendingBytes(), config.limits().maxPendingBytesPerAddress(), eventLoops.all());
         config.listeners()
                 .forEach((name, listener) -> listeners.add(new Listener(
                         name, listener, config.limits(), eventLoops, admission, pending, observer, log, initializer)));

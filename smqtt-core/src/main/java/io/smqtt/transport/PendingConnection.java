@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
+import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,11 +23,13 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
     private final AcceptedConnection connection;
     private final PendingBudget budget;
     private final PendingConnections own;
+    private @Nullable InetAddress address;
     private long bytes;
+    private long bytesOfAddress; // the part that came when the address was known
     private boolean complete;
     private boolean evicted;
 
-    // links of PendingConnections
+    // links of PendingConnections.Queue
     @Nullable
     PendingConnection older;
 
@@ -37,7 +40,22 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
         this.connection = connection;
         this.budget = budget;
         this.own = budget.of(connection.channel().eventLoop());
-        own.add(this);
+        own.unfinished().add(this);
+    }
+
+    /** Counts what arrives from now on for that address as well. */
+    void from(@Nullable InetAddress client) {
+        address = client;
+    }
+
+    @Nullable
+    InetAddress address() {
+        return address;
+    }
+
+    /** What has arrived since the address is known. */
+    long bytesOfAddress() {
+        return bytesOfAddress;
     }
 
     @Override
@@ -46,6 +64,10 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
             int count = arrived.readableBytes();
             bytes += count;
             own.count(count);
+            if (address != null) {
+                bytesOfAddress += count;
+                budget.count(address, count);
+            }
             if (!budget.makeRoom(this, connection.channel().eventLoop())) {
                 ReferenceCountUtil.release(message);
                 return;
@@ -54,18 +76,23 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
         context.fireChannelRead(message);
     }
 
-    /** The CONNECT is complete: not closed any more to make room for others. Can be called more than once. */
+    /** The CONNECT is complete: those that are not make room for others before it. Can be called more than once. */
     void complete() {
         if (!complete) {
             complete = true;
-            own.remove(this);
+            own.unfinished().remove(this);
+            own.waiting().add(this);
         }
     }
 
     /** The client is let in, or gone. Called once. */
     void settle() {
-        complete();
+        (complete ? own.waiting() : own.unfinished()).remove(this);
+        complete = true;
         own.count(-bytes);
+        if (address != null) {
+            budget.count(address, -bytesOfAddress);
+        }
         if (connection.channel().isActive()) {
             connection.channel().pipeline().remove(this);
         }
@@ -74,7 +101,6 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
     /** Closes the connection at once, past TLS and WebSocket. */
     void evict(String limit) {
         evicted = true;
-        complete();
         connection.evict(limit);
     }
 

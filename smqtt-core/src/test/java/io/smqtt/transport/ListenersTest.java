@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -241,7 +242,7 @@ final class ListenersTest {
 
     @Test
     void whatUnfinishedConnectionsHoldIsBoundedAndTheOldestGoFirst() throws IOException {
-        LimitsConfig limits = LimitsConfig.builder().maxPendingBytes(20_000).build();
+        LimitsConfig limits = holding(20_000, 100, 100);
         try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), limits)) {
             broker.connectAtOnce = false;
             List<WireClient> clients = new ArrayList<>();
@@ -270,8 +271,84 @@ final class ListenersTest {
     }
 
     @Test
+    void anAddressOverItsShareMakesRoomItselfAndNoStrangerGoes() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), holding(80_000, 100, 25))) {
+            broker.connectAtOnce = false;
+            try (WireClient stranger = from("127.0.0.2", broker)) {
+                assertThat(stranger.echo("x")).isEqualTo("x");
+                List<WireClient> clients = new ArrayList<>();
+                for (int i = 0; i < 6; i++) {
+                    clients.add(WireClient.tcp(broker.address()));
+                    if (i < 4) {
+                        assertThat(clients.get(i).echo("x".repeat(5_000))).hasSize(5_000);
+                        complete(broker, i + 1);
+                    } else { // those that wait hold the share
+                        clients.get(i).send("x".repeat(5_000).getBytes(StandardCharsets.US_ASCII));
+                        assertThat(clients.get(i).ended()).isTrue();
+                    }
+                }
+                assertThat(broker.refused)
+                        .containsOnly("limits.max-pending-bytes")
+                        .hasSize(2);
+                assertThat(stranger.echo("y")).isEqualTo("y");
+                for (WireClient client : clients) {
+                    client.close();
+                }
+            }
+            await().atMost(TestListeners.PATIENCE).until(() -> broker.listeners.pendingCount() == 0);
+            assertThat(broker.listeners.pendingBytes()).isZero();
+        }
+    }
+
+    @Test
+    void whoWaitsMakesRoomForAnAddressThatHoldsLess() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 4, 4, 0))) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                clients.add(WireClient.tcp(broker.address()));
+                assertThat(clients.get(i).echo("x")).isEqualTo("x");
+                complete(broker, i);
+            }
+            try (WireClient other = from("127.0.0.2", broker)) {
+                assertThat(other.echo("y")).isEqualTo("y");
+                assertThat(clients.get(0).ended()).isTrue();
+                assertThat(broker.refused).containsExactly("limits.max-pending-connections");
+                assertThat(broker.listeners.pendingCount()).isEqualTo(4);
+            }
+            for (WireClient client : clients) {
+                client.close();
+            }
+        }
+    }
+
+    @Test
+    void whoIsOverTheLimitOfItsAddressHasNobodyElseClosed() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 4, 2, 0))) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (String address : List.of("127.0.0.2", "127.0.0.3", "127.0.0.1", "127.0.0.1")) {
+                clients.add(from(address, broker));
+                assertThat(clients.get(clients.size() - 1).echo("x")).isEqualTo("x");
+            }
+            for (int i = 0; i < 4; i++) {
+                try (WireClient more = from("127.0.0.1", broker)) {
+                    assertThat(more.ended()).isTrue();
+                }
+            }
+            assertThat(broker.refused)
+                    .containsOnly("limits.max-pending-connections-per-address")
+                    .hasSize(4);
+            for (WireClient client : clients) {
+                assertThat(client.echo("y")).isEqualTo("y");
+                client.close();
+            }
+        }
+    }
+
+    @Test
     void anEventLoopThatHoldsLittleHasTheOthersMakeRoom() throws IOException {
-        LimitsConfig limits = LimitsConfig.builder().maxPendingBytes(20_000).build();
+        LimitsConfig limits = holding(20_000, 100, 100);
         try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), limits)) {
             broker.connectAtOnce = false;
             List<WireClient> clients = new ArrayList<>();
@@ -366,5 +443,24 @@ final class ListenersTest {
             }
             assertThat(server.config().isAutoRead()).isTrue();
         }
+    }
+
+    private static LimitsConfig holding(long bytes, int pending, int pendingPerAddress) {
+        return Configs.limits(100, pending, pendingPerAddress, 0).toBuilder()
+                .maxPendingBytes(bytes)
+                .build();
+    }
+
+    private static void complete(TestListeners broker, int index) {
+        broker.channels
+                .get(index)
+                .eventLoop()
+                .submit(broker.accepted.get(index)::connectComplete)
+                .syncUninterruptibly();
+    }
+
+    private static WireClient from(String address, TestListeners broker) throws IOException {
+        InetAddress target = InetAddress.getByName("127.0.0.1");
+        return new WireClient(new Socket(target, broker.address().getPort(), InetAddress.getByName(address), 0));
     }
 }
