@@ -22,6 +22,14 @@ final class Usage {
     /** What a flag was given that takes nothing, or in the place of what it takes. */
     private static final Pattern GIVEN = Pattern.compile("( without| but found) '[^']*'( parameter)?");
 
+    /** What a flag was given whose value has another type, up to the name of that type. */
+    private static final Pattern OTHER_TYPE = Pattern.compile("(?s): '.*'( is (?:not an?|no) )");
+
+    private static final Pattern NUMBER = Pattern.compile("is not an? (int|long|double|float)");
+
+    /** What a flag was given that takes one of some words. */
+    private static final Pattern OTHER_WORD = Pattern.compile("(?s) but was '.*'");
+
     private static final Pattern SWITCH = Pattern.compile("Invalid value for option '([^']*)'.* is not a boolean");
 
     private Usage() {}
@@ -31,6 +39,9 @@ final class Usage {
         CommandLine command = wrong.getCommandLine();
         if (!(wrong instanceof UnmatchedArgumentException unmatched)) {
             String message = GIVEN.matcher(String.valueOf(wrong.getMessage())).replaceAll("$1 a value");
+            message = OTHER_TYPE.matcher(message).replaceAll("$1");
+            message = NUMBER.matcher(message).replaceAll("is not a number");
+            message = OTHER_WORD.matcher(message).replaceAll("");
             return SecretMask.text(SWITCH.matcher(message).replaceFirst("$1 takes no value"));
         }
         List<String> left = unmatched.getUnmatched();

@@ -250,7 +250,20 @@ class ShownSecretsTest {
                 List.of("passwd", "-c", "-b", "-I", "1", "users", "anna", SECRET),
                 List.of("passwd", "-c", "-b", "users", "an:na", SECRET),
                 List.of("bench", "pub", "--pasword", SECRET),
-                List.of("bench", "pub", "--pasword=" + SECRET));
+                List.of("bench", "pub", "--pasword=" + SECRET),
+                List.of("bench", "pub", "-t", "a", "-p", SECRET),
+                List.of("bench", "pub", "-t", "a", "-V", SECRET),
+                List.of("bench", "pub", "-t", "a", "-q", SECRET),
+                List.of("bench", "pub", "-t", "a", "-i", SECRET),
+                List.of("bench", "pub", "-t", "a", "--size", SECRET),
+                List.of("bench", "pub", "-t", "a", "--duration", SECRET),
+                List.of("ctl", "clients", "--limit", SECRET),
+                List.of("top", "--interval", SECRET),
+                List.of("top", "--count", SECRET),
+                List.of("passwd", "-c", "-b", "-I", SECRET, "users", "anna", "x"),
+                List.of("completion", SECRET),
+                List.of("config", "migrate", "old.conf", "--from", SECRET),
+                List.of("start", "--profile", SECRET));
     }
 
     @ParameterizedTest

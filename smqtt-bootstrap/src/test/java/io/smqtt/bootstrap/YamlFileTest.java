@@ -51,6 +51,14 @@ class YamlFileTest {
     }
 
     @Test
+    void aTabThatIndentsIsNamed() {
+        assertThatThrownBy(() -> read("listeners:\n\ttcp:\n"))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("f.yaml:2")
+                .hasMessageContaining("a tab indents the line");
+    }
+
+    @Test
     void emptyFileHasNoKeys() throws IOException {
         assertThat(read("")).isEmpty();
         assertThat(read("# nothing\n")).isEmpty();

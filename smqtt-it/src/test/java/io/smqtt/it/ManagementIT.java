@@ -272,7 +272,7 @@ class ManagementIT {
             assertThat(start.awaitExit(PATIENCE))
                     .as("exit code%s", start.report())
                     .isEqualTo(4);
-            assertThat(start.report()).contains("management", "127.0.0.1:" + taken.getLocalPort());
+            assertThat(start.report()).contains("management", "port " + taken.getLocalPort() + " on 127.0.0.1");
         }
     }
 

@@ -76,16 +76,16 @@ class StartStopIT {
                         .as("exit code%s", start.report())
                         .isEqualTo(4);
                 assertThat(start.report())
-                        .contains("127.0.0.1:" + taken.getLocalPort())
+                        .contains("port " + taken.getLocalPort() + " on 127.0.0.1")
                         .contains("in use");
             }
         }
     }
 
     @Test
-    void theSecondPortOfANodeInUseEndsTheStartWithCode4AndItsKey() throws IOException {
+    void thePortOfANodeInUseEndsTheStartWithCode4AndItsKey() throws IOException {
         int port = LoopbackPorts.ofNode();
-        try (ServerSocket taken = new ServerSocket(port + 100, 1, InetAddress.getByName(Endpoint.HOST))) {
+        try (ServerSocket taken = new ServerSocket(port, 1, InetAddress.getByName(Endpoint.HOST))) {
             Path file = configuration(
                     oneListener(0) + "cluster: {enabled: true, node-id: n1, bind: '127.0.0.1:" + port + "'}\n");
             try (CapturedProcess start = BrokerProcess.run(
@@ -94,7 +94,7 @@ class StartStopIT {
                         .as("exit code%s", start.report())
                         .isEqualTo(4);
                 assertThat(start.report())
-                        .contains("127.0.0.1:" + taken.getLocalPort())
+                        .contains("port " + taken.getLocalPort() + " on 127.0.0.1")
                         .contains("cluster.bind");
             }
         }

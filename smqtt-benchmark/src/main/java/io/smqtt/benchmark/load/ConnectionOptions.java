@@ -112,7 +112,7 @@ final class ConnectionOptions {
             case "3", "3.1" -> 3;
             case "4", "3.1.1" -> 4;
             case "5", "5.0" -> 5;
-            default -> throw new WrongUsage("-V " + version + ": MQTT versions are 3, 4 and 5");
+            default -> throw new WrongUsage("-V: MQTT versions are 3, 4 and 5");
         };
         boolean secure = tls || insecure || authorities != null || certificate != null;
         int usual = webSocket ? WEB_SOCKET_PORT : secure ? TLS_PORT : PORT;
