@@ -93,13 +93,15 @@ final class InProcessSubscriber implements Subscriber {
 
     /** The consumer has taken a message. Any thread. */
     void taken(ApplicationMessage message) {
-        if (!left) {
-            account(-1, -message.footprintBytes());
-            pressure.left(waiting.get(), waitingBytes.get());
+        pressure.taken();
+        account(-1, -message.footprintBytes());
+        pressure.left(waiting.get(), waitingBytes.get());
+        if (left) { // what both have counted is evened out
+            leave();
         }
     }
 
-    /** The consumer has gone. Any thread, and more than once. */
+    /** The consumer has gone: the rest of what it holds is given back. Any thread, and more than once. */
     void leave() {
         left = true;
         budget.add(-waitingBytes.getAndSet(0));

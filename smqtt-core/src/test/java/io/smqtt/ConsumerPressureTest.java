@@ -197,6 +197,18 @@ class ConsumerPressureTest extends ServedBroker {
     }
 
     @Test
+    void aSubscriberThatTakesNothingIsStalledThoughMessagesArrive() {
+        start(Duration.ofMillis(600));
+        Taker taker = direct("t");
+        List<CompletableFuture<PublishResult>> results = publish(0, 4_100, QoS.AT_LEAST_ONCE);
+        await().until(() -> {
+            publish(0, 1, QoS.AT_LEAST_ONCE); // more often than it is looked
+            return done(results) == 4_100;
+        });
+        taker.cancel();
+    }
+
+    @Test
     void aClientIsAcknowledgedWhenThereIsRoom() throws Exception {
         start(NEVER);
         Taker taker = receive("t", SMALL);

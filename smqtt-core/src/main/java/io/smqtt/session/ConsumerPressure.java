@@ -6,17 +6,18 @@ import io.smqtt.message.LogText;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.DropReason;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +36,7 @@ public final class ConsumerPressure {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConsumerPressure.class);
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+    private static final int RELEASED_AT_ONCE = 256;
 
     private final ScheduledExecutorService executor;
     private final QueueBudget budget;
@@ -43,7 +45,10 @@ public final class ConsumerPressure {
     private volatile boolean slows;
     private volatile Duration patience = Duration.ofSeconds(1);
 
-    private final Queue<Held> held = new ConcurrentLinkedQueue<>();
+    private final Object lock = new Object();
+    private final ArrayDeque<Held> clients = new ArrayDeque<>(); // guarded by lock
+    private final ArrayDeque<Held> application = new ArrayDeque<>(); // guarded by lock
+    private long nextNumber; // guarded by lock
     private final AtomicInteger heldCount = new AtomicInteger();
     private final AtomicLong heldBytes = new AtomicLong();
     private final AtomicLong progress = new AtomicLong();
@@ -51,8 +56,8 @@ public final class ConsumerPressure {
     private final Map<Told, Integer> untold = new EnumMap<>(Told.class); // guarded by itself
     private boolean quiet; // guarded by untold
 
-    /** A publisher that waits for the room of its message. */
-    private record Held(RouteTicket ticket, int footprintBytes) {}
+    /** A publisher that waits for the room of its message; numbers grow. */
+    private record Held(RouteTicket ticket, int footprintBytes, long number) {}
 
     /** What the log is told. */
     private enum Told {
@@ -123,27 +128,63 @@ public final class ConsumerPressure {
         heldCount.incrementAndGet();
         heldBytes.addAndGet(footprintBytes);
         budget.holds(1);
-        held.add(new Held(ticket, footprintBytes));
-        if (ticket.isOfApplication()) {
+        boolean watches = ticket.isOfApplication();
+        synchronized (lock) {
+            (watches ? application : clients).add(new Held(ticket, footprintBytes, nextNumber++));
+        }
+        if (watches) {
             watch();
         }
     }
 
+    /** The consumer has taken a message. */
+    public void taken() {
+        progress.incrementAndGet();
+    }
+
     /**
-     * Messages have left the queue, or may have: those publishers go on whose messages are within the limits now.
+     * There may be room: those publishers go on whose messages are within the limits now.
      *
      * @param waiting messages that wait, those of held publishers included
      * @param waitingBytes what these hold
      */
     public void left(int waiting, long waitingBytes) {
-        progress.incrementAndGet();
         if (heldCount.get() == 0) {
             return;
         }
-        for (Held first = held.peek(); first != null && hasRoom(first, waiting, waitingBytes); first = held.peek()) {
-            if (held.remove(first)) {
-                letGo(first);
+        List<Held> free = new ArrayList<>();
+        synchronized (lock) {
+            for (ArrayDeque<Held> next = oldest(); next != null; next = oldest()) {
+                if (!hasRoom(next.element(), waiting, waitingBytes)) {
+                    break;
+                }
+                free.add(take(next));
             }
+        }
+        letGo(free);
+    }
+
+    /** Where the one is that has waited longest; null if nobody waits. */
+    private @Nullable ArrayDeque<Held> oldest() {
+        Held client = clients.peek();
+        Held own = application.peek();
+        if (client == null) {
+            return own == null ? null : application;
+        }
+        return own == null || client.number < own.number ? clients : application;
+    }
+
+    private Held take(ArrayDeque<Held> from) {
+        Held one = from.remove();
+        heldCount.decrementAndGet();
+        heldBytes.addAndGet(-one.footprintBytes);
+        budget.holds(-1);
+        return one;
+    }
+
+    private static void letGo(List<Held> free) {
+        for (Held one : free) { // outside of the lock: a publisher may publish again here
+            one.ticket.release(true);
         }
     }
 
@@ -155,18 +196,15 @@ public final class ConsumerPressure {
                         && withinBytes + next.footprintBytes <= limits.maxQueuedBytes());
     }
 
-    private void letGo(Held one) {
-        heldCount.decrementAndGet();
-        heldBytes.addAndGet(-one.footprintBytes);
-        budget.holds(-1);
-        one.ticket.release(true);
-    }
-
     /** The consumer has gone: nobody waits for it. */
     public void releaseAll() {
-        for (Held next = held.poll(); next != null; next = held.poll()) {
-            letGo(next);
+        List<Held> free = new ArrayList<>();
+        synchronized (lock) {
+            for (ArrayDeque<Held> next = oldest(); next != null; next = oldest()) {
+                free.add(take(next));
+            }
         }
+        letGo(free);
     }
 
     // --- consumers that wait for themselves
@@ -179,29 +217,51 @@ public final class ConsumerPressure {
     }
 
     private void look(long seen) {
+        if (progress.get() == seen) {
+            long end;
+            synchronized (lock) {
+                end = nextNumber;
+            }
+            releaseStalled(end, 0);
+        } else {
+            watchOn();
+        }
+    }
+
+    /** Lets the publishes of this process go on that came before a number, a few at a time: others use this event loop. */
+    private void releaseStalled(long end, int before) {
+        List<Held> free = new ArrayList<>();
+        boolean more;
+        synchronized (lock) {
+            while (isBefore(application.peek(), end) && free.size() < RELEASED_AT_ONCE) {
+                free.add(take(application));
+            }
+            more = isBefore(application.peek(), end);
+        }
+        letGo(free);
+        int released = before + free.size();
+        if (more) {
+            later(() -> releaseStalled(end, released), 0);
+            return;
+        }
+        watchOn();
+        if (released > 0) {
+            tell(Told.STALLED, released);
+        }
+    }
+
+    private static boolean isBefore(@Nullable Held one, long end) {
+        return one != null && one.number < end;
+    }
+
+    private void watchOn() {
         watched.set(false);
-        boolean stalled = progress.get() == seen;
-        int released = 0;
-        boolean more = false;
-        for (Iterator<Held> all = held.iterator(); all.hasNext(); ) {
-            Held next = all.next();
-            if (!next.ticket.isOfApplication()) {
-                continue;
-            }
-            if (!stalled) {
-                more = true;
-                break;
-            }
-            if (held.remove(next)) { // and not by somebody else
-                letGo(next);
-                released++;
-            }
+        boolean more;
+        synchronized (lock) {
+            more = !application.isEmpty();
         }
         if (more) {
             watch();
-        }
-        if (released > 0) {
-            tell(Told.STALLED, released);
         }
     }
 

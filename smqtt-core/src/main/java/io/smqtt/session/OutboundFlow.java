@@ -644,6 +644,9 @@ final class OutboundFlow {
     }
 
     private void leftQueue(ApplicationMessage message) {
+        if (pressure != null) {
+            pressure.taken();
+        }
         if (message.isTimed()) {
             observer.queueTimed(resources.ticker().nanoTime() - message.acceptedAtNanos());
         }
