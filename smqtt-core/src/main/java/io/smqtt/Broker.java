@@ -428,7 +428,8 @@ public final class Broker {
 
     private ConsumerPressure pressure(TopicFilter filter) {
         router.ticketsAreHeld();
-        LimitsConfig limits = InProcess.limits(parts.config().limits(), IN_PROCESS_BUFFER, InProcess.QUEUED_BYTES);
+        LimitsConfig ofClients = parts.config().limits();
+        LimitsConfig limits = InProcess.limits(ofClients, IN_PROCESS_BUFFER, InProcess.queuedBytes(ofClients));
         ConsumerPressure pressure = new ConsumerPressure(
                 "the consumer of " + filter, limits, router.loops().get(0).executor(), parts.budget());
         pressure.set("the consumer of " + filter, limits, true, stall);

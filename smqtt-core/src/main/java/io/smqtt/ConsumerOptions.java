@@ -37,6 +37,7 @@ public final class ConsumerOptions {
         private int window = 256;
         private int queueMessages = InProcess.QUEUED_MESSAGES;
         private long queueBytes = InProcess.QUEUED_BYTES;
+        private boolean queueGiven;
         private Overflow overflow = Overflow.SLOW_PUBLISHERS;
         private @Nullable String label;
         private @Nullable String durableName;
@@ -134,7 +135,8 @@ public final class ConsumerOptions {
     }
 
     /**
-     * How much waits for the consumer beyond its window, at QoS 1 and 2; default 100,000 messages and 64 MiB. A durable consumer that is away keeps as
+     * How much waits for the consumer beyond its window, at QoS 1 and 2; default 100,000 messages and 64 MiB, or if that is less and
+     * the consumer is not durable a quarter of {@code limits.max-total-queued-bytes}. A durable consumer that is away keeps as
      * much, and what is above is dropped then. The limits of network clients ({@code limits.max-queued-messages},
      * {@code limits.max-queued-bytes}) do not apply.
      *
@@ -150,6 +152,7 @@ public final class ConsumerOptions {
         return with(changed -> {
             changed.queueMessages = messages;
             changed.queueBytes = bytes;
+            changed.queueGiven = true;
         });
     }
 
@@ -241,6 +244,10 @@ public final class ConsumerOptions {
 
     long queueBytes() {
         return values.queueBytes;
+    }
+
+    boolean isQueueGiven() {
+        return values.queueGiven;
     }
 
     Overflow overflow() {

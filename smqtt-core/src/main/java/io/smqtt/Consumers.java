@@ -280,7 +280,12 @@ final class Consumers {
         }
 
         private LimitsConfig limits() {
-            return InProcess.limits(parts.config().limits(), wish.options.queueMessages(), wish.options.queueBytes());
+            LimitsConfig ofClients = parts.config().limits();
+            boolean inMemory = wish.options.durableName() == null;
+            long bytes = inMemory && !wish.options.isQueueGiven()
+                    ? InProcess.queuedBytes(ofClients)
+                    : wish.options.queueBytes();
+            return InProcess.limits(ofClients, wish.options.queueMessages(), bytes);
         }
 
         private String label() {

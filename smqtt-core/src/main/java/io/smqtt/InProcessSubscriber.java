@@ -64,19 +64,23 @@ final class InProcessSubscriber implements Subscriber {
         int footprint = message.footprintBytes();
         boolean full = waiting.get() >= pressure.limits().maxQueuedMessages()
                 || waitingBytes.get() + footprint > pressure.limits().maxQueuedBytes();
-        if (full && (message.qos() == QoS.AT_MOST_ONCE || !pressure.takesMore())) {
-            observer.messageDropped(DropReason.NO_DEMAND, 1);
-            ticket.dropped(DropReason.NO_DEMAND);
-            pressure.dropped(DropReason.NO_DEMAND);
+        boolean queues = waiting.get() > 0; // who takes at once does not care for what others hold
+        boolean slowed = message.qos() != QoS.AT_MOST_ONCE;
+        if (full ? !slowed || !pressure.takesMore() : queues && budget.isExhausted()) {
+            DropReason reason = full ? DropReason.NO_DEMAND : DropReason.TOTAL_QUEUE_BYTES;
+            observer.messageDropped(reason, 1);
+            ticket.dropped(reason);
+            pressure.dropped(reason);
             return;
         }
         account(1, footprint);
-        if (full) {
+        boolean holds = full || (slowed && queues && pressure.holdsEarly());
+        if (holds) {
             ticket.queued();
             pressure.hold(ticket, footprint);
         }
         sink.next(message);
-        if (full) { // or else it would wait for what was taken meanwhile
+        if (holds) { // or else it would wait for what was taken meanwhile
             pressure.left(waiting.get(), waitingBytes.get());
         }
         if (left) {

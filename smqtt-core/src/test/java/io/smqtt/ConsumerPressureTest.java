@@ -310,6 +310,72 @@ class ConsumerPressureTest extends ServedBroker {
     }
 
     @Test
+    void publishersWaitBeforeAllQueuesTogetherAreFull() {
+        startWithTotal(400_000, NEVER);
+        Taker quick = receive("quick", ConsumerOptions.DEFAULTS);
+        quick.request(Long.MAX_VALUE);
+        List<Taker> stalled = new ArrayList<>();
+        List<CompletableFuture<PublishResult>> results = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            String topic = "t" + i;
+            stalled.add(i % 2 == 0 ? receive(topic, ConsumerOptions.DEFAULTS.window(1)) : direct(topic));
+            for (int k = 0; k < 55; k++) {
+                results.add(publishKilobyte(topic));
+            }
+        }
+        await().until(() -> done(results) > 200);
+        assertThat(done(results)).isLessThan(330);
+        assertThat(publishKilobyte("quick")).succeedsWithin(PATIENCE); // waits for nobody else's queue
+        assertThat(dropped).hasValue(0);
+        stalled.forEach(taker -> taker.request(Long.MAX_VALUE));
+        await().until(() -> done(results) == 330);
+        await().until(() ->
+                stalled.stream().mapToInt(taker -> taker.texts.size()).sum() == 330);
+        assertThat(dropped).hasValue(0);
+        stalled.forEach(BaseSubscriber::cancel);
+        quick.cancel();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void oneConsumerTakesHalfOfTheTotalAtMost(boolean hasOptions) {
+        startWithTotal(400_000, NEVER);
+        Taker taker = hasOptions ? receive("t", ConsumerOptions.DEFAULTS.window(1)) : direct("t");
+        List<CompletableFuture<PublishResult>> results = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            results.add(publishKilobyte("t"));
+        }
+        await().until(() -> dropped.get() > 190);
+        assertThat(done(results) - dropped.get())
+                .isBetween(60L, 101L); // a quarter of its own, and as much of held ones
+        taker.request(Long.MAX_VALUE);
+        await().until(() -> taker.texts.size() + dropped.get() == 400);
+        assertThat(taker.texts).hasSizeBetween(120, 202);
+        taker.cancel();
+    }
+
+    private CompletableFuture<PublishResult> publishKilobyte(String topic) {
+        return broker.publish(ApplicationMessage.builder(topic)
+                        .payload("x".repeat(1_000))
+                        .qos(QoS.AT_LEAST_ONCE)
+                        .build())
+                .toFuture();
+    }
+
+    private void startWithTotal(long bytes, Duration stall) {
+        BrokerBuilder builder = Broker.builder()
+                .config(BrokerConfig.builder()
+                        .listeners(Map.of())
+                        .limits(LimitsConfig.builder()
+                                .maxTotalQueuedBytes(bytes)
+                                .build())
+                        .build())
+                .observer(counting());
+        builder.stall = stall;
+        broker = builder.start().block(PATIENCE);
+    }
+
+    @Test
     void messagesAreDroppedWhenAllQueuesTogetherAreFull() {
         broker = Broker.builder()
                 .config(BrokerConfig.builder()

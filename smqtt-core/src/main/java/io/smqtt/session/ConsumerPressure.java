@@ -108,10 +108,19 @@ public final class ConsumerPressure {
     /**
      * Tells whether a message above QoS 0 is taken though the queue is full.
      *
-     * @return false if messages are dropped then, or all queues together are full
+     * @return false if messages are dropped then, all queues together are full, or as much is held as one consumer may
      */
     public boolean takesMore() {
-        return slows && !budget.isFull();
+        return slows && !budget.isFull() && heldBytes.get() < Math.max(limits.maxQueuedBytes(), budget.share());
+    }
+
+    /**
+     * Tells whether the publisher of a message above QoS 0 is held though the queue of the consumer has room.
+     *
+     * @return true if all queues together are nearly full
+     */
+    public boolean holdsEarly() {
+        return slows && budget.isNearlyFull();
     }
 
     /**
@@ -192,7 +201,8 @@ public final class ConsumerPressure {
         int within = waiting - heldCount.get();
         long withinBytes = waitingBytes - heldBytes.get();
         return within <= 0
-                || (within < limits.maxQueuedMessages()
+                || (!budget.isNearlyFull()
+                        && within < limits.maxQueuedMessages()
                         && withinBytes + next.footprintBytes <= limits.maxQueuedBytes());
     }
 

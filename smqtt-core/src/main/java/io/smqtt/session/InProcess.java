@@ -33,6 +33,16 @@ public final class InProcess {
     }
 
     /**
+     * The bytes that may wait in memory for a consumer unless it says otherwise.
+     *
+     * @param ofClients the limits of the broker
+     * @return a quarter of what all queues together may hold, if that is less than {@link #QUEUED_BYTES}
+     */
+    public static long queuedBytes(LimitsConfig ofClients) {
+        return Math.min(QUEUED_BYTES, Math.max(1, ofClients.maxTotalQueuedBytes() / 4));
+    }
+
+    /**
      * The limits of a consumer.
      *
      * @param ofClients what applies but for the queue

@@ -170,6 +170,11 @@ final class OutboundFlow {
         return pressure != null && sink != null && qos != QoS.AT_MOST_ONCE && pressure.takesMore();
     }
 
+    /** Whether a publisher waits though the queue has room: all queues together are nearly full. */
+    private boolean holdsEarly(QoS qos) {
+        return pressure != null && sink != null && qos != QoS.AT_MOST_ONCE && pressure.holdsEarly();
+    }
+
     private void holdPublisher(RouteTicket ticket, int footprint) {
         if (pressure != null) {
             pressure.hold(ticket, footprint);
@@ -297,7 +302,7 @@ final class OutboundFlow {
         queue.add(message, subscription);
         observer.messageQueued(qos, footprint);
         ticket.queued();
-        if (slows) {
+        if (slows || holdsEarly(qos)) {
             holdPublisher(ticket, footprint);
         }
     }

@@ -94,6 +94,20 @@ public final class QueueBudget {
     }
 
     /**
+     * Tells whether publishers to consumers in this process wait for them although these have room by themselves.
+     *
+     * @return true past three quarters of the limit
+     */
+    public boolean isNearlyFull() {
+        return bytes.sum() > limitBytes - share();
+    }
+
+    /** A quarter of the limit. */
+    long share() {
+        return limitBytes / 4;
+    }
+
+    /**
      * Has publishers slowed because a queue of somebody else's is nearly full. To be taken back by {@link #ease()}.
      */
     public void press() {
