@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.Base64;
 
-/** Client identifiers for clients that bring none. Thread-safe. */
+/**
+ * Client identifiers for clients that bring none: random characters, and a checksum of them, by which they are told from what others
+ * choose. Thread-safe.
+ */
 final class ClientIds {
 
     private static final String PREFIX = "smqtt-";
     private static final int RANDOM_BYTES = 15;
-    private static final int LENGTH = PREFIX.length() + RANDOM_BYTES * 4 / 3;
+    private static final int CHECKSUM_BYTES = 6;
+    private static final int RANDOM_END = PREFIX.length() + RANDOM_BYTES * 4 / 3;
 
     /** Reads the system's randomness once, at the start: a default one reads a device file each time, on event loops. */
     private final SecureRandom random = generator();
@@ -31,11 +38,30 @@ final class ClientIds {
     String assign() {
         byte[] bytes = new byte[RANDOM_BYTES];
         random.nextBytes(bytes);
-        return PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+        String begin = PREFIX + text(bytes);
+        return begin + checksum(begin);
     }
 
-    /** Whether an identifier has the form of assigned ones. Who has one was told it, since nobody guesses it. */
+    /**
+     * Whether an identifier has the form of assigned ones. Anybody can make one up, but nobody can make one that is also the name of
+     * somebody else: of 2^48 names one has the checksum.
+     */
     static boolean isAssigned(String clientId) {
-        return clientId.length() == LENGTH && clientId.startsWith(PREFIX);
+        return clientId.length() > RANDOM_END
+                && clientId.startsWith(PREFIX)
+                && clientId.substring(RANDOM_END).equals(checksum(clientId.substring(0, RANDOM_END)));
+    }
+
+    private static String checksum(String begin) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(begin.getBytes(StandardCharsets.UTF_8));
+            return text(Arrays.copyOf(digest, CHECKSUM_BYTES));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+
+    private static String text(byte[] bytes) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 }
