@@ -473,17 +473,28 @@ public final class Session implements Subscriber {
     /** The limit that stands against so many bytes more, when others are given back; null if none does. */
     @Nullable
     String refusal(int more, int less) {
-        return refusal(client.userName(), more, less, absence.expirySeconds() > 0);
+        return refusal(client.userName(), more, less, isShared(absence.expirySeconds()));
     }
 
-    private @Nullable String refusal(@Nullable String userName, int more, int less, boolean lasting) {
+    /** The limit that stands against so many bytes of what was found in the store; null if none does. */
+    @Nullable
+    String refusalOfStored(int more) {
+        return refusal(client.userName(), more, 0, false);
+    }
+
+    /** Whether limits hold that keep clients from each other: for a client that leaves something behind. */
+    private boolean isShared(long expirySeconds) {
+        return expirySeconds > 0 && pressure == null;
+    }
+
+    private @Nullable String refusal(@Nullable String userName, int more, int less, boolean shared) {
         SessionBudget budget = resources.sessionBudget();
         short now = budget.user(userName);
         int net = more - less;
         boolean sameUser = heapBytes == 0 || now == user;
         return net <= 0 && sameUser
                 ? null
-                : budget.refusal(heapBytes, net, now, sameUser ? net : heapBytes + net, lasting);
+                : budget.refusal(heapBytes, net, now, sameUser ? net : heapBytes + net, shared);
     }
 
     /** Counts what the session holds more, or less. */
@@ -528,13 +539,7 @@ public final class Session implements Subscriber {
      * @return false if a limit stands against it
      */
     public boolean hasRoomFor(TopicFilter filter, @Nullable String shareName) {
-        return !registry.refused(refusal(filter, shareName));
-    }
-
-    /** The limit that stands against one more subscription; null if none does. */
-    @Nullable
-    String refusal(TopicFilter filter, @Nullable String shareName) {
-        return refusal(HeapWeight.subscription(filter.value(), shareName), 0);
+        return !registry.refused(refusal(HeapWeight.subscription(filter.value(), shareName), 0));
     }
 
     /** The limit that stands against the client of a request, with its will in the place of the present one; null if none does. */
@@ -543,7 +548,7 @@ public final class Session implements Subscriber {
                 request.client().userName(),
                 HeapWeight.will(request.will()),
                 HeapWeight.will(absence.will()),
-                request.expirySeconds() > 0);
+                isShared(request.expirySeconds()));
     }
 
     // --- subscriptions

@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What sessions keep while their clients are away, in bytes by {@link HeapWeight}: themselves, wills and subscriptions. Limited for
- * each session, for each user, and for all. The last fifth of what all may hold is for sessions that end with their connections, and those
- * have no limit of their user: what absent clients leave keeps nobody out who leaves nothing. Users share 4,096 counters by a hash with a key of this process, so that
+ * each session, for each user, and for all. The last fifth of what all may hold is for sessions that end with their connections and
+ * for consumers of this process, and those have no limit of their user: what absent clients leave keeps nobody out who leaves
+ * nothing. Nor do the two hold for what is found in the store, which was let in before. Users share 4,096 counters by a hash with a key of this process, so that
  * many users cost nothing; two that share one share the limit of one, too. Any thread; a limit may be passed by as much as
  * the event loops add in the same moment.
  */
@@ -49,18 +50,18 @@ public final class SessionBudget {
      * @param more by how much, more than 0
      * @param user its user
      * @param ofUser by how much what its user has grows
-     * @param lasting whether the session outlives its connection
+     * @param shared whether the session has the limit of its user, and leaves the last fifth to others
      * @return null if it may, or the configuration key of the limit
      */
     @Nullable
-    String refusal(long session, long more, short user, long ofUser, boolean lasting) {
+    String refusal(long session, long more, short user, long ofUser, boolean shared) {
         if (session + more > sessionLimit) {
             return "limits.max-session-bytes";
         }
-        if (lasting && users.get(user) + ofUser > userLimit) {
+        if (shared && users.get(user) + ofUser > userLimit) {
             return "limits.max-user-session-bytes";
         }
-        return bytes.sum() + more > (lasting ? limit - limit / 5 : limit) ? "limits.max-total-session-bytes" : null;
+        return bytes.sum() + more > (shared ? limit - limit / 5 : limit) ? "limits.max-total-session-bytes" : null;
     }
 
     void add(long change, short user) {

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.HeapWeight;
 import io.smqtt.message.LogText;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.routing.RetainedMessages;
@@ -61,7 +62,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         RoutingLoop loop = resources.router().loops().get(index);
         Session session = new Session(resources, registry, loop, client(stored), stored, waiting);
         number = stored.number();
-        String limit = session.refusal(session.weight(), 0);
+        String limit = session.refusalOfStored(session.weight());
         if (limit != null) {
             current = null;
             supersede(registry.find(stored.clientId()));
@@ -116,7 +117,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
         TopicFilter filter = shared == null ? filter(text) : shared.filter();
         @Nullable String shareName = shared == null ? null : shared.shareName();
-        String limit = session.refusal(filter, shareName);
+        String limit = session.refusalOfStored(HeapWeight.subscription(filter.value(), shareName));
         if (limit != null) { // with a part of its subscriptions it would miss messages without a word
             current = null;
             currentLoop.removeLast();

@@ -387,7 +387,7 @@ public final class SessionRegistry {
             weight += HeapWeight.subscription(subscription.filter().value(), subscription.shareName());
             subscriptions.add(subscription);
         }
-        if (refused(session.refusal((int) Math.min(weight, Integer.MAX_VALUE), 0))) {
+        if (refused(session.refusalOfStored((int) Math.min(weight, Integer.MAX_VALUE)))) {
             return false;
         }
         recovered(session);

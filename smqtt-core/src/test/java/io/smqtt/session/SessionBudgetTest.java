@@ -125,6 +125,30 @@ final class SessionBudgetTest {
     }
 
     @Test
+    void clientsWithoutANameKeepNoConsumerOfThisProcessOut() {
+        SessionBench bench = bench(10_000, 20_000, 30_000);
+        int let = 0;
+        while (connect(bench, "c" + let, null, null, new RecordingSink()).refusal == null) {
+            let++;
+        }
+        while (connect(bench, "d" + let, "d" + let, null, new RecordingSink()).refusal == null) {
+            let++;
+        }
+        assertThat(bench.observer.life)
+                .contains("refused limits.max-user-session-bytes", "refused limits.max-total-session-bytes");
+
+        SessionBench.Outcome consumer =
+                bench.request(InProcess.identity("orders"), 0, false, HOUR, null, new RecordingSink());
+        bench.run();
+
+        assertThat(consumer.refusal).isNull();
+        assertThat(consumer.session.hasRoomFor(TopicFilter.of("orders/#"), null))
+                .isTrue();
+        assertThat(consumer.session.hasRoomFor(TopicFilter.of("o".repeat(9_900)), null))
+                .isFalse();
+    }
+
+    @Test
     void filtersThatDoNotFitAreRefusedOneByOne() {
         SessionBench bench = bench(10_000, 1 << 20, 1 << 20);
         Session session = bench.open("a", 0, false, HOUR, new RecordingSink());

@@ -50,6 +50,32 @@ class RestartTest {
     }
 
     @Test
+    void whatFittedIsBackWhateverItsUserMayHoldNow() {
+        AtomicLong most = new AtomicLong(1 << 20);
+        try (DurableBroker limited = new DurableBroker(config -> config.limits(LimitsConfig.builder()
+                .maxTotalSessionBytes(25_000)
+                .maxUserSessionBytes(most.get())
+                .build()))) {
+            int stored = 0;
+            while (connects(limited, "s" + stored)) {
+                stored++;
+            }
+            most.set(1_024); // as if all shared the counter of a user now
+            limited.restart();
+            for (int i = 0; i < stored; i++) {
+                limited.resumed("s" + i).disconnect();
+            }
+            assertThat(connects(limited, "new")).isFalse();
+        }
+    }
+
+    private static boolean connects(DurableBroker broker, String clientId) {
+        RawClient client = broker.open(ProtocolVersion.MQTT_5);
+        client.send(ConnectBytes.of(clientId).persistent(1_000));
+        return client.expect(MqttMessageType.CONNACK).reason() == ReasonCode.SUCCESS;
+    }
+
+    @Test
     void whatDoesNotFitStaysInTheStoreAndIsBackWhenThereIsRoom() {
         AtomicLong most = new AtomicLong(1 << 20);
         try (DurableBroker limited = new DurableBroker(config -> config.limits(LimitsConfig.builder()
@@ -63,7 +89,7 @@ class RestartTest {
                 client.disconnect();
             }
             limited.clean("p").publish("all", "kept", 1);
-            most.set(17_000); // room for three sessions in the four fifths of those that last
+            most.set(13_600); // room for three sessions, also in the last fifth
             limited.restart();
             assertThat(limited.broker()
                             .clients()
