@@ -101,7 +101,7 @@ class CommandHelpTest {
                 "config check more        | smqtt config check takes no arguments beside its flags",
                 "passwd f u p             | only with -b is the password an argument",
                 "passwd -b f u            | -b takes FILE, USER and PASSWORD",
-                "top --interval often     | 'often' is not a double",
+                "top --interval often     | '--interval' is not a number",
                 "ctl clients --json=x     | --json takes no value",
                 "bench pub -t t --qoos 1  | smqtt bench pub has no flag --qoos, did you mean --qos?",
             })
