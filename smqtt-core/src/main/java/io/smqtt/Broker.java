@@ -19,6 +19,8 @@ import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.Stores;
 import io.smqtt.spi.Ticker;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
@@ -52,8 +54,8 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /**
- * A running MQTT broker. Several in one JVM share nothing. All methods may be called on any thread. When {@link #close} has ended, all
- * others fail with {@link BrokerClosedException}; {@link #subscribe}, {@link #receive} and {@link #events} do from its beginning on.
+ * A running MQTT broker. Several in one JVM share nothing. When {@link #close} has ended, all others fail with {@link
+ * BrokerClosedException}; {@link #subscribe}, {@link #receive} and {@link #events} do from its beginning on.
  *
  * <pre>{@code
  * import io.smqtt.Broker;
@@ -66,6 +68,7 @@ import reactor.core.publisher.Sinks;
  * broker.close(Duration.ofSeconds(10)).block();
  * }</pre>
  */
+@AnyThread
 public final class Broker {
 
     private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
@@ -198,9 +201,9 @@ public final class Broker {
     private static Mono<Void> step(String name, Duration atMost, Supplier<Mono<Void>> work) {
         return Mono.defer(work).timeout(atMost).onErrorResume(error -> {
             if (error instanceof TimeoutException) {
-                LOG.warn("{} takes longer than {}; the broker ends without it", name, atMost);
+                LOG.warn("{} did not stop within {}; the broker stops without it", name, atMost);
             } else {
-                LOG.warn("{} failed; the broker ends without it", name, error);
+                LOG.warn("{} failed to stop; the broker stops without it", name, error);
             }
             return Mono.empty();
         });
@@ -534,7 +537,8 @@ public final class Broker {
         });
     }
 
-    /** Ends the connection of a client, if there is one. On the session's event loop. */
+    /** Ends the connection of a client, if there is one. */
+    @OnEventLoop
     private static boolean disconnect(Session session, ReasonCode reason) {
         PacketSink connection = session.sink();
         if (connection == null) {

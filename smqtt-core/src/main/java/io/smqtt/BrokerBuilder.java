@@ -9,11 +9,11 @@ import io.smqtt.config.ManagementTlsConfig;
 import io.smqtt.config.TlsConfig;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.Interceptor;
+import io.smqtt.spi.Observer;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.spi.Ticker;
 import io.smqtt.transport.Listeners;
@@ -34,7 +34,7 @@ public final class BrokerBuilder {
     final List<EnhancedAuthenticator> enhancedAuthenticators = new ArrayList<>();
     final List<Authorizer> authorizers = new ArrayList<>();
     final List<Interceptor> interceptors = new ArrayList<>();
-    final List<BrokerObserver> observers = new ArrayList<>();
+    final List<Observer> observers = new ArrayList<>();
     final List<BrokerModule> modules = new ArrayList<>();
     ClientDirectory directory = ClientDirectory.LOCAL;
     Ticker ticker = Ticker.SYSTEM;
@@ -118,10 +118,11 @@ public final class BrokerBuilder {
     /**
      * Adds an observer.
      *
-     * @param observer is told what the broker does
+     * @param observer gets the calls of the interfaces that it implements: {@link io.smqtt.spi.LifecycleObserver},
+     *     {@link io.smqtt.spi.MessageObserver}, {@link io.smqtt.spi.StoreObserver}, or all of them
      * @return this builder
      */
-    public BrokerBuilder observer(BrokerObserver observer) {
+    public BrokerBuilder observer(Observer observer) {
         observers.add(observer);
         return this;
     }

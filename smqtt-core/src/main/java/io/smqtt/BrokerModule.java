@@ -107,7 +107,7 @@ public interface BrokerModule {
     }
 
     /**
-     * What a module works with.
+     * The parts of the broker that a module works with.
      *
      * @param config the broker's configuration
      * @param router routes messages; its index takes the module's subscriptions

@@ -35,6 +35,7 @@ import io.smqtt.session.Stores;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
+import io.smqtt.spi.Observer;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.transport.AcceptedConnection;
@@ -78,7 +79,7 @@ final class BrokerParts {
         log = new ClientLog(config.access().logConnections());
         requireModules(builder);
         LimitsConfig limits = config.limits();
-        List<BrokerObserver> observers = new ArrayList<>(builder.observers);
+        List<Observer> observers = new ArrayList<>(builder.observers);
         observers.add(events);
         observer = BrokerObserver.of(observers);
         access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers, observer);

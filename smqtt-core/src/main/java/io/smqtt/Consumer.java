@@ -37,7 +37,7 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
     /** How many messages are handed over before the others of the event loop have their turn. */
     private static final int AT_ONCE = 256;
 
-    /** Where a consumer comes from. On the consumer's event loop. */
+    /** Creates and removes the session of a consumer. On the consumer's event loop. */
     interface Home {
 
         /** The consumer has its session: makes the subscription and sees to retained messages. */

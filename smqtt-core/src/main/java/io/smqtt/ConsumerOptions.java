@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a consumer in this process takes messages, see {@link Broker#subscribe(String, ConsumerOptions)}. Immutable: each
- * method returns another object.
+ * Options of a consumer in this process, see {@link Broker#subscribe(String, ConsumerOptions)}. Immutable: each method
+ * returns another object.
  */
 public final class ConsumerOptions {
 
@@ -64,7 +64,7 @@ public final class ConsumerOptions {
         return new ConsumerOptions(changed);
     }
 
-    /** What becomes of a message above QoS 0 when the queue of the consumer is full. */
+    /** The policy for a message above QoS 0 when the queue of the consumer is full. */
     public enum Overflow {
         /**
          * It is taken, and its publisher waits until there is room: a client is acknowledged only then, so that it has at most its receive

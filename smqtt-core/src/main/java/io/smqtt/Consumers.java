@@ -16,6 +16,7 @@ import io.smqtt.session.SessionRequest;
 import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
@@ -39,7 +40,8 @@ import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
-/** The consumers in this process that have sessions. Any thread. */
+/** The consumers in this process that have sessions. */
+@AnyThread
 final class Consumers {
 
     private static final Logger LOG = LoggerFactory.getLogger(Consumers.class);
@@ -75,7 +77,7 @@ final class Consumers {
         return new Messages(new Wish(filter, group, options, ready), automatic);
     }
 
-    /** What a consumer asks for. */
+    /** The subscription that a consumer asks for. */
     private record Wish(TopicFilter filter, @Nullable String group, ConsumerOptions options, Sinks.Empty<Void> ready) {}
 
     private final class Messages extends Flux<ReceivedMessage> {
@@ -335,7 +337,7 @@ final class Consumers {
         try {
             whenSubscribed.run();
         } catch (RuntimeException e) { // of the application
-            LOG.error("who was to be told of the subscription of {} failed", LogText.escape(consumer), e);
+            LOG.error("the callback for the subscription of {} failed", LogText.escape(consumer), e);
         }
     }
 

@@ -2,16 +2,16 @@
 package io.smqtt;
 
 import io.smqtt.message.ReasonCode;
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ConnectRefusal;
+import io.smqtt.spi.LifecycleObserver;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
 /** Turns what the broker tells its observers into events. Costs nothing while nobody listens. */
-final class EventStream implements BrokerObserver {
+final class EventStream implements LifecycleObserver {
 
     private final List<FluxSink<BrokerEvent>> sinks = new CopyOnWriteArrayList<>();
     private volatile boolean completed;
@@ -38,11 +38,6 @@ final class EventStream implements BrokerObserver {
         for (FluxSink<BrokerEvent> sink : sinks) {
             sink.next(event);
         }
-    }
-
-    @Override
-    public boolean watchesMessages() {
-        return false;
     }
 
     @Override

@@ -6,8 +6,8 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Matches;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.LifecycleObserver;
 import io.smqtt.topic.TopicName;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
  * Broker broker = Broker.builder().observer(events).module(events).start().block();
  * }</pre>
  */
-public final class EventTopics implements BrokerModule, BrokerObserver {
+public final class EventTopics implements BrokerModule, LifecycleObserver {
 
     private static final TopicName CONNECT = TopicName.of("$event/connect");
     private static final TopicName CLOSE = TopicName.of("$event/close");
@@ -36,11 +36,6 @@ public final class EventTopics implements BrokerModule, BrokerObserver {
 
     /** Creates one, which writes when its broker has started. */
     public EventTopics() {}
-
-    @Override
-    public boolean watchesMessages() {
-        return false;
-    }
 
     @Override
     public Mono<Void> start(Core started) {

@@ -22,6 +22,7 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.time.Duration;
@@ -36,7 +37,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Tells what would become of a message. Reads what the message path reads and writes nothing. Any thread. */
+/** Tells what would become of a message. Reads what the message path reads and writes nothing. */
+@AnyThread
 final class Explainer {
 
     private static final int MOST = 1_000;

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What would become of a message, see {@link Broker#explain}. {@link #toString()} tells it in lines for people.
+ * The result of {@link Broker#explain}: where a message would go. {@link #toString()} tells it in lines for people.
  *
  * @param topic the topic name
  * @param clientId who would publish it; null for the application
@@ -39,7 +39,7 @@ public record Explanation(
         nodes = List.copyOf(nodes);
     }
 
-    /** What access rules say. */
+    /** The decision of the access rules. */
     public enum Verdict {
         /** It is allowed. */
         ALLOWED,
@@ -51,7 +51,7 @@ public record Explanation(
         UNKNOWN
     }
 
-    /** What would become of a delivery. */
+    /** The expected result of a delivery. */
     public enum Outcome {
         /** It would be written at once. */
         SENT,

@@ -11,6 +11,7 @@ import io.smqtt.session.ConsumerPressure;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.AnyThread;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -95,7 +96,8 @@ final class InProcessSubscriber implements Subscriber {
         budget.add(footprintBytes);
     }
 
-    /** The consumer has taken a message. Any thread. */
+    /** The consumer has taken a message. */
+    @AnyThread
     void taken(ApplicationMessage message) {
         pressure.taken();
         account(-1, -message.footprintBytes());
@@ -105,7 +107,8 @@ final class InProcessSubscriber implements Subscriber {
         }
     }
 
-    /** The consumer has gone: the rest of what it holds is given back. Any thread, and more than once. */
+    /** The consumer has gone: the rest of what it holds is given back. Has no effect the second time. */
+    @AnyThread
     void leave() {
         left = true;
         budget.add(-waitingBytes.getAndSet(0));

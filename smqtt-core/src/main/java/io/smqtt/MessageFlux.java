@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
+import io.smqtt.thread.AnyThread;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The messages of a topic filter, which also tells when the subscription stands. Each subscriber of the Flux has a subscription
- * of its own. Any thread.
+ * The messages of a topic filter, which also tells when the subscription stands. Each subscriber of the Flux has a
+ * subscription of its own.
  *
  * <pre>{@code
  * import io.smqtt.Broker;
@@ -25,6 +26,7 @@ import reactor.core.publisher.Sinks;
  *
  * @param <T> {@link io.smqtt.message.ApplicationMessage} or {@link ReceivedMessage}
  */
+@AnyThread
 public final class MessageFlux<T> extends Flux<T> {
 
     private final Flux<T> messages;

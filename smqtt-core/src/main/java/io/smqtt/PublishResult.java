@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What became of a message that the application published.
+ * The result of a message that the application published.
  *
  * @param matches how many subscribers have it, or have it in a queue: sessions, consumers in this process and other nodes, of each
  *     shared group one member. Those for whom it was dropped do not count

@@ -3,11 +3,11 @@ package io.smqtt;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.thread.AnyThread;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * A message that a consumer in this process acknowledges, see {@link Broker#receive}. Any thread.
- */
+/** A message that a consumer in this process acknowledges, see {@link Broker#receive}. */
+@AnyThread
 public final class ReceivedMessage {
 
     private final Consumer consumer;

@@ -4,7 +4,7 @@ package io.smqtt;
 import java.util.List;
 
 /**
- * What a reload changed.
+ * The changes that a reload made.
  *
  * @param reloaded what was read anew, by file name
  * @param failed what could not be used, with the reason; the old stays in force

@@ -104,7 +104,7 @@ class CloseTest {
     @Test
     void aStoreThatHangsIsLeftBehind() {
         startAndClose(builder -> builder.store(doing(BrokerStore.class, "close", this::hang)));
-        assertLogged("the close of the store takes longer");
+        assertLogged("the close of the store did not stop within");
     }
 
     @Test

@@ -18,6 +18,7 @@ import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +63,7 @@ class DocumentedExamplesTest {
         return all;
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @MethodSource("examples")
     void theExampleCompiles(Example example, @TempDir Path classes) {

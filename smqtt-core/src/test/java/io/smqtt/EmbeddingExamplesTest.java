@@ -12,9 +12,9 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authentication;
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Interception;
+import io.smqtt.spi.MessageObserver;
 import io.smqtt.spi.PublishInterceptor;
 import io.smqtt.spi.SubscribeInterceptor;
 import io.smqtt.spi.SubscribeRequest;
@@ -221,7 +221,7 @@ class EmbeddingExamplesTest {
         LongAdder dropped = new LongAdder();
         Broker broker = Broker.builder()
                 .config(config)
-                .observer(new BrokerObserver() {
+                .observer(new MessageObserver() {
                     @Override
                     public void messageDropped(DropReason reason, int count) {
                         dropped.add(count);

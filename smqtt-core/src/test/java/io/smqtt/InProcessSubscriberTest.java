@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
@@ -25,6 +26,7 @@ class InProcessSubscriberTest {
 
     private final QueueBudget budget = new QueueBudget(1 << 20);
 
+    @Tag("slow")
     @Test
     void aConsumerThatGoesWhileItTakesGivesBackWhatItHeldOnce() {
         ScheduledExecutorService loop = Executors.newSingleThreadScheduledExecutor();

@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What decoding one packet costs, from a direct buffer as it comes from a socket. The payload is looked at, not copied: the broker
- * copies it once, when it makes the message.
+ * Cost of decoding one packet from a direct buffer, as it comes from a socket. The payload is looked at, not copied: the
+ * broker copies it once, when it makes the message.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -36,7 +36,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What one message to so many subscribers of one event loop costs: matching it, and encoding it into the buffer of each. Sessions
+ * Cost of one message to many subscribers of one event loop: matching it, and encoding it into the buffer of each. Sessions
  * and sockets are left out.
  */
 @BenchmarkMode(Mode.AverageTime)

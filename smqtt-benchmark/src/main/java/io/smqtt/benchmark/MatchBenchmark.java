@@ -20,7 +20,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What matching costs beside so many filters. Topics come in turn from a set of 1,024; run with {@code -prof gc} for the bytes that a match allocates, which are none.
+ * Cost of matching a topic while the index holds many filters. Topics come in turn from a set of 1,024; run with {@code
+ * -prof gc} for the bytes that a match allocates, which are none.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -16,8 +16,8 @@ import io.smqtt.config.ManagementConfig;
 import io.smqtt.message.QoS;
 import io.smqtt.metric.MessageTracing;
 import io.smqtt.metric.MetricModule;
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.Interception;
+import io.smqtt.spi.MessageObserver;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -75,7 +75,7 @@ public final class ObserverCostMain {
         return MessageTracing.of(registry, share);
     }
 
-    /** What a tracer puts into messages, without the cost of a tracer. */
+    /** A propagator that adds trace properties to messages, without the cost of a tracer. */
     private static final class Injecting implements ObservationHandler<SenderContext<Object>> {
 
         @Override
@@ -174,13 +174,13 @@ public final class ObserverCostMain {
     }
 
     /** Counts deliveries in any case, for the figures, and lets the meters count while they are on. */
-    private static final class Switched implements BrokerObserver {
+    private static final class Switched implements MessageObserver {
 
-        private final BrokerObserver meters;
+        private final MessageObserver meters;
         private volatile boolean on = true;
         private final AtomicLong delivered = new AtomicLong(); // written by the only event loop
 
-        Switched(BrokerObserver meters) {
+        Switched(MessageObserver meters) {
             this.meters = meters;
         }
 

@@ -3,10 +3,10 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
-import io.smqtt.bootstrap.migrate.Migration;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigBinder;
 import io.smqtt.config.ConfigValue;
+import io.smqtt.migrate.Migration;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import java.nio.file.Path;

@@ -10,7 +10,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Looks at a configuration without starting anything. */
-@Command(name = "config", description = "Checks or prints the configuration, or writes that of another broker anew.")
+@Command(
+        name = "config",
+        description = "Checks or prints the configuration, or translates the configuration of another broker.")
 final class ConfigCommand implements Runnable {
 
     @Spec
@@ -27,18 +29,19 @@ final class ConfigCommand implements Runnable {
     /** Says whether a broker could start with it. */
     @Command(
             name = "check",
-            description = "Exits with 0 if the configuration can be used, with 3 and the reasons if not.")
+            description = "Checks the configuration and all files that it names, and starts nothing. Exits with 0 if a "
+                    + "broker can start with it, else with 3 and all problems.")
     static final class Check extends ConfiguredCommand {
 
-        Check(Surroundings surroundings) {
-            super(surroundings);
+        Check(ProgramContext program) {
+            super(program);
         }
 
         @Override
         public Integer call() {
-            EffectiveConfig config = options.read(surroundings());
-            config.requireChecked(surroundings().modules());
-            surroundings()
+            EffectiveConfig config = options.read(program());
+            config.requireChecked(program().modules());
+            program()
                     .out()
                     .println("configuration ok, listeners "
                             + String.join(", ", config.broker().listeners().keySet()));
@@ -46,16 +49,14 @@ final class ConfigCommand implements Runnable {
         }
     }
 
-    /** How values are printed. */
+    /** The output format of values. */
     enum Format {
         yaml,
         properties
     }
 
     /** Shows every value and where it comes from. */
-    @Command(
-            name = "print",
-            description = "Prints every key with its value and where that comes from. Secrets are masked.")
+    @Command(name = "print", description = "Prints every key with its value and its source. Secrets are masked.")
     static final class Print extends ConfiguredCommand {
 
         @Option(
@@ -63,8 +64,8 @@ final class ConfigCommand implements Runnable {
                 description = "Chooses one of ${COMPLETION-CANDIDATES}. The default is ${DEFAULT-VALUE}.")
         Format format = Format.yaml;
 
-        Print(Surroundings surroundings) {
-            super(surroundings);
+        Print(ProgramContext program) {
+            super(program);
         }
 
         @Override
@@ -72,10 +73,10 @@ final class ConfigCommand implements Runnable {
             EffectiveConfig config = config();
             Map<String, String> values = config.values();
             if (format == Format.yaml) {
-                surroundings().out().print(YamlText.of(values, config::origin));
+                program().out().print(YamlText.of(values, config::origin));
             } else {
-                values.forEach((key, value) ->
-                        surroundings().out().println("# " + config.origin(key) + "\n" + key + "=" + value));
+                values.forEach(
+                        (key, value) -> program().out().println("# " + config.origin(key) + "\n" + key + "=" + value));
             }
             return ExitCode.OK;
         }

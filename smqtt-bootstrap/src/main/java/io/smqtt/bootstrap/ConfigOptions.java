@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.bootstrap.migrate.Migration;
-import io.smqtt.bootstrap.migrate.OldBroker;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.SecretMask;
+import io.smqtt.migrate.Migration;
+import io.smqtt.migrate.OldBroker;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -22,6 +22,8 @@ import picocli.CommandLine.Spec;
 /** The flags that say what to run with. Precedence: defaults, file, environment, flags. */
 final class ConfigOptions {
 
+    private static final String VARIABLE = "SMQTT_CONFIG";
+
     @Spec(Spec.Target.MIXEE)
     @Nullable
     CommandSpec command;
@@ -29,8 +31,8 @@ final class ConfigOptions {
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description =
-                    "Reads this configuration file, YAML. Without it SMQTT_CONFIG names one, else the defaults hold.")
+            description = "Names the configuration file (YAML). The default is the file that SMQTT_CONFIG names, else "
+                    + "none.")
     @Nullable
     String file;
 
@@ -46,59 +48,61 @@ final class ConfigOptions {
 
     @Option(
             names = {"-v", "--verbose"},
-            description =
-                    "Logs more: level debug, given twice level trace (the key logging.level). An error that ends the "
-                            + "command is shown with its stack trace.")
+            description = "Sets the log level to debug, or to trace if given twice (the key logging.level). Errors are "
+                    + "shown with their stack trace.")
     boolean[] verbose = {};
 
     /**
      * Reads all sources.
      *
-     * @param surroundings environment and working directory
+     * @param program environment and working directory
      * @return what to run with, checked key by key
      * @throws ConfigurationException if a key is unknown, or a value wrong
      */
-    EffectiveConfig load(Surroundings surroundings) {
-        return read(surroundings).requireBound();
+    EffectiveConfig load(ProgramContext program) {
+        return read(program).requireBound();
     }
 
     /**
      * Reads all sources, for a look at all problems.
      *
-     * @param surroundings environment and working directory
+     * @param program environment and working directory
      * @return what to run with if it has no problems
      * @throws ConfigurationException if the file cannot be read or is malformed
      */
-    EffectiveConfig read(Surroundings surroundings) {
-        Path directory = surroundings.directory();
+    EffectiveConfig read(ProgramContext program) {
+        Path directory = program.directory();
         Map<String, ConfigValue> values = new LinkedHashMap<>();
-        String path = file != null ? file : surroundings.environment().get("SMQTT_CONFIG");
+        String path = file != null ? file : program.environment().get(VARIABLE);
+        requireNames(path);
         // The only default that is relative: beside the configuration, as everything else in it.
         Path base = path == null ? directory : beside(directory.resolve(path), directory);
         values.put("storage.dir", new ConfigValue("data", "default", base));
         List<String> problems = new ArrayList<>();
         if (path != null) {
-            problems.addAll(read(directory.resolve(path), path, values));
+            problems.addAll(
+                    file != null
+                            ? read(directory.resolve(path), path, values)
+                            : readOfVariable(directory.resolve(path), path, values));
         }
-        return tryOverlay(surroundings, values, problems);
+        return tryOverlay(program, values, problems);
     }
 
     /**
      * Reads the sources that come after a file.
      *
-     * @param surroundings environment and working directory
+     * @param program environment and working directory
      * @param values what stands in the place of a file; changed
      * @return what to run with, checked key by key
      */
-    EffectiveConfig overlay(Surroundings surroundings, Map<String, ConfigValue> values) {
-        return tryOverlay(surroundings, values, new ArrayList<>()).requireBound();
+    EffectiveConfig overlay(ProgramContext program, Map<String, ConfigValue> values) {
+        return tryOverlay(program, values, new ArrayList<>()).requireBound();
     }
 
-    private EffectiveConfig tryOverlay(
-            Surroundings surroundings, Map<String, ConfigValue> values, List<String> problems) {
+    private EffectiveConfig tryOverlay(ProgramContext program, Map<String, ConfigValue> values, List<String> problems) {
         ConfigSchema schema = EffectiveConfig.schema();
-        Path directory = surroundings.directory();
-        problems.addAll(EnvironmentKeys.read(surroundings.environment(), directory, schema, values));
+        Path directory = program.directory();
+        problems.addAll(EnvironmentKeys.read(program.environment(), directory, schema, values));
         if (verbose.length > 0) {
             values.put("logging.level", new ConfigValue(verbose.length > 1 ? "trace" : "debug", "-v", directory));
         }
@@ -117,6 +121,31 @@ final class ConfigOptions {
                     new ConfigValue(setting.substring(equals + 1).trim(), "--set " + SecretMask.key(key), directory));
         }
         return EffectiveConfig.tryBind(schema, values, problems);
+    }
+
+    /** An empty name, as from a variable of a script that is not set, would be the working directory. */
+    private void requireNames(@Nullable String path) {
+        if (file != null && file.isBlank()) {
+            throw usage("--config needs the name of a file, but is empty");
+        }
+        if (data != null && data.isBlank()) {
+            throw usage("--data needs the name of a directory, but is empty");
+        }
+        if (path != null && path.isBlank()) {
+            throw new ConfigurationException(
+                    List.of("environment " + VARIABLE + ": is empty; name a file, or unset the variable"));
+        }
+    }
+
+    /** A file that cannot be read at all is reported with the variable: the command line does not name it. */
+    private static List<String> readOfVariable(Path file, String shownAs, Map<String, ConfigValue> values) {
+        try {
+            return read(file, shownAs, values);
+        } catch (ConfigurationException e) {
+            throw new ConfigurationException(e.problems().stream()
+                    .map(problem -> "environment " + VARIABLE + ": " + problem)
+                    .toList());
+        }
     }
 
     private static List<String> read(Path file, String shownAs, Map<String, ConfigValue> values) {

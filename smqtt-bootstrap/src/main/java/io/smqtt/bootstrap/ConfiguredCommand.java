@@ -10,19 +10,19 @@ abstract class ConfiguredCommand implements Callable<Integer> {
     @Mixin
     ConfigOptions options = new ConfigOptions();
 
-    private final Surroundings surroundings;
+    private final ProgramContext program;
 
-    ConfiguredCommand(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    ConfiguredCommand(ProgramContext program) {
+        this.program = program;
     }
 
-    final Surroundings surroundings() {
-        return surroundings;
+    final ProgramContext program() {
+        return program;
     }
 
     /** What the flags, the environment and the file say. */
     final EffectiveConfig config() {
-        return options.load(surroundings);
+        return options.load(program);
     }
 
     /** The data directory that they name. */

@@ -14,8 +14,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of an answer has room in {@link ControlPaths#MOST_BYTES}, and how much had not: clients choose how many filters they have, and
- * of up to 64 KiB each. One thread.
+ * Limits an answer to {@link ControlPaths#MOST_BYTES} and counts what was left out: clients choose how many filters they
+ * have, and of up to 64 KiB each. One thread.
  */
 final class ControlCut {
 

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * What {@code bin/smqtt ctl} asks a running broker: its sessions, one of them, what would become of a message, and to end a
- * connection. Of this node. JSON, or text for people. Whoever has the token of the management port may ask. Parameters
- * may also be the form in the body of a POST: identifiers and topics can be longer than the line of a request.
+ * HTTP paths behind {@code bin/smqtt ctl}: list sessions, show one, explain a message, end a connection. Of this node.
+ * JSON, or text for people. Whoever has the token of the management port may ask. Parameters may also be the form in the
+ * body of a POST: identifiers and topics can be longer than the line of a request.
  */
 final class ControlPaths implements ManagementEndpoint {
 
@@ -105,7 +105,7 @@ final class ControlPaths implements ManagementEndpoint {
         } catch (NumberFormatException e) {
             // told below
         }
-        throw new BadDataException("the parameter limit must be a whole number, 1 to " + MOST);
+        throw new BadDataException("the parameter limit must be an integer, 1 to " + MOST);
     }
 
     private static Mono<Answer> clients(Broker running, Request request) {

@@ -58,7 +58,7 @@ final class ControlText {
         text.append(", session expires: ").append(expiry(details.sessionExpiry()));
         text.append(details.stored() ? ", stored" : ", in memory").append('\n');
         text.append("queue: ").append(details.info().queued()).append(" messages, ");
-        text.append(details.queuedBytes()).append(" bytes; send maximum: ").append(details.sendMaximum());
+        text.append(details.queuedBytes()).append(" bytes; in-flight limit: ").append(details.sendMaximum());
         text.append('\n');
         for (ClientDetails.Filter filter : details.subscriptions()) {
             text.append("  ").append(LogText.escape(filter.filter()));

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Asks a running broker over its management port. */
-@Command(name = "ctl", description = "Asks a running broker over its management port.")
+@Command(name = "ctl", description = "Inspects a running broker through its management port.")
 final class CtlCommand implements Runnable {
 
     @Spec
@@ -30,10 +30,10 @@ final class CtlCommand implements Runnable {
         }
     }
 
-    /** What all of them have: whom to ask, and how to show the answer. */
+    /** Options that all {@code ctl} commands share: which broker to ask, and how to print the answer. */
     abstract static class Question implements Callable<Integer> {
 
-        private final Surroundings surroundings;
+        private final ProgramContext program;
 
         @Mixin
         ConfigOptions options = new ConfigOptions();
@@ -41,11 +41,11 @@ final class CtlCommand implements Runnable {
         @Mixin
         ManagementOptions management = new ManagementOptions();
 
-        @Option(names = "--json", description = "Shows the answer as JSON, for programs.")
+        @Option(names = "--json", description = "Prints JSON, for scripts.")
         boolean json;
 
-        Question(Surroundings surroundings) {
-            this.surroundings = surroundings;
+        Question(ProgramContext program) {
+            this.program = program;
         }
 
         abstract String path();
@@ -56,20 +56,20 @@ final class CtlCommand implements Runnable {
 
         @Override
         public Integer call() {
-            ManagementClient client = management.client(options, surroundings);
+            ManagementClient client = management.client(options, program);
             try {
                 String answer = client.ask(method(), path(), json ? "application/json" : "text/plain");
-                surroundings.out().print(answer + (answer.endsWith("\n") ? "" : "\n"));
-                surroundings.out().flush();
+                program.out().print(answer + (answer.endsWith("\n") ? "" : "\n"));
+                program.out().flush();
                 return ExitCode.OK;
             } catch (RefusedException e) {
-                surroundings.err().println("smqtt: " + client.base() + " says: " + e.text());
+                program.err().println("smqtt: " + client.base() + " says: " + e.text());
                 return ExitCode.UNEXPECTED;
             } catch (TokenFileException e) {
-                surroundings.err().println("smqtt: " + e.getMessage());
+                program.err().println("smqtt: " + e.getMessage());
                 return ExitCode.UNEXPECTED;
             } catch (IOException e) {
-                surroundings.err().println("smqtt: no answer from " + client.base() + ": " + e.getMessage());
+                program.err().println("smqtt: no answer from " + client.base() + ": " + e.getMessage());
                 return ExitCode.UNEXPECTED;
             }
         }
@@ -82,13 +82,12 @@ final class CtlCommand implements Runnable {
     /** Shows the nodes of a cluster. */
     @Command(
             name = "cluster",
-            description = "Shows the nodes of the cluster as one of them sees it: version, address, weight, "
-                    + "routes, what is behind or waits, repairs. The broker is the one that the configuration "
-                    + "describes, unless --url says otherwise.")
+            description = "Shows the nodes of the cluster as one node sees them: version, address, weight, routes, "
+                    + "pending frames, repairs. It asks the broker of the configuration, or the one of --url.")
     static final class Cluster extends Question {
 
-        Cluster(Surroundings surroundings) {
-            super(surroundings);
+        Cluster(ProgramContext program) {
+            super(program);
         }
 
         @Override
@@ -100,20 +99,23 @@ final class CtlCommand implements Runnable {
     /** Lists sessions. */
     @Command(
             name = "clients",
-            description = "Lists the sessions of a broker, connected or not; in a cluster those of one node.")
+            description = "Lists the sessions of a broker, online and offline; in a cluster those of one node.")
     static final class Clients extends Question {
 
-        @Option(names = "--match", paramLabel = "TEXT", description = "Shows only identifiers that contain this text.")
+        @Option(
+                names = "--match",
+                paramLabel = "TEXT",
+                description = "Shows only clients whose identifier contains this text.")
         String match = "";
 
         @Option(
                 names = "--limit",
                 paramLabel = "COUNT",
-                description = "Shows so many at most, up to 10000. The default is 100.")
+                description = "Limits the number of sessions, up to 10000. The default is 100.")
         int limit = 100;
 
-        Clients(Surroundings surroundings) {
-            super(surroundings);
+        Clients(ProgramContext program) {
+            super(program);
         }
 
         @Override
@@ -125,15 +127,14 @@ final class CtlCommand implements Runnable {
     /** Shows one session. */
     @Command(
             name = "client",
-            description =
-                    "Shows one session: connection, expiry, subscriptions, queue; in a cluster that of one " + "node.")
+            description = "Shows one session: connection, expiry, subscriptions, queue; in a cluster that of one node.")
     static final class Client extends Question {
 
-        @Parameters(paramLabel = "ID", description = "Names the client by its identifier.")
+        @Parameters(paramLabel = "ID", description = "Is the client identifier.")
         String id = "";
 
-        Client(Surroundings surroundings) {
-            super(surroundings);
+        Client(ProgramContext program) {
+            super(program);
         }
 
         @Override
@@ -145,14 +146,14 @@ final class CtlCommand implements Runnable {
     /** Ends a connection. */
     @Command(
             name = "disconnect",
-            description = "Ends a client's connection (reason code 0x98). Its session lives on as its expiry says.")
+            description = "Disconnects a client (reason code 0x98). Its session ends when it expires.")
     static final class Disconnect extends Question {
 
-        @Parameters(paramLabel = "ID", description = "Names the client by its identifier.")
+        @Parameters(paramLabel = "ID", description = "Is the client identifier.")
         String id = "";
 
-        Disconnect(Surroundings surroundings) {
-            super(surroundings);
+        Disconnect(ProgramContext program) {
+            super(program);
         }
 
         @Override
@@ -169,23 +170,24 @@ final class CtlCommand implements Runnable {
     /** Explains what would become of a message. */
     @Command(
             name = "explain",
-            description = "Says what would become of a message of QoS 1, and publishes none: filters that match, "
-                    + "who would get it, who may not, what is queued, which other nodes it goes to.")
+            description = "Shows what would happen to a message of QoS 1, without publishing one: matching filters, "
+                    + "receivers, denied receivers, queues, other nodes.")
     static final class Explain extends Question {
 
-        @Parameters(paramLabel = "TOPIC", description = "Names the topic, without wildcards.")
+        @Parameters(paramLabel = "TOPIC", description = "Is the topic name, without wildcards.")
         String topic = "";
 
         @Option(
                 names = "--client",
                 paramLabel = "ID",
                 description =
-                        "Says who would publish it. The default is the broker itself, which may publish everything.")
+                        "Is the client that would publish it. The default is the broker itself, which may publish "
+                                + "everything.")
         @Nullable
         String client;
 
-        Explain(Surroundings surroundings) {
-            super(surroundings);
+        Explain(ProgramContext program) {
+            super(program);
         }
 
         @Override

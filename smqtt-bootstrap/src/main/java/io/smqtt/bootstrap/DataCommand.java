@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.FileProblem;
 import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreInUseException;
 import io.smqtt.persistence.StoreSettings;
@@ -58,26 +60,27 @@ final class DataCommand implements Runnable {
     /** Writes everything as lines of JSON. */
     @Command(
             name = "export",
-            description = "Writes all sessions, their messages, and retained messages as lines of JSON. The broker "
-                    + "must not run; export a backup if it does.")
+            description =
+                    "Writes all sessions, their messages, and retained messages as lines of JSON. The broker must "
+                            + "not run; of a running broker export a backup.")
     static final class Export extends ConfiguredCommand {
 
-        @Parameters(paramLabel = "FILE", description = "Names the file to make; - is standard output.")
+        @Parameters(paramLabel = "FILE", description = "Names the new file; - is standard output.")
         String file = STANDARD;
 
-        Export(Surroundings surroundings) {
-            super(surroundings);
+        Export(ProgramContext program) {
+            super(program);
         }
 
         @Override
         public Integer call() {
             DataDirectory data = dataDirectory();
-            DataProgress progress = new DataProgress(surroundings().err(), "exported");
+            DataProgress progress = new DataProgress(program().err(), "exported");
             try (RocksBrokerStore store = openOrAdvise(data, data.settings())) {
                 if (file.equals(STANDARD)) {
                     toStandardOutput(store, progress);
                 } else {
-                    toFile(surroundings().directory().resolve(file), store, progress);
+                    toFile(program().directory().resolve(file), store, progress);
                 }
             } catch (IOException e) {
                 throw new BadDataException("the export cannot be written: " + e);
@@ -87,10 +90,10 @@ final class DataCommand implements Runnable {
         }
 
         private void toStandardOutput(RocksBrokerStore store, DataProgress progress) throws IOException {
-            OutputStream out = new BufferedOutputStream(surroundings().out());
+            OutputStream out = new BufferedOutputStream(program().out());
             new DataExport(store, out, progress).run();
             out.flush();
-            if (surroundings().out().checkError()) { // it throws nothing
+            if (program().out().checkError()) { // it throws nothing
                 throw new IOException("standard output was closed");
             }
         }
@@ -120,21 +123,21 @@ final class DataCommand implements Runnable {
     /** Reads what {@link Export} wrote. */
     @Command(
             name = "import",
-            description = "Reads sessions and retained messages from lines of JSON, as export writes them. The "
-                    + "data directory must not hold any yet. All of the file is imported, or nothing.")
+            description = "Reads sessions and retained messages from a file of the export command. The data directory "
+                    + "must not have any. Everything is imported, or nothing.")
     static final class Import extends ConfiguredCommand {
 
         @Parameters(paramLabel = "FILE", description = "Names the file to read; - is standard input.")
         String file = STANDARD;
 
-        Import(Surroundings surroundings) {
-            super(surroundings);
+        Import(ProgramContext program) {
+            super(program);
         }
 
         @Override
         public Integer call() {
             DataDirectory data = dataDirectory();
-            DataProgress progress = new DataProgress(surroundings().err(), "imported");
+            DataProgress progress = new DataProgress(program().err(), "imported");
             try (InputStream in = input()) {
                 data.requireEmpty();
                 DataDirectory incomplete = data.beside();
@@ -157,38 +160,41 @@ final class DataCommand implements Runnable {
             }
         }
 
-        private InputStream input() throws IOException {
+        private InputStream input() {
             if (file.equals(STANDARD)) {
-                return new BufferedInputStream(surroundings().in());
+                return new BufferedInputStream(program().in());
             }
-            Path path = surroundings().directory().resolve(file);
-            if (!Files.isReadable(path) || Files.isDirectory(path)) {
-                throw new BadDataException(file + " cannot be read");
+            Path path = program().directory().resolve(file);
+            if (Files.isDirectory(path)) { // which can be opened
+                throw new ConfigurationException(file + ": the file is a directory, but must be a file");
             }
-            return new BufferedInputStream(Files.newInputStream(path));
+            try {
+                return new BufferedInputStream(Files.newInputStream(path));
+            } catch (IOException e) {
+                throw new ConfigurationException(file + ": the file " + FileProblem.reason(path, e));
+            }
         }
     }
 
     /** Reads everything. */
     @Command(
             name = "check",
-            description = "Reads all that is stored and compares checksums. Exits with 0 if all is well, and with "
-                    + "5 and the name of the damaged file if not. The broker must not run; check a backup if "
-                    + "it does.")
+            description = "Reads the whole store and compares checksums. Exits with 0, or with 5 and the name of the "
+                    + "damaged file. The broker must not run; of a running broker check a backup.")
     static final class Check extends ConfiguredCommand {
 
-        Check(Surroundings surroundings) {
-            super(surroundings);
+        Check(ProgramContext program) {
+            super(program);
         }
 
         @Override
         public Integer call() throws IOException {
             DataDirectory data = dataDirectory();
-            DataProgress progress = new DataProgress(surroundings().err(), "read");
+            DataProgress progress = new DataProgress(program().err(), "read");
             try (RocksBrokerStore store = openOrAdvise(data, verified(data))) {
                 DataExport all = new DataExport(store, OutputStream.nullOutputStream(), progress);
                 all.run();
-                surroundings().out().println("all is well: " + all.summary());
+                program().out().println("all is well: " + all.summary());
             }
             return ExitCode.OK;
         }
@@ -197,28 +203,28 @@ final class DataCommand implements Runnable {
     /** Copies the store. */
     @Command(
             name = "backup",
-            description = "Copies the store to a directory that does not exist, also while the broker runs. The "
-                    + "copy is a data directory: start with --data DIR to use it.")
+            description = "Copies the store to a new directory, also while the broker runs. The copy is a data "
+                    + "directory: start with --data DIR to use it.")
     static final class Backup extends ConfiguredCommand {
 
         @Option(
                 names = "--timeout",
                 paramLabel = "SECONDS",
-                description = "Sets how long a running broker may take. The default is ${DEFAULT-VALUE}.")
+                description = "Sets the maximum time for a running broker. The default is ${DEFAULT-VALUE}.")
         int timeoutSeconds = 600;
 
-        @Parameters(paramLabel = "DIR", description = "Names the directory to make.")
+        @Parameters(paramLabel = "DIR", description = "Names the new directory.")
         String target = "";
 
-        Backup(Surroundings surroundings) {
-            super(surroundings);
+        Backup(ProgramContext program) {
+            super(program);
         }
 
         @Override
         public Integer call() {
             DataDirectory data = dataDirectory();
             data.requireExisting();
-            Path copy = surroundings().directory().resolve(target);
+            Path copy = program().directory().resolve(target);
             if (Files.exists(copy)) {
                 throw new BadDataException(target + " exists already");
             }
@@ -227,7 +233,7 @@ final class DataCommand implements Runnable {
             } catch (UncheckedIOException e) {
                 throw new BadDataException(String.valueOf(e.getMessage()));
             }
-            surroundings().out().println("backup made in " + target);
+            program().out().println("backup made in " + target);
             return ExitCode.OK;
         }
     }

@@ -18,6 +18,7 @@ import io.smqtt.config.StorageConfig;
 import io.smqtt.config.TlsConfig;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -28,7 +29,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program runs with.
+ * The configuration that a program runs with.
  *
  * @param broker the broker's part
  * @param program the program's part
@@ -126,7 +127,7 @@ record EffectiveConfig(
     }
 
     /**
-     * What is wrong without a look into any file.
+     * Problems found without reading any of the files that the configuration names.
      *
      * @param all one sentence each
      * @param files the keys, and the files that they name, that cannot be read
@@ -195,6 +196,7 @@ record EffectiveConfig(
     }
 
     private void requireFiles(Faults problems) {
+        requireDirectory(problems);
         requireReadable("access.password-file", broker.access().passwordFile(), problems);
         requireReadable("access.acl-file", broker.access().aclFile(), problems);
         requireReadable("management.token-file", broker.management().tokenFile(), problems);
@@ -267,7 +269,7 @@ record EffectiveConfig(
     }
 
     /**
-     * What will be bound.
+     * An address that will be bound.
      *
      * @param key of the port
      * @param what the port, for people
@@ -287,6 +289,18 @@ record EffectiveConfig(
 
         private boolean covers(Bound other) {
             return host.equals("::") || (host.equals("0.0.0.0") && !other.host.contains(":"));
+        }
+    }
+
+    /** The data directory need not exist, but nothing else may stand in its place. */
+    private void requireDirectory(Faults problems) {
+        Path directory = broker.storage().dir();
+        if (broker.storage().kind() == StorageConfig.Kind.ROCKSDB
+                && Files.exists(directory)
+                && !Files.isDirectory(directory)) {
+            problems.all()
+                    .add(origin("storage.dir") + ": storage.dir: " + SecretMask.path(directory)
+                            + " is a file, but must be a directory");
         }
     }
 

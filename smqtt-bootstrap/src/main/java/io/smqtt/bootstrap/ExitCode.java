@@ -4,7 +4,7 @@ package io.smqtt.bootstrap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What the process tells its parent. */
+/** Exit codes of the process. */
 final class ExitCode {
 
     static final int OK = 0;
@@ -25,7 +25,8 @@ final class ExitCode {
                 UNEXPECTED,
                 "An unexpected error, a running broker that could not be asked, or a limit that bench found broken.");
         meanings.put(USAGE, "Wrong usage: a flag or an argument is unknown, missing or malformed.");
-        meanings.put(BAD_CONFIGURATION, "The configuration, or a file that it names, cannot be used.");
+        meanings.put(
+                BAD_CONFIGURATION, "The configuration, or a file that it or the command line names, cannot be used.");
         meanings.put(PORT_IN_USE, "An address cannot be bound, for instance because the port is in use.");
         meanings.put(
                 BAD_DATA,

@@ -13,6 +13,7 @@ import picocli.CommandLine.Help.Column;
 import picocli.CommandLine.Help.Column.Overflow;
 import picocli.CommandLine.Help.TextTable;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -21,7 +22,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "help",
         helpCommand = true,
-        description = "Shows the help of a command, as its flag --help does. The topic exit-codes is a table of them.")
+        description =
+                "Shows the help of a command, as its flag --help does. The topic exit-codes shows all exit " + "codes.")
 final class HelpCommand implements Callable<Integer> {
 
     static final String EXIT_CODES = "exit-codes";
@@ -33,8 +35,36 @@ final class HelpCommand implements Callable<Integer> {
     @Nullable
     CommandSpec spec;
 
-    @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "Names the command, or is the topic exit-codes.")
+    @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "Is a command, or the topic exit-codes.")
     List<String> names = new ArrayList<>();
+
+    /**
+     * Makes the help of a command.
+     *
+     * @param group the command, with all others that it has
+     * @return a help whose arguments a shell can complete
+     */
+    static CommandLine of(CommandLine group) {
+        CommandLine help = new CommandLine(new HelpCommand());
+        CommandSpec spec = help.getCommandSpec();
+        PositionalParamSpec plain = spec.positionalParameters().get(0);
+        spec.remove(plain);
+        spec.addPositional(plain.toBuilder().completionCandidates(topics(group)).build());
+        return help;
+    }
+
+    /** {@return what the help of a command takes: its visible sub-commands, and the exit codes} */
+    static List<String> topics(CommandLine group) {
+        List<String> topics = new ArrayList<>();
+        group.getSubcommands().forEach((name, sub) -> {
+            CommandSpec spec = sub.getCommandSpec();
+            if (!spec.usageMessage().hidden() && !spec.helpCommand()) {
+                topics.add(name);
+            }
+        });
+        topics.add(EXIT_CODES);
+        return topics;
+    }
 
     @Override
     public Integer call() {

@@ -34,7 +34,7 @@ record JsonFields(JsonNode node) {
     long number(String name, long least, long most) {
         JsonNode field = field(name);
         if (!field.isIntegralNumber() || !field.canConvertToLong()) {
-            throw wrong(name, "must be a whole number");
+            throw wrong(name, "must be an integer");
         }
         long number = field.longValue();
         if (number < least || number > most) {

@@ -4,19 +4,19 @@ package io.smqtt.bootstrap;
 import io.smqtt.config.ConfigDoc;
 
 /**
- * What programs written for the former smqtt expect: {@code smqtt.legacy.*}.
+ * Compatibility with programs written for the former smqtt: {@code smqtt.legacy.*}.
  *
  * @param managementPaths whether the management port answers its paths
  * @param eventTopics whether its topics of connects and disconnects are written
  */
 record LegacyConfig(
         @ConfigDoc(
-                "whether the management port answers the paths of the former smqtt below `/smqtt/`; all need the token")
+                "whether the management port serves the paths of the former smqtt below `/smqtt/`; all need the token")
         boolean managementPaths,
 
         @ConfigDoc(
-                "whether `$event/connect` and `$event/close` are written, as the former smqtt did; to read them takes a rule "
-                        + "of the ACL file, or the role admin")
+                "whether `$event/connect` and `$event/close` are published, as by the former smqtt. Subscribers need "
+                        + "a rule of the ACL file, or the role admin")
         boolean eventTopics) {
 
     /** Nothing of it. */

@@ -12,8 +12,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What both layouts share: the second line of defence against text from peers. Whatever a message or an exception holds,
- * it stays on its line, sends nothing to a terminal, and ends.
+ * Common parts of both log layouts: the second line of defence against text from peers. Whatever a message or an exception
+ * holds, it stays on its line, sends nothing to a terminal, and ends.
  */
 final class LogLine {
 

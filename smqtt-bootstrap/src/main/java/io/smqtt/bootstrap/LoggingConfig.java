@@ -4,27 +4,25 @@ package io.smqtt.bootstrap;
 import io.smqtt.config.ConfigDoc;
 
 /**
- * What is logged and how: {@code smqtt.logging.*}.
+ * Level and format of the log: {@code smqtt.logging.*}.
  *
  * @param level the least important level of the broker's own messages that is written
  * @param libraryLevel the same for the libraries that the broker is built on
  * @param format lines for people, or one JSON object per line
  */
 record LoggingConfig(
-        @ConfigDoc("the least important level of the broker's own messages that is written")
-        Level level,
+        @ConfigDoc("the log level of the broker") Level level,
 
-        @ConfigDoc("the same for the libraries that the broker is built on")
-        Level libraryLevel,
+        @ConfigDoc("the log level of libraries") Level libraryLevel,
 
-        @ConfigDoc("lines for people, or one JSON object per line; also SMQTT_LOG_FORMAT")
+        @ConfigDoc("plain lines, or one JSON object per line; also SMQTT_LOG_FORMAT")
         Format format) {
 
     static LoggingConfig defaults() {
         return new LoggingConfig(Level.INFO, Level.WARN, Format.TEXT);
     }
 
-    /** How much is written. */
+    /** The log level. */
     enum Level {
         TRACE,
         DEBUG,
@@ -34,7 +32,7 @@ record LoggingConfig(
         OFF
     }
 
-    /** What a line looks like. */
+    /** The format of a log line. */
     enum Format {
         TEXT,
         JSON

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "man", hidden = true, description = "Writes the manual pages into a directory.")
 final class ManCommand implements Callable<Integer> {
 
-    private final Surroundings surroundings;
+    private final ProgramContext program;
 
     @Spec
     @Nullable
@@ -31,8 +31,8 @@ final class ManCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "DIR", description = "Names the directory.")
     String directory = "";
 
-    ManCommand(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    ManCommand(ProgramContext program) {
+        this.program = program;
     }
 
     @Override
@@ -41,7 +41,7 @@ final class ManCommand implements Callable<Integer> {
         if (own == null) {
             throw new IllegalStateException("man is a sub-command");
         }
-        Path target = Files.createDirectories(surroundings.directory().resolve(directory));
+        Path target = Files.createDirectories(program.directory().resolve(directory));
         for (Map.Entry<String, String> page : pages(own.root().commandLine()).entrySet()) {
             Files.writeString(target.resolve(page.getKey()), page.getValue(), StandardCharsets.UTF_8);
         }

@@ -90,19 +90,24 @@ final class ManagementClient {
     }
 
     private static URI parse(String url) {
+        String problem = ", but is " + SecretMask.url(url);
         try {
             URI uri = new URI(url);
             String scheme = uri.getScheme() == null ? "" : uri.getScheme().toLowerCase(Locale.ROOT);
-            boolean plain = uri.getRawQuery() == null && uri.getRawFragment() == null && uri.getRawUserInfo() == null;
-            if (uri.getHost() != null && plain && (scheme.equals("http") || scheme.equals("https"))) {
-                return uri;
+            if (uri.getHost() != null && (scheme.equals("http") || scheme.equals("https"))) {
+                if (uri.getRawUserInfo() != null) {
+                    problem = ", without a user and password: --token-file names the file of the token";
+                } else if (uri.getRawQuery() != null || uri.getRawFragment() != null) {
+                    problem = ", without ? and #";
+                } else {
+                    return uri;
+                }
             }
         } catch (URISyntaxException e) {
             // told below
         }
         throw new IllegalArgumentException(
-                "--url must be like http://127.0.0.1:18083 or https://broker.example.com, but is "
-                        + SecretMask.url(url));
+                "--url must be like http://127.0.0.1:18083 or https://broker.example.com" + problem);
     }
 
     /** Where a server that is bound to all addresses can be reached from here. */

@@ -27,18 +27,17 @@ final class ManagementOptions {
     @Option(
             names = "--token-file",
             paramLabel = "FILE",
-            description =
-                    "Names the file of the token. The default is management.token-file, else management.token of the data "
-                            + "directory; with --url none: no other broker gets the token of this one.")
+            description = "Names the file with the token. The default is management.token-file, else management.token "
+                    + "in the data directory. With --url there is no default: another broker never gets the token "
+                    + "of this one.")
     @Nullable
     String tokenFile;
 
     @Option(
             names = "--ca",
             paramLabel = "FILE",
-            description =
-                    "Names PEM certificates that the port's own is verified against. The default are those of this Java; "
-                            + "for the broker of the configuration, its management.tls.certificate itself.")
+            description = "Names a PEM file with the certificate authorities of the management port. The default are "
+                    + "those of Java; for the broker of the configuration, its management.tls.certificate.")
     @Nullable
     String authorities;
 
@@ -46,24 +45,24 @@ final class ManagementOptions {
      * Finds the management port of the broker that the configuration describes, unless a flag names another one.
      *
      * @param options say what configuration
-     * @param surroundings environment and working directory
+     * @param program environment and working directory
      * @return asks that port
      * @throws ConfigurationException if the configuration cannot be used
      * @throws ParameterException if the URL is none of a management port
      */
-    ManagementClient client(ConfigOptions options, Surroundings surroundings) {
-        BrokerConfig config = options.load(surroundings).broker();
+    ManagementClient client(ConfigOptions options, ProgramContext program) {
+        BrokerConfig config = options.load(program).broker();
         try {
             ManagementClient client = ManagementClient.of(
                     config.management(),
                     url,
                     tokenFile,
                     authorities,
-                    surroundings.directory(),
+                    program.directory(),
                     config.storage().dir());
             String warning = client.warning();
             if (warning != null) {
-                surroundings.err().println("smqtt: " + warning);
+                program.err().println("smqtt: " + warning);
             }
             return client;
         } catch (IllegalArgumentException e) {

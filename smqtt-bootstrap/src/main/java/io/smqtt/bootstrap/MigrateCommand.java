@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.bootstrap.migrate.Migration;
-import io.smqtt.bootstrap.migrate.OldBroker;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.LogText;
+import io.smqtt.migrate.Migration;
+import io.smqtt.migrate.OldBroker;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
@@ -21,12 +21,12 @@ import picocli.CommandLine.Parameters;
 /** Writes the configuration of another broker in our keys; standard error carries a line for each key that differs. */
 @Command(
         name = "migrate",
-        description = "Reads the configuration of another broker and writes it in smqtt's keys: config.yaml or "
-                + "config.properties of the former smqtt, mosquitto.conf, moquette.conf. Standard error "
-                + "says, for each key that differs or has no counterpart, what to do.")
+        description = "Translates the configuration of another broker: config.yaml or config.properties of the "
+                + "former smqtt, mosquitto.conf, moquette.conf. Standard error lists each key that differs or "
+                + "has no counterpart, and what to do.")
 final class MigrateCommand implements Callable<Integer> {
 
-    private final Surroundings surroundings;
+    private final ProgramContext program;
 
     @Parameters(index = "0", paramLabel = "OLD", description = "Names the file of the other broker.")
     String old = "";
@@ -35,35 +35,35 @@ final class MigrateCommand implements Callable<Integer> {
     @Option(
             names = {"-o", "--output"},
             paramLabel = "NEW",
-            description = "Names the file to write, which must not exist; users and rules go into files beside it. "
-                    + "Without it the configuration goes to standard output, and no other file is written.")
+            description = "Names the new file; users and rules go into files beside it. By default the configuration "
+                    + "goes to standard output, and no file is written.")
     String output;
 
     @Nullable
     @Option(
             names = "--from",
             paramLabel = "BROKER",
-            description = "Says whose file OLD is, where it does not show: one of ${COMPLETION-CANDIDATES}.")
+            description = "Names the broker of OLD, if it is not recognized: one of ${COMPLETION-CANDIDATES}.")
     OldBroker from;
 
-    MigrateCommand(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    MigrateCommand(ProgramContext program) {
+        this.program = program;
     }
 
     @Override
     public Integer call() {
-        Path file = surroundings.directory().resolve(old);
+        Path file = program.directory().resolve(old);
         Migration migration = Migration.read(file, old, from);
         Path target =
-                output == null ? null : surroundings.directory().resolve(output).toAbsolutePath();
+                output == null ? null : program.directory().resolve(output).toAbsolutePath();
         String name = target == null ? "smqtt" : stem(target);
         // A value that is out of our range is found here, by the key that it came from.
-        EffectiveConfig.bind(EffectiveConfig.schema(), migration.values(surroundings.directory(), name));
-        migration.notes().forEach(surroundings.err()::println);
+        EffectiveConfig.bind(EffectiveConfig.schema(), migration.values(program.directory(), name));
+        migration.notes().forEach(program.err()::println);
         String text = "# " + migration.broker() + ": from " + LogText.escapeControls(old) + "\n"
                 + YamlText.of(migration.settings(name), migration::origin);
         if (target == null) {
-            surroundings.out().print(text);
+            program.out().print(text);
             return ExitCode.OK;
         }
         write(migration, target, name, text);
@@ -71,16 +71,16 @@ final class MigrateCommand implements Callable<Integer> {
     }
 
     private void write(Migration migration, Path target, String name, String text) {
-        Path directory = target.getParent() == null ? surroundings.directory() : target.getParent();
+        Path directory = target.getParent() == null ? program.directory() : target.getParent();
         try {
             if (Files.exists(target)) {
                 throw new FileAlreadyExistsException(target.toString());
             }
             for (Path written : migration.writeAccessFiles(directory, name, false)) {
-                surroundings.out().println("wrote " + written);
+                program.out().println("wrote " + written);
             }
             Files.writeString(target, text, StandardCharsets.UTF_8, StandardOpenOption.CREATE_NEW);
-            surroundings.out().println("wrote " + target);
+            program.out().println("wrote " + target);
         } catch (FileAlreadyExistsException e) {
             throw new ConfigurationException(List.of(output + ": exists already"));
         } catch (IOException e) {

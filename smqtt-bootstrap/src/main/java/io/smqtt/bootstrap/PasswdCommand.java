@@ -27,12 +27,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "passwd",
         description = {
-            "Sets or deletes the password of a user in a password file of mosquitto's format. The password is asked for, or read "
-                    + "as the first line of standard input. A running broker takes the file over on SIGHUP."
+            "Sets or deletes the password of a user in a password file of mosquitto's format. The password is read from the "
+                    + "terminal, or from the first line of standard input. A running broker reloads the file on SIGHUP."
         })
 final class PasswdCommand implements Callable<Integer> {
 
-    private final Surroundings surroundings;
+    private final ProgramContext program;
 
     @Spec
     @Nullable
@@ -40,14 +40,14 @@ final class PasswdCommand implements Callable<Integer> {
 
     @Option(
             names = {"-c", "--create"},
-            description = "Makes the file, which must not exist.")
+            description = "Creates the file, which must not exist.")
     boolean create;
 
     @Option(
             names = {"-b", "--batch"},
             description =
-                    "Takes the password as the last argument, as mosquitto_passwd does. Everybody on this machine can read the "
-                            + "arguments of a process: for tests.")
+                    "Takes the password as the last argument, like mosquitto_passwd. Use it for tests only: every "
+                            + "local user can read the arguments of a process.")
     boolean batch;
 
     @Option(
@@ -57,26 +57,27 @@ final class PasswdCommand implements Callable<Integer> {
 
     @Option(
             names = "--scram",
-            description = "Keeps what SCRAM-SHA-256 needs. Plain logins work too; mosquitto cannot read it.")
+            description = "Stores a hash for SCRAM-SHA-256, which also verifies plain passwords. mosquitto cannot read "
+                    + "it.")
     boolean scram;
 
     @Option(
             names = {"-I", "--iterations"},
-            description = "Sets the work of one hash. The default is ${DEFAULT-VALUE}.")
+            description = "Sets the iterations of the hash. The default is ${DEFAULT-VALUE}.")
     int iterations = PasswordFile.DEFAULT_ITERATIONS;
 
     @Parameters(index = "0", paramLabel = "FILE", description = "Names the password file.")
     String file = "";
 
-    @Parameters(index = "1", paramLabel = "USER", description = "Names the user.")
+    @Parameters(index = "1", paramLabel = "USER", description = "Is the user name.")
     String userName = "";
 
     @Nullable
     @Parameters(index = "2", arity = "0..1", paramLabel = "PASSWORD", description = "Is the password; only with -b.")
     String givenPassword;
 
-    PasswdCommand(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    PasswdCommand(ProgramContext program) {
+        this.program = program;
     }
 
     @Override
@@ -89,7 +90,7 @@ final class PasswdCommand implements Callable<Integer> {
                                     ? "-b takes FILE, USER and PASSWORD"
                                     : "smqtt passwd takes FILE and USER; only with -b is the password an argument");
         }
-        Path path = surroundings.directory().resolve(file);
+        Path path = program.directory().resolve(file);
         PasswordFile users = open(path);
         if (delete) {
             if (!users.delete(userName)) {
@@ -99,7 +100,7 @@ final class PasswdCommand implements Callable<Integer> {
             set(users);
         }
         write(users, path);
-        surroundings.out().println((delete ? "deleted " : "set ") + userName + " in " + file);
+        program.out().println((delete ? "deleted " : "set ") + userName + " in " + file);
         return ExitCode.OK;
     }
 
@@ -139,7 +140,7 @@ final class PasswdCommand implements Callable<Integer> {
         Console console = System.console();
         if (console == null) {
             // Not closed: standard input belongs to the process.
-            BufferedReader input = new BufferedReader(new InputStreamReader(surroundings.in(), StandardCharsets.UTF_8));
+            BufferedReader input = new BufferedReader(new InputStreamReader(program.in(), StandardCharsets.UTF_8));
             String line = input.readLine();
             return line == null ? "" : line;
         }

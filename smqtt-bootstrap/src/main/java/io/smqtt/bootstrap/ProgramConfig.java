@@ -6,7 +6,7 @@ import io.smqtt.config.ConfigurationException;
 import java.time.Duration;
 
 /**
- * What the program knows beyond the broker.
+ * Configuration of the program, beside that of the broker.
  *
  * @param logging what is logged and how
  * @param legacy what programs written for the former smqtt expect
@@ -18,7 +18,9 @@ record ProgramConfig(
         LegacyConfig legacy,
 
         @ConfigDoc(
-                value = "how long a graceful stop may take before connections are cut; a second signal does so at once",
+                value =
+                        "maximum time of a graceful stop, after which connections are closed; a second signal closes them at "
+                                + "once",
                 min = "0s",
                 max = "1h")
         Duration shutdownTimeout) {

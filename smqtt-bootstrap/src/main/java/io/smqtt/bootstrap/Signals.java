@@ -4,7 +4,7 @@ package io.smqtt.bootstrap;
 import org.slf4j.LoggerFactory;
 import sun.misc.Signal;
 
-/** What the operating system tells the process. */
+/** Handlers for signals of the operating system. */
 interface Signals {
 
     /**

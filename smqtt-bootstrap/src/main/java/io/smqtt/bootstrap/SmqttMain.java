@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.benchmark.load.BenchCommand;
+import io.smqtt.bench.BenchCommand;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.SecretMask;
 import io.smqtt.persistence.StoreInUseException;
@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "smqtt",
-        description = "Runs and looks after an MQTT broker for MQTT 3.1, 3.1.1 and 5.0.",
+        description = "Runs and inspects an MQTT broker for MQTT 3.1, 3.1.1 and 5.0.",
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -59,63 +59,63 @@ public final class SmqttMain implements Runnable {
         if (System.getProperty(LEAK_DETECTION) == null) { // Netty's own default samples buffers, for developers
             System.setProperty(LEAK_DETECTION, "disabled");
         }
-        System.exit(run(Surroundings.ofProcess(), args));
+        System.exit(run(ProgramContext.ofProcess(), args));
     }
 
-    static int run(Surroundings surroundings, String... args) {
-        return commandLine(surroundings)
-                .setParameterExceptionHandler((wrong, arguments) -> wrongUsage(wrong, surroundings.err()))
+    static int run(ProgramContext program, String... args) {
+        return commandLine(program)
+                .setParameterExceptionHandler((wrong, arguments) -> wrongUsage(wrong, program.err()))
                 .setExecutionExceptionHandler(
-                        (failure, failed, parsed) -> exitCode(failure, isVerbose(parsed), surroundings.err()))
+                        (failure, failed, parsed) -> exitCode(failure, isVerbose(parsed), program.err()))
                 .execute(args);
     }
 
     /** {@return all commands, to be executed or described} */
-    static CommandLine commandLine(Surroundings surroundings) {
+    static CommandLine commandLine(ProgramContext program) {
         CommandLine config = new CommandLine(new ConfigCommand())
-                .addSubcommand(new ConfigCommand.Check(surroundings))
-                .addSubcommand(new ConfigCommand.Print(surroundings))
-                .addSubcommand(new MigrateCommand(surroundings));
+                .addSubcommand(new ConfigCommand.Check(program))
+                .addSubcommand(new ConfigCommand.Print(program))
+                .addSubcommand(new MigrateCommand(program));
         CommandLine data = new CommandLine(new DataCommand())
-                .addSubcommand(new DataCommand.Export(surroundings))
-                .addSubcommand(new DataCommand.Import(surroundings))
-                .addSubcommand(new DataCommand.Check(surroundings))
-                .addSubcommand(new DataCommand.Backup(surroundings));
+                .addSubcommand(new DataCommand.Export(program))
+                .addSubcommand(new DataCommand.Import(program))
+                .addSubcommand(new DataCommand.Check(program))
+                .addSubcommand(new DataCommand.Backup(program));
         CommandLine ctl = new CommandLine(new CtlCommand())
-                .addSubcommand(new CtlCommand.Clients(surroundings))
-                .addSubcommand(new CtlCommand.Client(surroundings))
-                .addSubcommand(new CtlCommand.Disconnect(surroundings))
-                .addSubcommand(new CtlCommand.Explain(surroundings))
-                .addSubcommand(new CtlCommand.Cluster(surroundings));
+                .addSubcommand(new CtlCommand.Clients(program))
+                .addSubcommand(new CtlCommand.Client(program))
+                .addSubcommand(new CtlCommand.Disconnect(program))
+                .addSubcommand(new CtlCommand.Explain(program))
+                .addSubcommand(new CtlCommand.Cluster(program));
         CommandLine line = new CommandLine(new SmqttMain())
-                .addSubcommand(new StartCommand(surroundings))
+                .addSubcommand(new StartCommand(program))
                 .addSubcommand(config)
                 .addSubcommand(data)
                 .addSubcommand(ctl)
-                .addSubcommand(new TopCommand(surroundings))
-                .addSubcommand(new PasswdCommand(surroundings))
-                .addSubcommand(new VersionCommand(surroundings))
+                .addSubcommand(new TopCommand(program))
+                .addSubcommand(new PasswdCommand(program))
+                .addSubcommand(new VersionCommand(program))
                 .addSubcommand(new CompletionCommand())
-                .addSubcommand(new ManCommand(surroundings))
-                .addSubcommand(new WarmUpCommand(surroundings));
+                .addSubcommand(new ManCommand(program))
+                .addSubcommand(new WarmUpCommand(program));
         addHelp(line);
         line.getCommandSpec()
-                .versionProvider(new VersionCommand(surroundings))
+                .versionProvider(new VersionCommand(program))
                 .addOption(OptionSpec.builder("-V", "--version")
                         .versionHelp(true)
                         .description("Prints the versions of smqtt, Java and the operating system.")
                         .build());
         // With a help flag of its own: -h is the host there.
-        CommandLine bench = BenchCommand.commandLine(surroundings.out(), surroundings.err());
+        CommandLine bench = BenchCommand.commandLine(program.out(), program.err());
         line.addSubcommand(bench);
         for (CommandLine group : List.of(line, config, data, ctl, bench)) {
-            CommandLine help = new CommandLine(new HelpCommand());
+            CommandLine help = HelpCommand.of(group);
             addHelp(help);
             group.addSubcommand(help);
         }
         WholeWords.keepIn(line);
-        return line.setOut(WholeWords.restoring(surroundings.out()))
-                .setErr(new PrintWriter(surroundings.err(), true, StandardCharsets.UTF_8));
+        return line.setOut(WholeWords.restoring(program.out()))
+                .setErr(new PrintWriter(program.err(), true, StandardCharsets.UTF_8));
     }
 
     private static void addHelp(CommandLine line) {

@@ -3,14 +3,15 @@ package io.smqtt.bootstrap;
 
 import io.netty.util.NetUtil;
 import io.smqtt.ReloadResult;
-import io.smqtt.bootstrap.migrate.Migration;
-import io.smqtt.bootstrap.migrate.OldBroker;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.LogText;
+import io.smqtt.migrate.Migration;
+import io.smqtt.migrate.OldBroker;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -35,9 +36,17 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "start",
-        description = "Starts the broker and runs until SIGTERM or SIGINT. SIGHUP reads access files, "
-                + "certificates and the management token again. A second SIGTERM ends at once.")
+        description = "Starts the broker and runs until SIGTERM or SIGINT. SIGHUP reloads access files, "
+                + "certificates and the management token. A second SIGTERM stops at once.")
 final class StartCommand implements Callable<Integer> {
+
+    /** The profiles of bin/smqtt, for shells to complete. */
+    static final class Profiles implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return List.of("small", "default", "large").iterator();
+        }
+    }
 
     /** What the files are called in the data directory that hold the users and rules of another broker. */
     private static final String MIGRATED = "migrated";
@@ -47,7 +56,7 @@ final class StartCommand implements Callable<Integer> {
     /** Supervisors signal a process and then its group, so that one request arrives twice. */
     private static final long SAME_REQUEST_NANOS = 500_000_000;
 
-    private final Surroundings surroundings;
+    private final ProgramContext program;
 
     @Spec
     @Nullable
@@ -60,8 +69,9 @@ final class StartCommand implements Callable<Integer> {
     @Option(
             names = "--profile",
             paramLabel = "PROFILE",
-            description = "Chooses how bin/smqtt shares out memory: small (one core, 1 GiB, other work beside it), "
-                    + "default, or large (a machine of the broker's own).")
+            completionCandidates = Profiles.class,
+            description = "Chooses how bin/smqtt divides the memory: small (one core, 1 GiB, other programs on the "
+                    + "machine), default, or large (a machine for the broker only).")
     String profile;
 
     @Nullable
@@ -69,35 +79,37 @@ final class StartCommand implements Callable<Integer> {
             names = "--migrate",
             paramLabel = "OLD",
             description = "Starts with the configuration of another broker instead of --config: config.yaml or "
-                    + "config.properties of the former smqtt, mosquitto.conf, moquette.conf. Says what differs.")
+                    + "config.properties of the former smqtt, mosquitto.conf, moquette.conf. Reports all "
+                    + "differences.")
     String migrate;
 
     @Nullable
     @Option(
             names = "--from",
             paramLabel = "BROKER",
-            description = "Says whose file --migrate names, where it does not show: one of ${COMPLETION-CANDIDATES}.")
+            description = "Names the broker of the --migrate file, if it is not recognized: one of "
+                    + "${COMPLETION-CANDIDATES}.")
     OldBroker from;
 
-    StartCommand(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    StartCommand(ProgramContext program) {
+        this.program = program;
     }
 
     @Override
     public Integer call() throws InterruptedException {
         requireProfile();
-        Plan plan = migrate == null ? new Plan(usable(options.read(surroundings)), () -> {}) : migrated(migrate);
+        Plan plan = migrate == null ? new Plan(usable(options.read(program)), () -> {}) : migrated(migrate);
         EffectiveConfig config = plan.config();
         LogbackSetup.apply(config.program().logging());
         Logger log = LoggerFactory.getLogger(StartCommand.class);
-        List<String> leftAlone = EnvironmentKeys.leftAlone(surroundings.environment());
+        List<String> leftAlone = EnvironmentKeys.leftAlone(program.environment());
         if (!leftAlone.isEmpty()) {
-            log.info("environment variables of a service called smqtt are left alone: {}", leftAlone);
+            log.info("ignored environment variables of a service named smqtt: {}", leftAlone);
         }
         CountDownLatch stop = new CountDownLatch(1);
         onStopSignal(stop, log);
         AtomicReference<BrokerStarter.@Nullable Running> started = new AtomicReference<>();
-        surroundings.signals().onReload(() -> reload(started.get(), log)); // its default action would end the process
+        program.signals().onReload(() -> reload(started.get(), log)); // its default action would end the process
         BrokerStarter.Running broker = running(plan);
         started.set(broker);
         announce(broker);
@@ -112,16 +124,14 @@ final class StartCommand implements Callable<Integer> {
     private BrokerStarter.Running running(Plan plan) {
         EffectiveConfig config = plan.config();
         try {
-            return surroundings
-                    .brokers()
-                    .start(config.broker(), config.program().legacy(), plan.beforehand());
+            return program.brokers().start(config.broker(), config.program().legacy(), plan.beforehand());
         } catch (ConfigurationException e) {
-            throw config.explained(e, surroundings.modules());
+            throw config.explained(e, program.modules());
         }
     }
 
     /**
-     * What is to run.
+     * A configuration that is ready to be started.
      *
      * @param config the configuration
      * @param beforehand writes files that the configuration names
@@ -136,28 +146,28 @@ final class StartCommand implements Callable<Integer> {
         if (options.file != null && spec != null) {
             throw new ParameterException(spec.commandLine(), "--config and --migrate exclude each other");
         }
-        Path file = surroundings.directory().resolve(old).toAbsolutePath().normalize();
+        Path file = program.directory().resolve(old).toAbsolutePath().normalize();
         Migration migration = Migration.read(file, old, from);
-        Path beside = file.getParent() == null ? surroundings.directory() : file.getParent();
+        Path beside = file.getParent() == null ? program.directory() : file.getParent();
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         values.put("storage.dir", new ConfigValue("data", "default", beside));
         values.putAll(migration.values(beside, MIGRATED));
-        Path data = options.overlay(surroundings, new LinkedHashMap<>(values))
+        Path data = options.overlay(program, new LinkedHashMap<>(values))
                 .broker()
                 .storage()
                 .dir();
         Map<String, ConfigValue> withoutAccessFiles = new LinkedHashMap<>(values);
         withoutAccessFiles.keySet().removeAll(migration.accessFileKeys());
         values.putAll(migration.values(data, MIGRATED));
-        EffectiveConfig config = options.overlay(surroundings, values);
-        migration.notes().forEach(surroundings.err()::println);
+        EffectiveConfig config = options.overlay(program, values);
+        migration.notes().forEach(program.err()::println);
         // nothing is written for what cannot start
-        options.overlay(surroundings, withoutAccessFiles).requireUsable(surroundings.modules());
+        options.overlay(program, withoutAccessFiles).requireUsable(program.modules());
         return new Plan(config, () -> migration.writeAccessFiles(data, MIGRATED, true));
     }
 
     private EffectiveConfig usable(EffectiveConfig config) {
-        config.requireUsable(surroundings.modules());
+        config.requireUsable(program.modules());
         return config;
     }
 
@@ -171,11 +181,11 @@ final class StartCommand implements Callable<Integer> {
 
     private void onStopSignal(CountDownLatch stop, Logger log) {
         AtomicLong first = new AtomicLong(NOT_STOPPING);
-        surroundings.signals().onStop(() -> {
-            long now = surroundings.nanoTime().getAsLong();
+        program.signals().onStop(() -> {
+            long now = program.nanoTime().getAsLong();
             if (!first.compareAndSet(NOT_STOPPING, now) && now - first.get() >= SAME_REQUEST_NANOS) {
-                log.warn("second signal: ending at once");
-                surroundings.signals().halt();
+                log.warn("second signal: exiting immediately");
+                program.signals().halt();
             }
             stop.countDown();
         });
@@ -183,34 +193,33 @@ final class StartCommand implements Callable<Integer> {
 
     private void announce(BrokerStarter.Running broker) {
         broker.listeners()
-                .forEach((name, address) -> surroundings
-                        .out()
+                .forEach((name, address) -> program.out()
                         .println("listener " + name + " bound to " + NetUtil.toSocketAddressString(address)));
         // Since the virtual machine began; its own clock, because the system's tells whole seconds only.
         long began = ManagementFactory.getRuntimeMXBean().getStartTime();
         double seconds = (System.currentTimeMillis() - began) / 1_000.0;
         long pid = ProcessHandle.current().pid();
-        surroundings.out().println(String.format(Locale.ROOT, "smqtt started in %.2f s (pid %d)", seconds, pid));
-        surroundings.out().flush();
+        program.out().println(String.format(Locale.ROOT, "smqtt started in %.2f s (pid %d)", seconds, pid));
+        program.out().flush();
     }
 
     private static void reload(BrokerStarter.@Nullable Running broker, Logger log) {
         if (broker == null) {
-            log.info("nothing to read again: the broker is still starting");
+            log.info("nothing reloaded: the broker is still starting");
             return;
         }
         try {
             ReloadResult result = broker.reload();
             if (result.reloaded().isEmpty() && result.failed().isEmpty()) {
-                log.info("nothing to read again: there is no password file, ACL file, certificate or token");
+                log.info("nothing to reload: no password file, ACL file, certificate or token is configured");
             } else {
-                log.info("read again: {}", result.reloaded());
+                log.info("reloaded: {}", result.reloaded());
             }
             for (String failure : result.failed()) {
-                log.error("not read again, the old one stays: {}", LogText.escape(failure));
+                log.error("not reloaded, the previous content stays in effect: {}", LogText.escape(failure));
             }
         } catch (RuntimeException e) {
-            log.error("nothing was read again, all stays as it was", e);
+            log.error("nothing was reloaded, everything stays as it was", e);
         }
     }
 }

@@ -16,9 +16,8 @@ import picocli.CommandLine.Spec;
 /** Shows over and over how a running broker does, from the metrics of its management port. */
 @Command(
         name = "top",
-        description = "Shows how a running broker does: rates, clients, drops, event loops, store. Ends with "
-                + "Ctrl-C. The broker is the one that the configuration describes, unless --url says "
-                + "otherwise.")
+        description = "Shows live figures of a running broker: rates, clients, drops, event loops, store. Ctrl-C "
+                + "ends it. It asks the broker of the configuration, or the one of --url.")
 final class TopCommand implements Callable<Integer> {
 
     private static final double LEAST_SECONDS = 0.1;
@@ -26,7 +25,7 @@ final class TopCommand implements Callable<Integer> {
     /** Goes to the first line and column, and clears the screen from there on. */
     private static final String HOME = "\033[H\033[J";
 
-    private final Surroundings surroundings;
+    private final ProgramContext program;
     private final CountDownLatch stop = new CountDownLatch(1);
 
     @Spec
@@ -42,17 +41,17 @@ final class TopCommand implements Callable<Integer> {
     @Option(
             names = "--interval",
             paramLabel = "SECONDS",
-            description = "Sets the time between two looks, 0.1 or more. The default is 2.")
+            description = "Sets the seconds between two screens, 0.1 or more. The default is 2.")
     double intervalSeconds = 2;
 
     @Option(
             names = "--count",
             paramLabel = "COUNT",
-            description = "Ends after so many screens. The default is 0, which goes on.")
+            description = "Ends after this number of screens. The default is 0: no limit.")
     int count;
 
-    TopCommand(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    TopCommand(ProgramContext program) {
+        this.program = program;
     }
 
     @Override
@@ -60,16 +59,16 @@ final class TopCommand implements Callable<Integer> {
         if (spec != null && !(intervalSeconds >= LEAST_SECONDS)) {
             throw new ParameterException(spec.commandLine(), "--interval must be 0.1 or more");
         }
-        ManagementClient client = management.client(options, surroundings);
-        surroundings.signals().onStop(stop::countDown);
+        ManagementClient client = management.client(options, program);
+        program.signals().onStop(stop::countDown);
         try {
             show(client);
             return ExitCode.OK;
         } catch (TokenFileException e) {
-            surroundings.err().println("smqtt: " + e.getMessage());
+            program.err().println("smqtt: " + e.getMessage());
             return ExitCode.UNEXPECTED;
         } catch (IOException e) {
-            surroundings.err().println("smqtt: no metrics from " + client.base() + ": " + e.getMessage());
+            program.err().println("smqtt: no metrics from " + client.base() + ": " + e.getMessage());
             return ExitCode.UNEXPECTED;
         }
     }
@@ -82,8 +81,8 @@ final class TopCommand implements Callable<Integer> {
         while (!stop.await(intervalNanos, TimeUnit.NANOSECONDS)) {
             Scrape now = ask(client);
             String screen = TopScreen.of(client.base(), before, now);
-            surroundings.out().print((terminal ? HOME : "") + screen + (terminal ? "" : "\n"));
-            surroundings.out().flush();
+            program.out().print((terminal ? HOME : "") + screen + (terminal ? "" : "\n"));
+            program.out().flush();
             before = now;
             if (++shown == count) {
                 return;
@@ -93,7 +92,7 @@ final class TopCommand implements Callable<Integer> {
 
     private Scrape ask(ManagementClient client) throws IOException {
         Scrape scrape = Scrape.parse(
-                client.get("/metrics", "text/plain"), surroundings.nanoTime().getAsLong());
+                client.get("/metrics", "text/plain"), program.nanoTime().getAsLong());
         if (!scrape.has("smqtt_sessions_active")) {
             throw new IOException("whatever answers there is no smqtt");
         }

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** How a broker does, from two scrapes: what {@code smqtt top} shows, within 100 columns. */
+/** The screen of {@code smqtt top}: the broker's rates between two scrapes, within 100 columns. */
 final class TopScreen {
 
     private static final int REASONS = 4;

@@ -9,16 +9,16 @@ import picocli.CommandLine.IVersionProvider;
 @Command(name = "version", description = "Prints the versions of smqtt, Java and the operating system.")
 final class VersionCommand implements Callable<Integer>, IVersionProvider {
 
-    private final Surroundings surroundings;
+    private final ProgramContext program;
 
-    VersionCommand(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    VersionCommand(ProgramContext program) {
+        this.program = program;
     }
 
     @Override
     public Integer call() {
         for (String line : getVersion()) {
-            surroundings.out().println(line);
+            program.out().println(line);
         }
         return ExitCode.OK;
     }

@@ -36,10 +36,10 @@ final class WarmUpCommand implements Callable<Integer> {
 
     private static final int TIMEOUT_MILLIS = 2_000;
 
-    private final Surroundings surroundings;
+    private final ProgramContext program;
 
-    WarmUpCommand(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    WarmUpCommand(ProgramContext program) {
+        this.program = program;
     }
 
     @Override
@@ -56,20 +56,20 @@ final class WarmUpCommand implements Callable<Integer> {
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
         TrainingSignals signals = new TrainingSignals();
         BrokerStarter observed = (config, legacy, beforehand) -> {
-            BrokerStarter.Running running = surroundings.brokers().start(config, legacy, beforehand);
+            BrokerStarter.Running running = program.brokers().start(config, legacy, beforehand);
             signals.listeners = running.listeners();
             return running;
         };
-        Surroundings training = new Surroundings(
-                surroundings.in(),
+        ProgramContext training = new ProgramContext(
+                program.in(),
                 nowhere,
-                surroundings.err(),
+                program.err(),
                 Map.of(),
-                surroundings.directory(),
+                program.directory(),
                 observed,
                 signals,
-                surroundings.nanoTime(),
-                surroundings.modules());
+                program.nanoTime(),
+                program.modules());
         return SmqttMain.run(
                 training,
                 "start",

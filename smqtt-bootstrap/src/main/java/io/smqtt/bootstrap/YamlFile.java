@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.bootstrap.migrate.SyntaxProblem;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.FileProblem;
 import io.smqtt.config.SecretMask;
+import io.smqtt.migrate.SyntaxProblem;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.CharacterCodingException;

@@ -103,6 +103,10 @@ class CommandHelpTest {
                 "passwd -b f u            | -b takes FILE, USER and PASSWORD",
                 "top --interval often     | '--interval' is not a number",
                 "ctl clients --json=x     | --json takes no value",
+                "start --set novalue      | --set takes KEY=VALUE, such as --set listeners.tcp.port=1884",
+                "start --set              | (KEY=VALUE)",
+                "start --config=          | --config needs the name of a file, but is empty",
+                "config check --data=     | --data needs the name of a directory, but is empty",
                 "bench pub -t t --qoos 1  | smqtt bench pub has no flag --qoos, did you mean --qos?",
             })
     void whatIsWrongIsSaidWithTheNearestThatThereIs(String line, String problem) {
@@ -159,7 +163,7 @@ class CommandHelpTest {
     }
 
     @Test
-    void scriptsOfShellsAreOfThisProgram() throws IOException, InterruptedException {
+    void scriptsOfShellsAreOfThisProgram() throws IOException {
         for (String shell : List.of("bash", "zsh", "fish")) {
             out.reset();
             assertThat(run(List.of("completion", shell))).isEqualTo(ExitCode.OK);
@@ -169,19 +173,68 @@ class CommandHelpTest {
             Files.writeString(directory.resolve("smqtt." + shell), script);
         }
         assertThat(directory.resolve("smqtt.zsh")).content().startsWith("#compdef smqtt\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "config mig           | migrate",
+                "config migrate --from | smqtt mosquitto moquette",
+                "start --profile      | small default large",
+                "help con             | config",
+                "help ex              | exit-codes",
+                "ctl help ex          | explain exit-codes",
+                "completion           | bash zsh fish",
+            })
+    void bashCompletesCommandsAndTheWordsOfFlags(String line, String words) throws IOException, InterruptedException {
+        run(List.of("completion", "bash"));
+        Files.writeString(directory.resolve("smqtt.bash"), out.toString(StandardCharsets.UTF_8));
+        boolean begun = words.split(" ")[0].startsWith(line.substring(line.lastIndexOf(' ') + 1));
+        String typed = begun ? line : line + " ''";
         String completed = """
+                compopt() { :; } # which works for a shell that completes only
                 source smqtt.bash
-                COMP_WORDS=(smqtt config mig) COMP_CWORD=2
+                COMP_WORDS=(smqtt %s) COMP_CWORD=%d
                 _complete_smqtt
                 echo "${COMPREPLY[@]}"
-                """;
+                """.formatted(typed, typed.split(" ").length);
         Process bash = new ProcessBuilder("bash", "-c", completed)
                 .directory(directory.toFile())
                 .redirectErrorStream(true)
                 .start();
-        assertThat(new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip())
-                .isEqualTo("migrate");
+        assertThat(new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                        .strip()
+                        .split("\\s+"))
+                .containsExactlyInAnyOrder(words.split(" "));
         assertThat(bash.waitFor()).isZero();
+    }
+
+    @Test
+    void fishCompletesByTheWholeCommand() {
+        run(List.of("completion", "fish"));
+        String script = out.toString(StandardCharsets.UTF_8);
+        List<String> offers =
+                script.lines().filter(line -> line.startsWith("complete ")).toList();
+
+        assertThat(script)
+                .contains("case ' start' ", "'config check'", "'start --profile'")
+                .doesNotContain("__fish_seen_subcommand_from");
+        for (String check : List.of("config check", "data check")) {
+            assertThat(offers)
+                    .as(check)
+                    .anyMatch(line -> line.startsWith("complete -c smqtt -n '__smqtt_at \"" + check + "\"' -l set -r"));
+        }
+        assertThat(offers)
+                .anyMatch(line -> line.startsWith("complete -c smqtt -n '__smqtt_next \"config\"' -a migrate"))
+                .anyMatch(line -> line.startsWith(
+                        "complete -c smqtt -n '__smqtt_at \"start\"' -l profile -x -a 'small default large'"))
+                .anyMatch(line -> line.startsWith("complete -c smqtt -n '__smqtt_next \"help\"' -a exit-codes"))
+                .anyMatch(line -> line.startsWith("complete -c smqtt -n '__smqtt_next \"help config\"' -a migrate"))
+                .anyMatch(line ->
+                        line.startsWith("complete -c smqtt -n '__smqtt_next \"completion\"' -a 'bash zsh fish'"))
+                .noneMatch(line -> line.contains("help config\"' -a exit-codes"))
+                .noneMatch(line -> line.contains("-a warm-up"));
     }
 
     @Test
@@ -209,8 +262,7 @@ class CommandHelpTest {
     }
 
     private static CommandLine root() {
-        return SmqttMain.commandLine(
-                surroundings(new ByteArrayOutputStream(), new ByteArrayOutputStream(), Path.of("")));
+        return SmqttMain.commandLine(program(new ByteArrayOutputStream(), new ByteArrayOutputStream(), Path.of("")));
     }
 
     private static CommandLine at(List<String> path) {
@@ -222,11 +274,11 @@ class CommandHelpTest {
     }
 
     private int run(List<String> arguments) {
-        return SmqttMain.run(surroundings(out, err, directory), arguments.toArray(String[]::new));
+        return SmqttMain.run(program(out, err, directory), arguments.toArray(String[]::new));
     }
 
-    private static Surroundings surroundings(ByteArrayOutputStream out, ByteArrayOutputStream err, Path directory) {
-        return new Surroundings(
+    private static ProgramContext program(ByteArrayOutputStream out, ByteArrayOutputStream err, Path directory) {
+        return new ProgramContext(
                 InputStream.nullInputStream(),
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),

@@ -510,7 +510,7 @@ class CommandLineTest {
 
     @Test
     void dataDirectoryThatCannotBeUsedIsExitFive() throws IOException {
-        Files.writeString(directory.resolve("taken"), "a file\n");
+        Files.writeString(Files.createDirectory(directory.resolve("taken")).resolve("store"), "a file\n");
         starter = BrokerStarter.CORE;
 
         assertThat(run("start", "--data", "taken", "--set=listeners.tcp.port=0", "--set=listeners.ws.port=0"))
@@ -554,7 +554,7 @@ class CommandLineTest {
     }
 
     private int run(String... args) {
-        Surroundings surroundings = new Surroundings(
+        ProgramContext program = new ProgramContext(
                 in,
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
@@ -564,7 +564,7 @@ class CommandLineTest {
                 signals,
                 () -> signals.nanoTime,
                 Set.of("smqtt-persistence"));
-        return SmqttMain.run(surroundings, args);
+        return SmqttMain.run(program, args);
     }
 
     private static List<String> withoutComments(String yaml) {

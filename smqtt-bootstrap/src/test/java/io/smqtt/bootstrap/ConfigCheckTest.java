@@ -68,8 +68,7 @@ class ConfigCheckTest {
                         && line.contains("999.1.1.1 is no IPv4 address"))
                 .anyMatch(line -> line.startsWith("f.yaml:6: listeners.ws.port has no value"))
                 .anyMatch(line -> line.startsWith("f.yaml:7: listeners.ws.max-connections must be"))
-                .anyMatch(line ->
-                        line.startsWith("f.yaml:8: listeners.ws.backlog must be a whole number, but is \"many\""))
+                .anyMatch(line -> line.startsWith("f.yaml:8: listeners.ws.backlog must be an integer, but is \"many\""))
                 .anyMatch(line -> line.startsWith("f.yaml:10: limits.max-in-flight must be"))
                 .anyMatch(line -> line.startsWith("f.yaml:11: limits.receive-maximum must be"))
                 .anyMatch(line -> line.startsWith("f.yaml:12: unknown key limits.nonsense"))
@@ -82,9 +81,14 @@ class ConfigCheckTest {
                 .anyMatch(line -> line.startsWith("f.yaml:21: mqtt.max-qos is given twice, first in line 20"))
                 .anyMatch(line ->
                         line.startsWith("environment SMQTT_SESSION__MAX_EXPIRY: session.max-expiry must be a duration"))
-                .anyMatch(line -> line.startsWith(
-                        "--set limits.max-topic-levels: limits.max-topic-levels must be a whole number"))
+                .anyMatch(line ->
+                        line.startsWith("--set limits.max-topic-levels: limits.max-topic-levels must be an integer"))
                 .doesNotHaveDuplicates();
+        assertThat(problems.stream()
+                        .filter(line -> line.startsWith("f.yaml:"))
+                        .map(line -> Integer.valueOf(line.split(":")[1])))
+                .as("in the order of the lines")
+                .isSorted();
         assertThat(problems("start", "-c", "f.yaml", "--set", "limits.max-topic-levels=x"))
                 .as("the same from a start")
                 .isEqualTo(problems);
@@ -169,6 +173,49 @@ class ConfigCheckTest {
                 .startsWith("f.yaml:3: is not valid YAML");
     }
 
+    @Test
+    void theVariableThatNamesTheFileIsNamed() {
+        environment.put("SMQTT_CONFIG", "nope.yaml");
+        assertThat(problems("check")).containsExactly("environment SMQTT_CONFIG: nope.yaml: the file does not exist");
+
+        environment.put("SMQTT_CONFIG", "");
+        assertThat(problems("start"))
+                .containsExactly("environment SMQTT_CONFIG: is empty; name a file, or unset the variable");
+    }
+
+    @Test
+    void aFileInThePlaceOfTheDataDirectoryIsRefused() throws IOException {
+        Path file = Files.writeString(directory.resolve("taken"), "a file\n");
+
+        for (String command : List.of("check", "start")) {
+            assertThat(problems(command, "--data", "taken"))
+                    .containsExactly("--data: storage.dir: " + file + " is a file, but must be a directory");
+        }
+    }
+
+    @Test
+    void allMalformedLinesOfAccessFilesAreNamed() throws IOException {
+        Path passwords = Files.writeString(directory.resolve("passwords"), "nothing\n#\nanna:x\n");
+        Path acl = Files.writeString(directory.resolve("acl"), "topci a\nuser\n");
+
+        assertThat(problems("check", "--set", "access.password-file=passwords", "--set", "access.acl-file=acl"))
+                .satisfiesExactly(
+                        line -> assertThat(line).startsWith(passwords + ":1: "),
+                        line -> assertThat(line).startsWith(passwords + ":3: "),
+                        line -> assertThat(line).startsWith(acl + ":1: "),
+                        line -> assertThat(line).startsWith(acl + ":2: "));
+    }
+
+    @Test
+    void halfOfTheLoginOfInfluxDbIsReportedWithItsLine() throws IOException {
+        Files.writeString(
+                directory.resolve("f.yaml"),
+                "management:\n  influx:\n    url: http://127.0.0.1:8086\n    password: secret\n");
+
+        assertThat(problems("check", "-c", "f.yaml"))
+                .containsExactly("f.yaml:4: management.influx.password needs influx.user, too");
+    }
+
     /** The lines of standard error, without the name of the program. */
     private List<String> problems(String... arguments) {
         ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -177,7 +224,7 @@ class ConfigCheckTest {
             command.add(0, "config");
         }
         int code = SmqttMain.run(
-                new Surroundings(
+                new ProgramContext(
                         InputStream.nullInputStream(),
                         new PrintStream(new ByteArrayOutputStream()),
                         new PrintStream(err, true, StandardCharsets.UTF_8),

@@ -20,23 +20,29 @@ class ConfigurationReferenceTest {
     private static final String HEAD = """
             # Configuration
 
-            Every key, with its default, its type and its meaning.
+            ## How to configure
 
-            - **File**: YAML, `bin/smqtt start --config FILE` or `SMQTT_CONFIG`. Keys are nested or dotted. [config/smqtt.yaml](../config/smqtt.yaml)
-              lists all of them with reasons to change them. Relative paths are relative to the file's directory.
-              All keys may be below a root `smqtt:`, as in a Spring application; then nothing else is in the file.
-            - **Environment**: `SMQTT_LISTENERS__TCP__PORT=1884` is `listeners.tcp.port`; two underscores are a level, one is a hyphen.
-              A secret may be in a file: `SMQTT_CLUSTER__SECRET_FILE=/run/secrets/cluster`.
-            - **Flags**: `--set listeners.tcp.port=1884`, as often as needed; `--data DIR` is `storage.dir`; `-v` is `logging.level=debug`, `-vv` `trace`.
-            - **Precedence**: defaults, file, environment, flags.
-            - An unknown key or a wrong value stops the start with exit code 3 and names where it was given.
-            - A key without a value (`port:`) is an error, except where a key may be absent: there it leaves the default.
-            - `bin/smqtt config check` only checks, also what is in the access files, certificates and keys, and names all problems at once;
-              `bin/smqtt config print` shows every value and where it comes from.
-            - Durations are written `250ms`, `5s`, `10m`, `1h`, `1d` or as in ISO 8601 (`PT5S`); sizes `64KiB`, `1MiB`, `16MB`, plain bytes, or as
-              a share of the largest heap, `25%`; lists as YAML lists or separated by commas.
-            - Listeners have names. `tcp` (port 1883) and `ws` (port 8083) exist by default and can be changed key by key; a new name needs a `type`.
-            - A line of the log begins with its time in UTC with milliseconds, always 24 characters: `2026-01-02T03:04:05.000Z`; in JSON it is `time`.
+            - **File**: `bin/smqtt start --config FILE`, or the variable `SMQTT_CONFIG`. The format is YAML; keys are nested or dotted.
+              Start with a copy of [config/smqtt.yaml](../config/smqtt.yaml), which lists all keys. Relative paths are relative to the file.
+              All keys may be below a root `smqtt:`, as in a Spring application.
+            - **Environment**: `SMQTT_LISTENERS__TCP__PORT=1884` is `listeners.tcp.port`. Two underscores separate levels; one underscore is a hyphen.
+              For a secret, a variable can name a file: `SMQTT_CLUSTER__SECRET_FILE=/run/secrets/cluster`.
+            - **Flags**: `--set listeners.tcp.port=1884` (repeatable). `--data DIR` is `storage.dir`. `-v` is `logging.level=debug`, `-vv` is `trace`.
+            - **Precedence**, lowest first: defaults, file, environment, flags.
+            - **Check**: `bin/smqtt config check` reads the configuration and all files that it names, and starts nothing. It lists all problems at once.
+            - **Print**: `bin/smqtt config print` shows every value and its source. Secrets are masked.
+
+            ## Values
+
+            - An unknown key or a wrong value is an error: the broker does not start (exit code 3). The error has the place and the nearest known key.
+            - A key without a value (`port:`) is an error, unless the key is optional.
+            - Durations: `250ms`, `5s`, `10m`, `1h`, `1d`, or ISO 8601 (`PT5S`).
+            - Sizes: `64KiB`, `1MiB`, `16MB`, bytes, or a share of the maximum heap (`25%`).
+            - Lists: YAML lists, or values separated by commas.
+            - Listeners have names. `tcp` (port 1883) and `ws` (port 8083) exist by default. A new name needs a `type`.
+            - Log lines begin with the time in UTC: `2026-01-02T03:04:05.000Z`. In JSON it is the field `time`.
+
+            The tables below list every key with its default, type and meaning.
             """;
 
     private static final String TAIL = """

@@ -203,7 +203,7 @@ class DataCommandTest {
                 "{\"type\":\"queue\"}                                          | line 3: there is no type queue",
                 "{\"type\":\"received\",\"session\":2}                         | line 3: there is no session 2 before this line",
                 "{\"type\":\"received\",\"session\":1,\"packetId\":0}          | line 3: the field packetId must be 1 to 65535",
-                "{\"type\":\"received\",\"session\":1,\"packetId\":1.5}        | line 3: the field packetId must be a whole number",
+                "{\"type\":\"received\",\"session\":1,\"packetId\":1.5}        | line 3: the field packetId must be an integer",
                 "{\"type\":\"session\",\"session\":2,\"clientId\":\"c\"}       | line 3: there is another session of the client c",
                 "{\"type\":\"subscription\",\"session\":1,\"filter\":\"a/#/b\"} | line 3: ",
                 "{\"type\":\"retained\",\"message\":{\"topic\":\"a\"}}         | line 3: the field payload is missing",
@@ -217,6 +217,17 @@ class DataCommandTest {
 
         assertThat(errors()).contains(message).doesNotContain("\tat ");
         assertThat(directory.resolve("data")).isEmptyDirectory();
+    }
+
+    @Test
+    void aMissingFileIsNoDamagedData() throws IOException {
+        Files.createDirectory(directory.resolve("folder"));
+
+        assertThat(run("import", "gone.json")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(run("import", "folder")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+
+        assertThat(errors())
+                .contains("gone.json: the file does not exist", "folder: the file is a directory, but must be a file");
     }
 
     @ParameterizedTest
@@ -333,7 +344,7 @@ class DataCommandTest {
         "5, check",
         "5, export -",
         "5, backup copy",
-        "5, import missing.json",
+        "3, import missing.json",
     })
     void exitCodeTellsWhatHappened(int code, String line) {
         assertThat(run(line.isEmpty() ? new String[0] : line.split(" "))).isEqualTo(code);
@@ -357,7 +368,7 @@ class DataCommandTest {
 
     private int run(String... args) {
         String[] line = Stream.concat(Stream.of("data"), Stream.of(args)).toArray(String[]::new);
-        Surroundings surroundings = new Surroundings(
+        ProgramContext program = new ProgramContext(
                 in,
                 new PrintStream(sink, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
@@ -369,6 +380,6 @@ class DataCommandTest {
                 Signals.ofProcess(),
                 System::nanoTime,
                 Set.of("smqtt-persistence"));
-        return SmqttMain.run(surroundings, line);
+        return SmqttMain.run(program, line);
     }
 }

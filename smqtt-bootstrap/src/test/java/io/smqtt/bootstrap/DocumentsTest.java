@@ -178,7 +178,7 @@ class DocumentsTest {
     private String problemWith(String words) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        Surroundings surroundings = new Surroundings(
+        ProgramContext program = new ProgramContext(
                 InputStream.nullInputStream(),
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
@@ -190,7 +190,7 @@ class DocumentsTest {
                 Signals.ofProcess(),
                 System::nanoTime,
                 Set.of());
-        int code = SmqttMain.run(surroundings, (words + " --help").split(" +"));
+        int code = SmqttMain.run(program, (words + " --help").split(" +"));
         return code == ExitCode.OK ? "" : err.toString(StandardCharsets.UTF_8);
     }
 

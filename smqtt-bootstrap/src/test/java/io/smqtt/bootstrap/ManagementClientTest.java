@@ -199,4 +199,12 @@ class ManagementClientTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("--url must be like http://127.0.0.1:18083");
     }
+
+    @Test
+    void aUrlWithAUserIsRefusedWithWhatToDo() {
+        assertThatThrownBy(() -> ManagementClient.of(
+                        ManagementConfig.defaults(), "http://user:secret@host:1", null, null, directory, directory))
+                .hasMessageEndingWith(", without a user and password: --token-file names the file of the token")
+                .hasMessageNotContaining("secret");
+    }
 }

@@ -27,7 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class MigrateCommandTest {
 
-    private static final Path SAMPLES = Path.of("src/test/resources/migrate").toAbsolutePath();
+    private static final Path SAMPLES =
+            Path.of("../smqtt-migrate/src/test/resources/migrate").toAbsolutePath();
 
     @TempDir
     Path directory;
@@ -236,7 +237,7 @@ class MigrateCommandTest {
 
     private int run(String... args) {
         Recorder recorder = new Recorder(started);
-        Surroundings surroundings = new Surroundings(
+        ProgramContext program = new ProgramContext(
                 InputStream.nullInputStream(),
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
@@ -246,7 +247,7 @@ class MigrateCommandTest {
                 recorder,
                 System::nanoTime,
                 Set.of("smqtt-persistence", "smqtt-cluster"));
-        return SmqttMain.run(surroundings, args);
+        return SmqttMain.run(program, args);
     }
 
     private static String text(ByteArrayOutputStream stream) {

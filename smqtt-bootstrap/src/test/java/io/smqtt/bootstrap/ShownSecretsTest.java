@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,6 +104,9 @@ class ShownSecretsTest {
         files.put("former.properties", properties);
         files.put("former-properties.conf", properties);
         files.put("former-properties", properties);
+        files.put("line.properties", properties + "SECRET\n");
+        files.put("lines.properties", properties + "SECRET\nSECRET\n");
+        files.put("bare.yaml", yaml + "  SECRET:\nSECRET:\n");
         files.put("unicode.properties", properties.replace("token SECRET", "token=\\uSECRET"));
         files.put("twice.properties", properties + "smqtt.tcp.password=SECRET\n");
         String mosquitto = """
@@ -182,6 +186,7 @@ class ShownSecretsTest {
                 .map(entry -> Arguments.of(entry.getKey(), entry.getValue().replace("SECRET", SECRET)));
     }
 
+    @Tag("slow")
     @ParameterizedTest(name = "{0}")
     @MethodSource("files")
     void noCommandShowsASecretOfAFile(String name, String text) throws IOException {
@@ -320,7 +325,7 @@ class ShownSecretsTest {
         BrokerStarter starter = (config, legacy, beforehand) -> start(config);
         try {
             SmqttMain.run(
-                    new Surroundings(
+                    new ProgramContext(
                             InputStream.nullInputStream(),
                             stream,
                             stream,

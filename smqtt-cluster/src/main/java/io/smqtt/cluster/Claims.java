@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The claims of this node's clients, from the CONNECT until the session is open. Each is decided by the coordinator of its
- * client identifier, which is another one when nodes come and go. On the cluster's loop.
+ * client identifier, which is another one when nodes come and go.
  */
+@OnClusterLoop
 final class Claims {
 
     /** After that a client is refused: it comes again. Shorter than the patience of the broker with this part. */

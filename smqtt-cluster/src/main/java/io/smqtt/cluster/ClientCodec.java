@@ -6,6 +6,7 @@ import io.smqtt.session.SessionState;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSubscription;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -13,7 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Frames about client identifiers and their sessions as bytes. For any thread. */
+/** Frames about client identifiers and their sessions as bytes. */
+@AnyThread
 final class ClientCodec {
 
     private static final int CLAIM = 32;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.thread.AnyThread;
 import java.util.Collection;
 
-/** How the parts that deal with clients reach the nodes, this one included. On the cluster's loop. */
+/** Sends client frames to nodes, this one included. */
+@OnClusterLoop
 interface ClientWire {
 
     /** This node, in its present run. */
@@ -30,6 +32,7 @@ interface ClientWire {
     /** Has something run later on the cluster's loop. */
     void later(long millis, Runnable task);
 
-    /** Has something run on the cluster's loop. Any thread. */
+    /** Has something run on the cluster's loop. */
+    @AnyThread
     void execute(Runnable task);
 }

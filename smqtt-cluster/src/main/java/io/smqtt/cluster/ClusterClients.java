@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sees to it that each client identifier has one owner among the nodes that can reach each other, and that its session goes
  * to the owner. Claims are decided one after the other; where two nodes did not know of each other and both have a session,
- * the one that was claimed later stays. On the cluster's loop.
+ * the one that was claimed later stays.
  */
+@OnClusterLoop
 final class ClusterClients {
 
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);

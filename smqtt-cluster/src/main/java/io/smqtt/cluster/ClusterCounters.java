@@ -2,9 +2,14 @@
 package io.smqtt.cluster;
 
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.ClusterTransport.Refusal;
+import io.smqtt.thread.AnyThread;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What happened between nodes. Any thread. */
+/** Counters of the traffic between nodes. */
+@AnyThread
 final class ClusterCounters {
 
     private final LongAdder receivedBytes = new LongAdder();
@@ -15,6 +20,13 @@ final class ClusterCounters {
     private final LongAdder malformed = new LongAdder();
     private final LongAdder pulls = new LongAdder();
     private final LongAdder repairs = new LongAdder();
+    private final Map<Refusal, LongAdder> refusedConnections = new EnumMap<>(Refusal.class);
+
+    ClusterCounters() {
+        for (Refusal reason : Refusal.values()) {
+            refusedConnections.put(reason, new LongAdder());
+        }
+    }
 
     void received(int bytes) {
         receivedBytes.add(bytes);
@@ -34,6 +46,13 @@ final class ClusterCounters {
         malformed.increment();
     }
 
+    void refusedConnection(Refusal reason) {
+        LongAdder counter = refusedConnections.get(reason);
+        if (counter != null) {
+            counter.increment();
+        }
+    }
+
     void pulled() {
         pulls.increment();
     }
@@ -48,6 +67,8 @@ final class ClusterCounters {
      * @param waitingBytes of frames that have come and were not handled yet
      */
     ClusterStatus.Traffic traffic(long waitingBytes) {
+        Map<Refusal, Long> connections = new EnumMap<>(Refusal.class);
+        refusedConnections.forEach((reason, count) -> connections.put(reason, count.sum()));
         return new ClusterStatus.Traffic(
                 bulkMessages.sum(),
                 bulkFrames.sum(),
@@ -57,7 +78,8 @@ final class ClusterCounters {
                 refused.sum(),
                 malformed.sum(),
                 pulls.sum(),
-                repairs.sum());
+                repairs.sum(),
+                connections);
     }
 
     long receivedBytes() {

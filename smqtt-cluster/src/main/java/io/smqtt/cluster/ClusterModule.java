@@ -19,6 +19,7 @@ import io.smqtt.session.WillWatch;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.net.InetAddress;
@@ -181,7 +182,7 @@ public final class ClusterModule implements BrokerModule {
                     new BrokerClients(core.sessions()),
                     core.observer(),
                     core.budget(),
-                    new Introduction(version(), config.bind(), config.weight()),
+                    new NodeMetadata(version(), config.bind(), config.weight()),
                     new FrameGate(),
                     this::superseded);
             core.sessions().rememberMarks();
@@ -201,8 +202,8 @@ public final class ClusterModule implements BrokerModule {
     }
 
     private static @Nullable String namesake(ClusterNode created) {
-        String ahead = created.namesakes().ahead();
-        return ahead != null ? ahead : created.namesakes().told(created.nanoTime());
+        String ahead = created.duplicates().ahead();
+        return ahead != null ? ahead : created.duplicates().reported(created.nanoTime());
     }
 
     /** Completes when no other process has this node-id; fails if one has. */
@@ -225,7 +226,7 @@ public final class ClusterModule implements BrokerModule {
             created.joined();
             state = ClusterStatus.State.JOINED;
             sink.success();
-        } else if (created.namesakes().ahead() != null || looks <= 0) {
+        } else if (created.duplicates().ahead() != null || looks <= 0) {
             sink.error(new ConfigurationException("cluster.node-id: " + nodeId + " is the node at " + namesake
                     + ", which is there: each node needs a node-id of its own"));
         } else if (!over.get() && !loop.isShuttingDown()) {
@@ -245,17 +246,17 @@ public final class ClusterModule implements BrokerModule {
         if (running != null) {
             running.leaving();
         }
-        transport.stop().subscribe(done -> {}, failure -> LOG.warn("the cluster was not left", failure));
+        transport.stop().subscribe(done -> {}, failure -> LOG.warn("leaving the cluster failed", failure));
     }
 
     private void report(ClusterNode joined) {
-        LOG.info("node {} with {}", joined.self(), joined.reachableMembers());
+        LOG.info("joined the cluster as {}, reachable nodes: {}", joined.self(), joined.reachableMembers());
         boolean seeksOthers = config.seeds().stream().anyMatch(seed -> !seed.equals(config.bind()));
         if (joined.reachableMembers().isEmpty() && seeksOthers) {
             LOG.warn(
-                    "none of {} has been found: this node works alone until it meets another one{}",
+                    "no node found at {}: running alone until another node connects{}",
                     config.seeds(),
-                    config.minMembers() > 1 ? ", and is not ready" : "");
+                    config.minMembers() > 1 ? ", not ready (cluster.min-members)" : "");
         }
     }
 
@@ -280,15 +281,16 @@ public final class ClusterModule implements BrokerModule {
     }
 
     /**
-     * How the cluster looks from this node. Any thread.
+     * How the cluster looks from this node.
      *
      * @return as it was within the last second
      */
+    @AnyThread
     public ClusterStatus status() {
         ClusterNode running = node;
         if (running == null) {
             NodeIdentity self = new NodeIdentity(nodeId, 0);
-            ClusterStatus.Node own = new Introduction(version(), config.bind(), config.weight()).of(self, 0);
+            ClusterStatus.Node own = new NodeMetadata(version(), config.bind(), config.weight()).of(self, 0);
             return new ClusterStatus(
                     state,
                     own,

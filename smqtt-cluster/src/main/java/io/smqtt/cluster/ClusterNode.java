@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
@@ -8,6 +9,7 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.ClusterTransport.Peer;
 import io.smqtt.spi.Ticker;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,7 +23,6 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -30,17 +31,19 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import org.slf4j.helpers.MessageFormatter;
 
 /**
  * One node among others, whatever carries the frames between them: knows the members, tells them the routes of this node,
  * keeps theirs, and hands messages to the in- and outboxes. Owns all of that on the cluster's loop; frames and changes of
  * routes may come on any thread.
  */
+@OnClusterLoop
 final class ClusterNode implements ClusterTransport.Handler {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
-    private static final long COMPLAINT_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final long FURTHEST_CLOCK_MILLIS = TimeUnit.DAYS.toMillis(1);
+    private static final int WARNINGS_PER_MINUTE = 10; // each kind and peer once
     private static final int MAXIMUM_MEMBERS = 1_000;
     private static final int NAMES = 2_048;
     private static final int TICKS_PER_DIGEST = 10;
@@ -56,13 +59,13 @@ final class ClusterNode implements ClusterTransport.Handler {
     private static final int MUTE_TICKS = 7 * TICKS_PER_DIGEST;
 
     private final ClusterTransport transport;
-    private final ScheduledExecutorService loop;
+    private final LoopTasks tasks;
     private final Ticker ticker;
     private final ClusterSettings settings;
     private final LocalPart local;
     private final BrokerObserver observer;
     private final QueueBudget budget;
-    private final Introduction introduction;
+    private final NodeMetadata metadata;
     private final FrameGate gate;
     private final ClusterCounters counters = new ClusterCounters();
 
@@ -77,19 +80,17 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final RetainedReplica retained;
     private final ClusterClients clients;
     private final GroupCalls groups;
-    private final Wire wire = new Wire();
-    private final Namesakes namesakes;
+    private final DuplicateNodeIds duplicates;
     private final Consumer<String> superseded;
-    private final List<Asked> asked = new ArrayList<>();
+    private final RoutePull pull;
+    private final PendingSyncs syncs;
     private final NameCache names = new NameCache(NAMES);
-    private final LongSupplier wallClockMillis;
-    private long clientClock;
 
     /** Of all peers together: a peer that was forgotten here may remember the streams of before. */
     private int streams;
 
-    private long toldAtNanos;
-    private long complainedAtNanos;
+    private long digestSentAtNanos;
+    private final LogLimiter warnings = new LogLimiter(LOG, Level.WARN, 1, WARNINGS_PER_MINUTE);
     private volatile boolean stopped;
     private volatile View view;
 
@@ -106,7 +107,7 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param localClients its sessions
      * @param observer is told of messages that do not reach a peer
      * @param budget slows publishers
-     * @param introduction what others are told of it
+     * @param metadata what others are told of it
      * @param gate bounds the frames that wait for the loop
      * @param superseded is told, on the loop, after {@link #joined}, where another process with this node-id is that was here
      *     before
@@ -122,23 +123,22 @@ final class ClusterNode implements ClusterTransport.Handler {
             LocalClients localClients,
             BrokerObserver observer,
             QueueBudget budget,
-            Introduction introduction,
+            NodeMetadata metadata,
             FrameGate gate,
             Consumer<String> superseded) {
         this.superseded = superseded;
-        this.namesakes =
-                new Namesakes(introduction.address(), settings.digestInterval().toNanos() * DIGESTS_REMEMBERED);
+        this.duplicates = new DuplicateNodeIds(
+                metadata.address(), settings.digestInterval().toNanos() * DIGESTS_REMEMBERED);
         this.gate = gate;
         this.self = self;
         this.transport = transport;
-        this.loop = loop;
+        this.tasks = new LoopTasks(loop, this::failed);
         this.ticker = ticker;
         this.settings = settings;
         this.local = local;
         this.observer = observer;
         this.budget = budget;
-        this.introduction = introduction;
-        this.wallClockMillis = wallClockMillis;
+        this.metadata = metadata;
         this.own = new OwnRoutes(settings.keptChanges());
         this.routes = new RouteSender(
                 own, settings, ticker::nanoTime, (peer, frame) -> transport.send(peer, encode(frame), false));
@@ -151,7 +151,18 @@ final class ClusterNode implements ClusterTransport.Handler {
                 this::broadcast,
                 (peer, frame) -> transport.send(peer, encode(frame), true),
                 this::soon,
-                this::isSomebodyAway);
+                this::isAnyMemberAbsent);
+        this.pull =
+                new RoutePull(settings, ticker, counters, (peer, frame) -> transport.send(peer, encode(frame), false));
+        NodeWire wire = new NodeWire(
+                () -> this.self,
+                members,
+                this::sendClientFrame,
+                this::acceptOwn,
+                tasks,
+                new ClusterClock(wallClockMillis),
+                ticker);
+        this.syncs = new PendingSyncs(local, tasks::execute, wire);
         this.clients = new ClusterClients(
                 wire,
                 localClients,
@@ -159,39 +170,41 @@ final class ClusterNode implements ClusterTransport.Handler {
                 this::flush,
                 own::sequence,
                 settings.retransmit(),
-                () -> complain(
+                () -> warn(
                         "too many wills: not all of them are kept by other nodes ({} at most, {} bytes)",
                         Wills.MAXIMUM_WILLS,
                         Wills.MAXIMUM_BYTES));
         this.groups = new GroupCalls(
                 settings,
                 frame -> toAllReachable(encode(frame)),
-                task -> schedule(task, GROUP_CALL_MILLIS, TimeUnit.MILLISECONDS),
+                task -> tasks.schedule(task, GROUP_CALL_MILLIS, TimeUnit.MILLISECONDS),
                 local::canTakeMore);
         long now = ticker.nanoTime();
-        this.toldAtNanos = now;
-        this.complainedAtNanos = now - COMPLAINT_NANOS;
-        this.view =
-                new View(introduction.of(self, 0), List.of(), ClusterStatus.Wills.NONE, ClusterStatus.Retained.NONE);
+        this.digestSentAtNanos = now;
+        this.view = new View(metadata.of(self, 0), List.of(), ClusterStatus.Wills.NONE, ClusterStatus.Retained.NONE);
     }
 
-    /** Begins to look at the clock. Any thread. */
+    /** Starts the timer. */
+    @AnyThread
     void start() {
         execute(this::tick);
     }
 
-    /** Says and hears nothing any more. Any thread. */
+    /** Stops the node: it sends and handles no frames after this. */
+    @AnyThread
     void stop() {
         stopped = true;
         gate.close();
     }
 
-    /** Keeps no thread of the transport waiting any more, which is about to stop. Any thread. */
+    /** Releases the threads of the transport that wait at the gate, before the transport stops. */
+    @AnyThread
     void leaving() {
         gate.close();
     }
 
-    /** Frames that have come and wait for the loop, in bytes. Any thread. */
+    /** Frames that have come and wait for the loop, in bytes. */
+    @AnyThread
     long waitingBytes() {
         return gate.bytes();
     }
@@ -200,6 +213,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         return gate;
     }
 
+    @AnyThread
     ClusterCounters counters() {
         return counters;
     }
@@ -220,62 +234,44 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     /**
-     * A subscription of this node came or went. Any thread.
+     * A subscription of this node came or went.
      *
      * @param filter as the client writes it
      * @param difference 1 or -1
      */
+    @AnyThread
     void localChange(String filter, int difference) {
         if (stopped) {
             return;
         }
         localChanges.add(new RouteRow(filter, difference));
         if (flushDue.compareAndSet(false, true)) {
-            schedule(this::flush, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
+            tasks.schedule(this::flush, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
         }
     }
 
-    /** Has something run later on the loop, whose failure is told; forgets it if the loop has ended. Any thread. */
-    private void schedule(Runnable task, long time, TimeUnit unit) {
-        try {
-            loop.schedule(() -> guarded(task), time, unit);
-        } catch (RejectedExecutionException e) {
-            LOG.debug("the cluster's loop has ended", e);
-        }
-    }
-
-    /** Has something run on the loop, whose failure is told; forgets it if the loop has ended. Any thread. */
+    /** Runs a task on the loop; its failure is logged. Does nothing when the loop has ended. */
+    @AnyThread
     void execute(Runnable task) {
-        try {
-            loop.execute(() -> guarded(task));
-        } catch (RejectedExecutionException e) {
-            LOG.debug("the cluster's loop has ended", e);
-        }
+        tasks.execute(task);
     }
 
     private void soon(Runnable task) {
-        schedule(task, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
+        tasks.schedule(task, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    private void guarded(Runnable task) {
-        try {
-            task.run();
-        } catch (RuntimeException e) {
-            failed(e);
-        }
-    }
-
-    /** A mistake of this program, which must not end what the loop does next. */
+    /** Logs a failure of this program; the loop continues. */
     private void failed(RuntimeException failure) {
-        complain("the cluster goes on after {}", failure.toString(), failure);
+        warn("unexpected failure on the cluster loop, which continues: {}", failure.toString(), failure);
     }
 
     /**
-     * The broker's tree has stored a message. Any thread; in the order in which it does.
+     * The broker's tree has stored a message. In the order in which it does.
      *
      * @param message the message
      * @param fromBefore whether it was there before this node was started
      */
+    @AnyThread
     void localRetained(ApplicationMessage message, boolean fromBefore) {
         if (stopped) {
             return;
@@ -300,8 +296,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
-    /** Whether a node may come back that has missed something. */
-    private boolean isSomebodyAway() {
+    /** Whether a node that may return has missed changes. */
+    private boolean isAnyMemberAbsent() {
         for (Member member : members.values()) {
             if (!member.isReachable()) {
                 return true;
@@ -315,12 +311,14 @@ final class ClusterNode implements ClusterTransport.Handler {
         return retained;
     }
 
-    /** What deals with client identifiers. On the cluster's loop. */
+    /** The claims of client identifiers. */
+    @OnClusterLoop
     ClusterClients clients() {
         return clients;
     }
 
-    /** What is said about shared groups. Any thread. */
+    /** Calls about shared groups. */
+    @AnyThread
     GroupCalls groups() {
         return groups;
     }
@@ -352,17 +350,17 @@ final class ClusterNode implements ClusterTransport.Handler {
             return;
         }
         try {
-            look(ticker.nanoTime());
+            checkMembers(ticker.nanoTime());
         } catch (RuntimeException e) {
             failed(e);
         } finally {
-            schedule(this::tick, settings.digestInterval().toNanos() / TICKS_PER_DIGEST, TimeUnit.NANOSECONDS);
+            tasks.schedule(this::tick, settings.digestInterval().toNanos() / TICKS_PER_DIGEST, TimeUnit.NANOSECONDS);
         }
     }
 
-    private void look(long now) {
-        if (now - toldAtNanos >= settings.digestInterval().toNanos()) {
-            toldAtNanos = now;
+    private void checkMembers(long now) {
+        if (now - digestSentAtNanos >= settings.digestInterval().toNanos()) {
+            digestSentAtNanos = now;
             gate.keepOnly(present);
             byte[] digest = encode(own.digest());
             present.forEach(peer -> transport.send(peer, digest, false));
@@ -374,25 +372,31 @@ final class ClusterNode implements ClusterTransport.Handler {
         retained.tick();
         clients.tick(now);
         routes.tick();
-        answerAsked();
+        syncs.answerKnown();
         Iterator<Member> all = members.values().iterator();
         while (all.hasNext()) {
             Member member = all.next();
             member.outbox().tick(now);
             if (member.isSilentFor(SILENT_TICKS)
                     || isMuteFor(member)) { // it may not hear us, and has gone on without us
-                LOG.warn("node {} is there and says nothing", member.identity());
+                LOG.warn(
+                        "node {} is unresponsive: connected, but no frame for {} s",
+                        member.identity(),
+                        member.silentMillis(now) / 1_000);
                 gone(member);
             }
             if (member.purgeIfGone(now, settings.routeTtl().toNanos())) {
-                LOG.info("node {} has been away too long and is forgotten", member.identity());
-                asked.removeIf(question -> question.member == member);
+                LOG.info(
+                        "node {} removed: unreachable for more than {} s",
+                        member.identity(),
+                        settings.routeTtl().toSeconds());
+                syncs.drop(member);
                 member.left();
                 all.remove();
                 clients.forgotten(member.nodeId());
             }
         }
-        view = look();
+        view = snapshot();
     }
 
     /** After {@link Member#isSilentFor}, which counts. */
@@ -426,12 +430,12 @@ final class ClusterNode implements ClusterTransport.Handler {
     public void down(Peer peer) {
         execute(() -> {
             present.remove(peer);
-            namesakes.gone(peer);
+            duplicates.gone(peer);
             retained.gone(peer);
             routes.gone(peer);
             for (Member member : members.values()) {
                 if (peer.equals(member.peer()) && member.isReachable()) {
-                    LOG.warn("node {} cannot be reached", member.identity());
+                    LOG.warn("node {} is unreachable", member.identity());
                     gone(member);
                 }
             }
@@ -445,34 +449,16 @@ final class ClusterNode implements ClusterTransport.Handler {
             counters.refused();
             return;
         }
-        try {
-            loop.execute(new Arrival(from, bytes, line));
-        } catch (RejectedExecutionException e) {
+        if (!tasks.execute(() -> arrived(from, bytes, line))) {
             gate.handled(line, bytes.length);
-            LOG.debug("the cluster's loop has ended", e);
         }
     }
 
-    /** A frame that waits for the loop. */
-    private final class Arrival implements Runnable {
-
-        private final Peer from;
-        private final byte[] bytes;
-        private final FrameGate.Line line;
-
-        Arrival(Peer from, byte[] bytes, FrameGate.Line line) {
-            this.from = from;
-            this.bytes = bytes;
-            this.line = line;
-        }
-
-        @Override
-        public void run() {
-            try {
-                handle(from, bytes);
-            } finally {
-                gate.handled(line, bytes.length);
-            }
+    private void arrived(Peer from, byte[] bytes, FrameGate.Line line) {
+        try {
+            handle(from, bytes);
+        } finally {
+            gate.handled(line, bytes.length);
         }
     }
 
@@ -486,22 +472,23 @@ final class ClusterNode implements ClusterTransport.Handler {
             accept(from, received);
         } catch (MalformedFrameException e) {
             counters.malformed();
-            complain("a frame from {} is thrown away: {}", from, e.getMessage());
+            warn("dropped a malformed frame from {}: {}", from, e.getMessage());
         } catch (RuntimeException e) {
             failed(e);
         }
     }
 
     @Override
-    public void refused(Peer from) {
-        execute(counters::malformed); // the transport says why
+    public void refused(ClusterTransport.Refusal reason) {
+        counters.refusedConnection(reason); // the transport logs it
+        if (reason == ClusterTransport.Refusal.FRAME) {
+            counters.malformed();
+        }
     }
 
-    /** At most one line in ten seconds, whatever is thrown at us. */
-    private void complain(String format, Object first, @Nullable Object second) {
-        long now = ticker.nanoTime();
-        if (now - complainedAtNanos >= COMPLAINT_NANOS) {
-            complainedAtNanos = now;
+    /** Logs a warning once a minute for each kind and peer, and {@link #WARNINGS_PER_MINUTE} in all. */
+    private void warn(String format, Object first, @Nullable Object second) {
+        if (warnings.allows(MessageFormatter.format(format, first, "…").getMessage())) {
             LOG.warn(format, first, second);
         }
     }
@@ -515,14 +502,14 @@ final class ClusterNode implements ClusterTransport.Handler {
         Frame frame = received.frame();
         if (sender.nodeId().equals(self.nodeId())) {
             if (present.contains(from)) {
-                met(from, sender.epoch(), frame);
+                duplicateNodeId(from, sender.epoch(), frame);
             }
             return;
         }
         if (frame instanceof Frame.Taken taken) {
             if (present.contains(from)) {
-                namesakes.told(from, taken, ticker.nanoTime());
-                complain("another process is this node, says {}: that at {}", sender, taken.address());
+                duplicates.reported(from, taken, ticker.nanoTime());
+                warn("another process is this node, says {}: that at {}", sender, taken.address());
             }
             return;
         }
@@ -538,22 +525,22 @@ final class ClusterNode implements ClusterTransport.Handler {
             arrived(member); // it was silent
         }
         if (frame instanceof Frame.Hello hello) {
-            namesakes.heardBy(from);
+            duplicates.acceptedBy(from);
             if (hello.minVersion() > Frame.VERSION) {
-                complain("{} speaks a newer language only: {}", from, hello.software());
+                warn("{} speaks a newer language only: {}", from, hello.software());
             } else if (hello.reply()) {
                 transport.send(from, encode(hello(false)), false);
                 transport.send(from, encode(own.digest()), false);
             }
         } else if (frame instanceof Frame.Delta delta) {
-            judge(member, member.routes().apply(member.epoch(), delta));
-            answerAsked();
+            pull.requestMissing(member, member.routes().apply(member.epoch(), delta));
+            syncs.answerKnown();
         } else if (frame instanceof Frame.Digest digest) {
-            judge(member, member.routes().compare(member.epoch(), digest));
+            pull.requestMissing(member, member.routes().compare(member.epoch(), digest));
         } else if (frame instanceof Frame.Snapshot snapshot) {
-            judge(member, member.routes().apply(member.epoch(), snapshot));
-            takeMore(member, snapshot);
-            answerAsked();
+            pull.requestMissing(member, member.routes().apply(member.epoch(), snapshot));
+            pull.requestNextParts(member, snapshot);
+            syncs.answerKnown();
         } else if (frame instanceof Frame.Pull pull) {
             if (isAskedOfUs(from, pull.ofEpoch())) {
                 routes.answer(from, pull.haveSequence());
@@ -573,9 +560,9 @@ final class ClusterNode implements ClusterTransport.Handler {
                 member.outbox().acknowledged(ack, ticker.nanoTime());
             }
         } else if (frame instanceof Frame.Sync sync) {
-            sync(member, sync);
+            syncs.add(member, sync);
         } else if (frame instanceof Frame.GroupCall call) {
-            heard(member, call);
+            groupCall(member, call);
         } else if (frame instanceof Frame.Client client) {
             clients.accept(member.identity(), client);
         } else if (frame != null) {
@@ -584,31 +571,32 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     /** Another process has the node-id of this one: one of the two must go. */
-    private void met(Peer from, long epoch, @Nullable Frame frame) {
+    private void duplicateNodeId(Peer from, long epoch, @Nullable Frame frame) {
         Frame.Hello hello = frame instanceof Frame.Hello introduced ? introduced : null;
         if (hello != null && hello.reply()) {
             transport.send(from, encode(hello(false)), false);
         }
-        boolean first = namesakes.ahead() == null;
-        switch (namesakes.met(from, epoch, hello, self.epoch())) {
+        boolean first = duplicates.ahead() == null;
+        switch (duplicates.seen(from, epoch, hello, self.epoch())) {
             case ASK -> transport.send(from, encode(hello(true)), false);
             case STAY ->
-                complain(
-                        "another process has the node-id of this node, {}, and is refused: {}",
+                warn(
+                        "rejected a process with the node-id of this node, {}: {}",
                         self.nodeId(),
                         hello == null ? from : hello.address());
             case GIVE_WAY -> {
-                String ahead = namesakes.ahead();
-                if (first && namesakes.hasJoined() && ahead != null) {
+                String ahead = duplicates.ahead();
+                if (first && duplicates.hasJoined() && ahead != null) {
                     superseded.accept(ahead);
                 }
             }
         }
     }
 
-    /** Clients may come from now on; who comes later with the same node-id gives way. On the cluster's loop. */
+    /** Clients may connect from now on; a later process with the same node-id gives way. */
+    @OnClusterLoop
     void joined() {
-        namesakes.joined();
+        duplicates.joined();
         byte[] hello = encode(hello(false));
         present.forEach(peer -> transport.send(peer, hello, false));
     }
@@ -617,12 +605,13 @@ final class ClusterNode implements ClusterTransport.Handler {
         return ticker.nanoTime();
     }
 
-    /** Who else says that it is this node. On the cluster's loop. */
-    Namesakes namesakes() {
-        return namesakes;
+    /** Other processes with the node-id of this node. */
+    @OnClusterLoop
+    DuplicateNodeIds duplicates() {
+        return duplicates;
     }
 
-    private void heard(Member member, Frame.GroupCall call) {
+    private void groupCall(Member member, Frame.GroupCall call) {
         List<SharedFilter> named = call.groups().stream().map(SharedFilter::of).toList();
         if (call.wants()) {
             named.forEach(group -> local.handOver(group, member.nodeId()));
@@ -631,127 +620,28 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
-    private void sync(Member member, Frame.Sync sync) {
-        Asked question = new Asked(member, member.epoch(), sync);
-        if (sync.fence()) {
-            local.afterRouted(() -> execute(() -> member.outbox().afterDrained(question::answer)));
-        } else {
-            asked.add(question);
-            answerAsked();
+    private void sendClientFrame(Member member, Frame.Client frame) {
+        Peer peer = member.peer();
+        if (peer != null) {
+            transport.send(peer, encode(frame), frame instanceof Frame.SessionPart);
         }
     }
 
-    /** Answers those who wanted to know when their routes are known here. */
-    private void answerAsked() {
-        asked.removeIf(question -> {
-            boolean known = question.member.routes().sequenceOf(question.epoch) >= question.sync.sequence();
-            if (known) {
-                question.answer();
-            }
-            return known;
-        });
-    }
-
-    /** A question that a member has asked. */
-    private final class Asked {
-
-        private final Member member;
-        private final long epoch;
-        private final Frame.Sync sync;
-
-        Asked(Member member, long epoch, Frame.Sync sync) {
-            this.member = member;
-            this.epoch = epoch;
-            this.sync = sync;
-        }
-
-        private void answer() {
-            wire.send(member.nodeId(), new Frame.Synced(sync.number(), epoch));
-        }
-    }
-
-    /** How clients' parts speak. */
-    private final class Wire implements ClientWire {
-
-        @Override
-        public NodeIdentity self() {
-            return self;
-        }
-
-        @Override
-        public Collection<String> others() {
-            List<String> all = new ArrayList<>();
-            for (Member member : members.values()) {
-                if (member.isReachable()) {
-                    all.add(member.nodeId());
-                }
-            }
-            return all;
-        }
-
-        @Override
-        public boolean reaches(String nodeId, long epoch) {
-            Member member = members.get(nodeId);
-            return member == null
-                    ? self.equals(new NodeIdentity(nodeId, epoch))
-                    : member.isReachable() && member.epoch() == epoch;
-        }
-
-        @Override
-        public void send(String nodeId, Frame.Client frame) {
-            if (nodeId.equals(self.nodeId())) {
-                ClusterNode.this.execute(() -> {
-                    if (!stopped) {
-                        clients.accept(self, frame);
-                    }
-                });
-                return;
-            }
-            Member member = members.get(nodeId);
-            Peer peer = member == null ? null : member.peer();
-            if (peer != null) {
-                transport.send(peer, encode(frame), frame instanceof Frame.SessionPart);
-            }
-        }
-
-        @Override
-        public long nextClock() {
-            clientClock = Math.max(clientClock + 1, RetainedVersion.clockOf(wallClockMillis.getAsLong()));
-            return clientClock;
-        }
-
-        @Override
-        public void heardClock(long clock) {
-            if (clock <= RetainedVersion.clockOf(wallClockMillis.getAsLong() + FURTHEST_CLOCK_MILLIS)) {
-                clientClock = Math.max(clientClock, clock);
-            }
-        }
-
-        @Override
-        public long nanoTime() {
-            return ticker.nanoTime();
-        }
-
-        @Override
-        public void later(long millis, Runnable task) {
-            schedule(task, millis, TimeUnit.MILLISECONDS);
-        }
-
-        @Override
-        public void execute(Runnable task) {
-            ClusterNode.this.execute(task);
+    private void acceptOwn(Frame.Client frame) {
+        if (!stopped) {
+            clients.accept(self, frame);
         }
     }
 
     private void becomeNewerThan(long known) {
         if (known >= self.epoch()) {
-            LOG.warn("the clock has gone back: others know a later run of this node");
+            LOG.warn("the clock went backwards: other nodes know a later epoch of this node");
             self = new NodeIdentity(self.nodeId(), known + 1);
             present.forEach(peer -> transport.send(peer, encode(hello(true)), false));
         }
     }
 
-    /** The member that a frame comes from; null if it is not to be listened to. */
+    /** The member that sent a frame; null if the frame is to be ignored. */
     private @Nullable Member memberOf(NodeIdentity sender, Peer from, @Nullable Frame frame) {
         Member member = members.get(sender.nodeId());
         if (member == null) {
@@ -760,12 +650,12 @@ final class ClusterNode implements ClusterTransport.Handler {
             }
             for (Member other : members.values()) {
                 if (from.equals(other.peer()) && other.isReachable()) {
-                    complain("{} has another node-id than before: {}", from, sender.nodeId());
+                    warn("rejected {}: its node-id has changed to {}", from, sender.nodeId());
                     return null;
                 }
             }
             if (members.size() >= MAXIMUM_MEMBERS) {
-                complain("{} is one node too many: {}", from, sender.nodeId());
+                warn("rejected {}: too many nodes, no room for {}", from, sender.nodeId());
                 return null;
             }
             member = join(sender.nodeId());
@@ -777,7 +667,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 && present.contains(before)
                 && member.isReachable()
                 && !member.isReplacedBy(frame)) {
-            complain("{} is another process than that at {}, which is there: refused", sender, member.address());
+            warn("rejected {}: another process with its node-id is connected at {}", sender, member.address());
             if (frame instanceof Frame.Hello || frame instanceof Frame.Digest) {
                 transport.send(from, encode(new Frame.Taken(member.epoch(), member.address())), false);
             }
@@ -790,7 +680,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             return null;
         }
         if (moved && before != null && present.contains(before) && !present.contains(from)) {
-            complain("{} says what {} says, which is there", from, before);
+            warn("rejected {}: it repeats frames of {}, which is connected", from, before);
             return null;
         }
         if (sender.epoch() > member.epoch() || moved) {
@@ -832,68 +722,18 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     private void gone(Member member) {
         member.gone(ticker.nanoTime());
-        asked.removeIf(question -> question.member == member);
+        syncs.drop(member);
         clients.down(member.nodeId());
     }
 
     private void arrived(Member member) {
-        LOG.info("node {} is here: {}", member.identity(), member.peer());
+        LOG.info("node {} is reachable at {}", member.identity(), member.peer());
         member.reachable(ticker.nanoTime());
         clients.up(member.nodeId());
         groups.greeting().forEach(frame -> send(member, encode(frame)));
     }
 
-    /** Asks for what is missing, but not again while the answer may be on its way. */
-    private void judge(Member member, PeerRoutes.Outcome outcome) {
-        Peer peer = member.peer();
-        if (outcome == PeerRoutes.Outcome.FINE) {
-            if (!member.routes().isAssembling()) {
-                member.askedAtNanos = Member.NOT_ASKED;
-            }
-            return;
-        }
-        long now = ticker.nanoTime();
-        boolean open = member.askedAtNanos != Member.NOT_ASKED
-                && now - member.askedAtNanos < settings.pullPatience().toNanos();
-        if (open || peer == null) {
-            return;
-        }
-        member.askedAtNanos = now;
-        counters.pulled();
-        Frame more = outcome == PeerRoutes.Outcome.BEHIND ? member.routes().more(member.epoch(), true, 0) : null;
-        if (more != null) {
-            transport.send(peer, encode(more), false);
-            return;
-        }
-        long have = member.routes().sequenceOf(member.epoch());
-        if (outcome == PeerRoutes.Outcome.DIFFERENT) {
-            counters.repaired();
-            LOG.warn("the routes of node {} are not what it says they are: asking for all", member.identity());
-            have = Frame.NOTHING;
-        }
-        transport.send(peer, encode(new Frame.Pull(member.epoch(), have)), false);
-    }
-
-    /** Asks for the next parts in time, so that they come without a break. */
-    private void takeMore(Member member, Frame.Snapshot part) {
-        Peer peer = member.peer();
-        if (peer == null || part.parts() <= settings.snapshotFrames()) {
-            return;
-        }
-        Frame more;
-        if (member.routes().isAssembling()) {
-            member.askedAtNanos = ticker.nanoTime();
-            more = member.routes().more(member.epoch(), false, Math.max(1, settings.snapshotFrames() / 4));
-        } else { // tells that it is complete, and asks for what has changed meanwhile
-            more = new Frame.More(
-                    member.epoch(), member.routes().sequenceOf(member.epoch()), part.number(), part.parts(), false);
-        }
-        if (more != null) {
-            transport.send(peer, encode(more), false);
-        }
-    }
-
-    /** Tells whether a question is for this run of this node; who asks another one is told which this is. */
+    /** Whether a request is for this epoch of this node; if not, the sender is told the epoch. */
     private boolean isAskedOfUs(Peer from, long ofEpoch) {
         if (ofEpoch != self.epoch()) {
             transport.send(from, encode(hello(true)), false);
@@ -903,7 +743,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     private Frame hello(boolean reply) {
-        return introduction.hello(reply, namesakes.hasJoined());
+        return metadata.hello(reply, duplicates.hasJoined());
     }
 
     private boolean sendBulk(Member member, Frame.OutboundBatch batch) {
@@ -927,13 +767,14 @@ final class ClusterNode implements ClusterTransport.Handler {
         return FrameCodec.encode(self, frame, ticker.nanoTime());
     }
 
-    /** How the cluster looked within the last second or so. Any thread. */
+    /** The cluster as it was about a second ago. */
+    @AnyThread
     View view() {
         return view;
     }
 
     /**
-     * What this node sees.
+     * The cluster as this node sees it.
      *
      * @param self this node
      * @param peers the others, by name
@@ -946,23 +787,24 @@ final class ClusterNode implements ClusterTransport.Handler {
             ClusterStatus.Wills wills,
             ClusterStatus.Retained retained) {}
 
-    private View look() {
+    private View snapshot() {
         long now = ticker.nanoTime();
         List<ClusterStatus.PeerStatus> peers = new ArrayList<>(members.size());
         members.values().stream()
                 .sorted(Comparator.comparing(Member::nodeId))
                 .forEach(member -> peers.add(member.status(now)));
         return new View(
-                introduction.of(self, own.digest().count()),
+                metadata.of(self, own.digest().count()),
                 List.copyOf(peers),
                 clients.wills().status(),
                 retained.status());
     }
 
-    /** Tells whether the routes of all nodes that can be reached are here. On the cluster's loop. */
+    /** Tells whether the routes of all nodes that can be reached are here. */
+    @OnClusterLoop
     boolean knowsAllRoutes() {
         Set<Peer> unknown = new HashSet<>(present);
-        unknown.removeIf(namesakes::contains);
+        unknown.removeIf(duplicates::contains);
         for (Member member : members.values()) {
             Peer peer = member.peer();
             if (peer != null && member.routes().sequenceOf(member.epoch()) != Frame.NOTHING) {
@@ -972,7 +814,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         return unknown.isEmpty();
     }
 
-    /** Tells whether nothing waits for nodes that can be reached. On the cluster's loop. */
+    /** Tells whether nothing waits for nodes that can be reached. */
+    @OnClusterLoop
     boolean hasNothingToSend() {
         for (Member member : members.values()) {
             if (member.isReachable() && member.outbox().size() > 0) {
@@ -982,7 +825,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         return retained.hasNothingToSay();
     }
 
-    /** Shows the nodes that are known. On the cluster's loop. */
+    /** Shows the nodes that are known. */
+    @OnClusterLoop
     List<NodeIdentity> reachableMembers() {
         List<NodeIdentity> all = new ArrayList<>();
         for (Member member : members.values()) {

@@ -4,7 +4,7 @@ package io.smqtt.cluster;
 import java.time.Duration;
 
 /**
- * What a node goes by. Not configurable so far, except in tests.
+ * Intervals and limits of a node. Not configurable so far, except in tests.
  *
  * @param flushInterval how long changes of routes are collected before they are sent
  * @param digestInterval how often peers are told what the own routes come to

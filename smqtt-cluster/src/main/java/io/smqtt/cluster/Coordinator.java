@@ -16,8 +16,8 @@ import java.util.Set;
 /**
  * Decides the claims of those client identifiers that fall to this node: one after the other for each identifier, each when
  * all other nodes have said that they have no session of the client any more. Keeps nothing about a client without a claim.
- * On the cluster's loop.
  */
+@OnClusterLoop
 final class Coordinator {
 
     private static final int REMEMBERED = 10_000;

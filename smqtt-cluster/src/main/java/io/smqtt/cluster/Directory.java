@@ -5,6 +5,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClaimRefusedException;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -14,7 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
-/** The client identifiers of a cluster, as its broker asks for them. Any thread. */
+/** The client identifiers of a cluster, as its broker asks for them. */
+@AnyThread
 final class Directory implements ClientDirectory {
 
     private static final Logger LOG = LoggerFactory.getLogger(Directory.class);

@@ -6,7 +6,7 @@ import io.smqtt.spi.StoredMessage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What nodes say to each other. Each frame also carries who says it: see {@link FrameCodec}. */
+/** A frame between nodes. Each frame also carries who says it: see {@link FrameCodec}. */
 sealed interface Frame {
 
     /** The version of the frames that this build writes. */
@@ -42,7 +42,7 @@ sealed interface Frame {
     record Delta(long firstSequence, List<RouteRow> rows) implements Frame {}
 
     /**
-     * What all routes of the sender come to.
+     * A digest of all routes of the sender.
      *
      * @param sequence the number of the last change
      * @param count rows
@@ -140,7 +140,7 @@ sealed interface Frame {
     record RetainedUpdate(List<RetainedRow> rows) implements Frame {}
 
     /**
-     * What the retained messages of the sender come to.
+     * A digest of the sender's retained messages.
      *
      * @param hashes one for each part of the topics
      */
@@ -179,7 +179,7 @@ sealed interface Frame {
      */
     record GroupCall(boolean wants, List<String> groups) implements Frame {}
 
-    /** What is said about client identifiers and their sessions; see {@link ClientCodec}. */
+    /** A frame about client identifiers and their sessions; see {@link ClientCodec}. */
     sealed interface Client extends Frame {}
 
     /**
@@ -220,7 +220,7 @@ sealed interface Frame {
      */
     record Released(ClaimKey claim, Outcome outcome, long clock) implements Client {}
 
-    /** What becomes of a claim on one node. */
+    /** The result of a claim on one node. */
     enum Outcome {
         /** The node has no session of the client any more. */
         FREE,
@@ -271,7 +271,7 @@ sealed interface Frame {
             List<StoredMessage> messages)
             implements Client {}
 
-    /** What a part of a session is for. */
+    /** The purpose of a part of a session. */
     enum PartKind {
         /** The session without its messages. */
         STATE,

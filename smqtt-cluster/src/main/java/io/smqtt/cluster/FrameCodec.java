@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.InvalidTopicException;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Frames as bytes: version (1 byte), type (1 byte), length of what follows (4 bytes), then the sender's node-id and epoch,
  * then what the type says. Whatever is longer than this version knows is passed over, and so are unknown types. A frame of
- * another version is not read at all. For any thread.
+ * another version is not read at all.
  */
+@AnyThread
 final class FrameCodec {
 
     private static final int HEADER_BYTES = 6;
@@ -40,7 +42,7 @@ final class FrameCodec {
     private FrameCodec() {}
 
     /**
-     * What arrived.
+     * A frame that was received.
      *
      * @param sender who says it
      * @param frame what; null for a type that this build does not know

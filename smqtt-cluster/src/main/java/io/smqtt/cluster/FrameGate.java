@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.spi.ClusterTransport.Peer;
+import io.smqtt.thread.AnyThread;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,10 +10,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds what has come from peers and was not handled yet, of each and of all. Who delivers the frame of a peer that has too
- * much here waits, so that the transport slows that peer; others go on. A thread that waits takes no lock along, and nothing
- * that the cluster's loop does waits for a transport: whatever the loop handles lets it go on. Any thread.
+ * Bounds what has come from peers and was not handled yet, of each and of all. Who delivers the frame of a peer that has
+ * too much here waits, so that the transport slows that peer; others go on. A thread that waits takes no lock along, and
+ * nothing that the cluster's loop does waits for a transport: whatever the loop handles lets it go on.
  */
+@AnyThread
 final class FrameGate {
 
     /** What a frame costs beyond its bytes; bounds the number of small ones, too. */

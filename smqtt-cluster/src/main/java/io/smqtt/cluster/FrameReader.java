@@ -66,9 +66,13 @@ final class FrameReader {
         return (int) value;
     }
 
-    /** The number of parts that follow, each of which takes so many bytes at least. */
+    /** The number of parts that follow, each of which takes so many bytes at least: all of them must be there. */
     int count(int bytesEach) {
-        return number(remaining() / bytesEach);
+        int count = number(Integer.MAX_VALUE);
+        if (count > remaining() / bytesEach) {
+            throw new MalformedFrameException("the frame ends too early");
+        }
+        return count;
     }
 
     /** The length of the block that follows, all of which must be there. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,10 +16,12 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * How shared groups find what waits for their absent members on other nodes: nodes say of which groups a member is there, and of which
- * groups a message waits, so that others can answer. Both are said at most once in a while for each group, however often they are told, and
- * both may be lost: then a message waits longer. Told on any thread; everything else is on the cluster's loop.
+ * Finds the nodes where messages of a shared group wait for absent members: nodes announce of which groups a member is
+ * connected, and of which groups a message waits, so that others can answer. Both are said at most once in a while for each
+ * group, however often they are told, and both may be lost: then a message waits longer. Told on any thread; everything
+ * else is on the cluster's loop.
  */
+@OnClusterLoop
 final class GroupCalls {
 
     private static final int MAXIMUM_GROUPS = 10_000;
@@ -59,16 +62,18 @@ final class GroupCalls {
         this.canTake = canTake;
     }
 
-    /** A member of a group is there and can take what waits elsewhere. Any thread. */
+    /** A member of a group is there and can take what waits elsewhere. */
+    @AnyThread
     void wanted(SharedFilter group) {
         say(wanted, group);
     }
 
     /**
-     * A message of a group waits here. Any thread.
+     * A message of a group waits here.
      *
      * @param elsewhere whether other nodes that can be reached have members
      */
+    @AnyThread
     void held(SharedFilter group, boolean elsewhere) {
         if (elsewhere) {
             say(held, group);

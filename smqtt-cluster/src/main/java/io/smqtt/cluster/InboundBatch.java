@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -8,7 +9,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
-/** Messages that came in one frame, and how many of them have not been taken over yet. Any thread. */
+/** Messages that came in one frame, and how many of them have not been taken over yet. */
+@AnyThread
 final class InboundBatch {
 
     private static final AtomicIntegerFieldUpdater<InboundBatch> MISSING =

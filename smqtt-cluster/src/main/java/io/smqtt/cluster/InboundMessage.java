@@ -3,14 +3,16 @@ package io.smqtt.cluster;
 
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * A message of another node, and the ticket that its acknowledgement to that node waits for. Whoever routes it calls
- * {@link #refuse} for groups without a member and then {@link #release}. Any thread.
+ * A message of another node, and the ticket that its acknowledgement to that node waits for. Whoever routes it calls {@link
+ * #refuse} for groups without a member and then {@link #release}.
  */
+@AnyThread
 final class InboundMessage implements RouteTicket {
 
     private static final AtomicIntegerFieldUpdater<InboundMessage> HOLDS =

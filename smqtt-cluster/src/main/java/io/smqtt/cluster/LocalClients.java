@@ -8,7 +8,8 @@ import io.smqtt.session.SessionState;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/** What a node of the cluster asks of the sessions of its broker. Called on the cluster's loop; must not block. */
+/** The sessions of the local broker, as the cluster node uses them. Must not block. */
+@OnClusterLoop
 interface LocalClients {
 
     /** What {@link #clockOf} says where there is no session. */

@@ -5,7 +5,8 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
 
-/** What a node of the cluster asks of the broker that it is part of. Called on the cluster's loop; must not block. */
+/** The local broker, as the cluster node uses it. Must not block. */
+@OnClusterLoop
 interface LocalPart {
 
     /**

@@ -3,6 +3,7 @@ package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,9 +13,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one pass of an event loop produces for peers. All that goes to one peer is handed over at the end of the pass, by one
- * queue offer; and a message that reaches a peer in several ways becomes one. On its event loop.
+ * Collects the messages of one pass of an event loop for peers. All that goes to one peer is handed over at the end of the
+ * pass, by one queue offer; and a message that reaches a peer in several ways becomes one.
  */
+@OnEventLoop
 final class LoopBuffers {
 
     private static final int MAXIMUM_RUN_MESSAGES = 256;
@@ -117,7 +119,7 @@ final class LoopBuffers {
         }
     }
 
-    /** What goes to one peer, in its order. */
+    /** Messages for one peer, in their order. */
     private static final class Buffer {
 
         private final PeerOutbox outbox;

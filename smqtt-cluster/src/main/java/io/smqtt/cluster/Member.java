@@ -6,7 +6,8 @@ import io.smqtt.spi.ClusterTransport.Peer;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Another node as this one sees it. On the cluster's loop. */
+/** Another node as this one sees it. */
+@OnClusterLoop
 final class Member {
 
     /** No question is open. */
@@ -22,7 +23,7 @@ final class Member {
     private boolean reachable;
     private long goneSinceNanos;
     private boolean purged;
-    private Frame.@Nullable Hello introduction;
+    private Frame.@Nullable Hello metadata;
     private long heardAtNanos;
     private int silentTicks;
     private long toldSequence = Frame.NOTHING;
@@ -69,13 +70,13 @@ final class Member {
 
     /** Where it says that it is reached; empty if it has not said so. */
     String address() {
-        Frame.Hello hello = introduction;
+        Frame.Hello hello = metadata;
         return hello == null ? "" : hello.address();
     }
 
     /** Whether a process that introduces itself listens where this one did: then this one does not run any more. */
     boolean isReplacedBy(@Nullable Frame frame) {
-        Frame.Hello known = introduction;
+        Frame.Hello known = metadata;
         return known != null
                 && frame instanceof Frame.Hello hello
                 && hello.address().equals(known.address());
@@ -87,7 +88,7 @@ final class Member {
         silentTicks = 0;
         toldSequence = Math.max(toldSequence, told);
         if (hello != null) {
-            introduction = hello;
+            metadata = hello;
         }
     }
 
@@ -107,9 +108,14 @@ final class Member {
         return reachable && silentTicks > ticks;
     }
 
+    /** How long nothing has come of it. */
+    long silentMillis(long nowNanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nowNanos - heardAtNanos);
+    }
+
     /** How it is seen from here. */
     ClusterStatus.PeerStatus status(long nowNanos) {
-        Frame.Hello hello = introduction;
+        Frame.Hello hello = metadata;
         ClusterStatus.Node node = new ClusterStatus.Node(
                 nodeId,
                 epoch,
@@ -122,7 +128,7 @@ final class Member {
                 node,
                 reachable,
                 toldSequence == Frame.NOTHING ? 0 : lag,
-                TimeUnit.NANOSECONDS.toMillis(nowNanos - heardAtNanos),
+                silentMillis(nowNanos),
                 outbox.size(),
                 outbox.bytes(),
                 reachable ? 0 : outbox.size());
@@ -134,7 +140,7 @@ final class Member {
             toldSequence = Frame.NOTHING;
         }
         if (!at.equals(peer)) {
-            introduction = null;
+            metadata = null;
         }
         epoch = newest;
         peer = at;

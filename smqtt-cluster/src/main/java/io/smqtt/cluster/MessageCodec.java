@@ -8,6 +8,7 @@ import io.smqtt.message.Payload;
 import io.smqtt.message.PropertyId;
 import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicName;
@@ -17,10 +18,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A forwarded message as bytes: flags, topic, what is left of the expiry interval, publisher, properties, payload, groups, mark,
- * and how often it has crossed nodes before if it has.
- * What a later version adds comes after that and is passed over. For any thread.
+ * A forwarded message as bytes: flags, topic, what is left of the expiry interval, publisher, properties, payload, groups,
+ * mark, and how often it has crossed nodes before if it has. What a later version adds comes after that and is passed over.
  */
+@AnyThread
 final class MessageCodec {
 
     private static final int QOS = 0x03;

@@ -13,8 +13,9 @@ import java.util.Map;
 /**
  * The routes of this node: which filters its subscribers have. The only writer of these rows in the whole cluster. Counts
  * subscriptions, and tells others only when the first of a filter comes or the last one goes; what comes and goes between
- * two flushes is told to nobody. On the cluster's loop.
+ * two flushes is told to nobody.
  */
+@OnClusterLoop
 final class OwnRoutes {
 
     /** How many changes are kept for peers that have missed some. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,9 +10,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * What one peer forwards to this node: takes each message once, in order, and acknowledges what has been taken over, all up
- * to a sequence at a time. On the cluster's loop, except where it says otherwise.
+ * Receives the messages that one peer forwards to this node: takes each message once, in order, and acknowledges
+ * cumulatively what has been taken over. On the cluster's loop, except where it says otherwise.
  */
+@OnClusterLoop
 final class PeerInbox {
 
     private static final int MAXIMUM_REFUSALS = 10_000;
@@ -115,7 +117,8 @@ final class PeerInbox {
         }
     }
 
-    /** A batch has been taken over or refused. Any thread. */
+    /** A batch has been taken over or refused. */
+    @AnyThread
     void finished() {
         if (!collecting.get() && collecting.compareAndSet(false, true)) {
             loop.execute(this::collect);

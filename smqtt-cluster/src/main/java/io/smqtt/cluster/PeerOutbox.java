@@ -3,8 +3,10 @@ package io.smqtt.cluster;
 
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Elsewhere;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,10 +22,11 @@ import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 
 /**
- * What this node forwards to one peer: a bounded queue, numbered batches, and what the peer has not taken over yet. While
- * the peer cannot be reached, messages above QoS 0 are parked here and their publishers are not kept waiting. Event loops
- * {@link #offer}; everything else is on the cluster's loop.
+ * Forwards messages to one peer: a bounded queue, numbered batches, and the batches that the peer has not yet taken over.
+ * While the peer cannot be reached, messages above QoS 0 are parked here and their publishers are not kept waiting. Event
+ * loops {@link #offer}; everything else is on the cluster's loop.
  */
+@OnClusterLoop
 final class PeerOutbox {
 
     private final Executor loop;
@@ -85,17 +88,20 @@ final class PeerOutbox {
         return reachable;
     }
 
-    /** Messages that wait, those on their way included. Any thread. */
+    /** Messages that wait, those on their way included. */
+    @AnyThread
     int size() {
         return count.get();
     }
 
-    /** What these hold. Any thread. */
+    /** What these hold. */
+    @AnyThread
     long bytes() {
         return bytes.get();
     }
 
-    /** Queues messages, in their order. Any thread. */
+    /** Queues messages, in their order. */
+    @AnyThread
     void offer(List<? extends Outbound> messages) {
         int some = 0;
         long held = 0;
@@ -224,7 +230,7 @@ final class PeerOutbox {
                 int groups = giveGroupsAway(one);
                 if (groups > 0) {
                     observer.messageElsewhere(Elsewhere.UNCONFIRMED, groups);
-                    observer.messageRepeated(groups);
+                    observer.deliveriesAdded(DeliverySource.REPEATED, groups);
                 }
             }
             message.settle(true);
@@ -393,7 +399,7 @@ final class PeerOutbox {
         }
     }
 
-    /** What goes into one frame. */
+    /** The content of one frame. */
     private final class Batch {
 
         private final List<Outbound> parts = new ArrayList<>();

@@ -9,12 +9,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this node knows of the routes of another one. Rows of a run are replaced by those of the next only when these are
- * complete, so that a node that comes back quickly is not without routes meanwhile. On the cluster's loop.
+ * The routes of one peer, as far as this node has received them. Rows of a run are replaced by those of the next only when
+ * these are complete, so that a node that comes back quickly is not without routes meanwhile.
  */
+@OnClusterLoop
 final class PeerRoutes {
 
-    /** Parts of a snapshot: what a forged one can make this node allocate. */
+    /** Parts of a snapshot, at most. */
     static final int MAXIMUM_PARTS = 1 << 16;
 
     private final Consumer<RouteRow> changes;
@@ -40,7 +41,7 @@ final class PeerRoutes {
         this.changes = changes;
     }
 
-    /** What came of a frame. */
+    /** The result of applying a frame. */
     enum Outcome {
         /** It was applied, or it says nothing new. */
         FINE,
@@ -192,18 +193,20 @@ final class PeerRoutes {
         private final long run;
         private final long number;
         private final long sequence;
-        private final @Nullable List<RouteRow>[] parts;
+        private final int count;
         private int missing;
         private int first;
         private int askedFor;
 
-        @SuppressWarnings({"unchecked", "rawtypes"})
+        /** By their index: how many are to come is only said, and so allocates nothing. */
+        private final Map<Integer, List<RouteRow>> parts = new HashMap<>();
+
         Assembly(long run, Frame.Snapshot first) {
             this.run = run;
             this.number = first.number();
             this.sequence = first.sequence();
-            this.parts = new List[first.parts()];
-            this.missing = first.parts();
+            this.count = first.parts();
+            this.missing = count;
         }
 
         boolean isOlderThan(long otherRun, long otherNumber) {
@@ -214,17 +217,16 @@ final class PeerRoutes {
         boolean add(long ofRun, Frame.Snapshot part) {
             boolean fits = ofRun == run
                     && part.number() == number
-                    && part.parts() == parts.length
-                    && parts[part.index()] == null;
+                    && part.parts() == count
+                    && parts.putIfAbsent(part.index(), part.rows()) == null;
             if (fits) {
-                parts[part.index()] = part.rows();
                 missing--;
             }
             return fits;
         }
 
         int firstMissing() {
-            while (first < parts.length && parts[first] != null) {
+            while (parts.containsKey(first)) {
                 first++;
             }
             return first;
@@ -232,18 +234,14 @@ final class PeerRoutes {
 
         int size() {
             int size = 0;
-            for (List<RouteRow> part : parts) {
-                size += part == null ? 0 : part.size();
+            for (List<RouteRow> part : parts.values()) {
+                size += part.size();
             }
             return size;
         }
 
         void forEach(Consumer<RouteRow> action) {
-            for (List<RouteRow> part : parts) {
-                if (part != null) {
-                    part.forEach(action);
-                }
-            }
+            parts.values().forEach(part -> part.forEach(action));
         }
     }
 }

@@ -8,9 +8,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Topics that somebody has cleared though no message was known: one may be on its way that is older than that. A minute, and a
- * bounded number and size. On the cluster's loop.
+ * Topics that somebody has cleared though no message was known: one may be on its way that is older than that. A minute,
+ * and a bounded number and size.
  */
+@OnClusterLoop
 final class RecentClears {
 
     /** How many are remembered at most. */

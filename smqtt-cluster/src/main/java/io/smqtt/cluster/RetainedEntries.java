@@ -13,10 +13,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one node knows of retained messages, in parts of the topics, each with a hash of its versions. What has been removed is
- * kept by topic and version, in a bounded number and size: beyond it, what was removed first is forgotten first, so that nodes
- * that hear the same in the same order keep the same, and others agree when they compare. On the cluster's loop.
+ * The retained messages that one node has heard of, in parts of the topics, each with a hash of its versions. What has been
+ * removed is kept by topic and version, in a bounded number and size: beyond it, what was removed first is forgotten first,
+ * so that nodes that hear the same in the same order keep the same, and others agree when they compare.
  */
+@OnClusterLoop
 final class RetainedEntries {
 
     /** Into how many parts topics are divided for comparison. */
@@ -37,7 +38,7 @@ final class RetainedEntries {
     private long forgotten;
 
     /**
-     * What is known of a topic.
+     * The known state of a topic.
      *
      * @param topic the topic
      * @param version when it came about

@@ -18,14 +18,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares retained messages with other nodes and exchanges what differs, part by part and a little at a time, because other
- * nodes' messages wait on the same loop and behind the same transport. A part is compared with one node at a time, and of two
- * nodes the one whose hash of it is the smaller number asks: so one that knows nothing does, whom it likes, and gets it once.
- * On the cluster's loop.
+ * Compares retained messages with other nodes and exchanges what differs, part by part and a little at a time, because
+ * other nodes' messages wait on the same loop and behind the same transport. A part is compared with one node at a time,
+ * and of two nodes the one whose hash of it is the smaller number asks: so one that knows nothing does, whom it likes, and
+ * gets it once.
  *
  * <p>Whoever asks sends its versions; the other one answers with its messages that are newer, asks for those that are
  * not, and says when that was all. What is lost on the way shows in the next digests.
  */
+@OnClusterLoop
 final class RetainedExchange {
 
     /** Parts that are asked for at a time. */
@@ -72,7 +73,7 @@ final class RetainedExchange {
         this.soon = soon;
     }
 
-    /** What one node still has to get, or to be asked. */
+    /** The state of the exchange with one node. */
     private final class Other {
 
         private final Peer peer;
@@ -207,7 +208,7 @@ final class RetainedExchange {
         }
     }
 
-    /** That a part was compared, to see whether that is of any use. */
+    /** A record of one comparison of a part, to see whether it was of use. */
     private final class Try {
 
         private long mine;

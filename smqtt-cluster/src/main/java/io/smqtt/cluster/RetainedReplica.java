@@ -19,8 +19,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the retained messages of all nodes the same: each change carries a version, and the latest one stays everywhere. Peers
- * tell each other now and then what theirs come to and exchange what differs. On the cluster's loop.
+ * Makes the retained messages of all nodes the same: each change carries a version, and the latest one stays everywhere.
+ * Peers tell each other now and then what theirs come to and exchange what differs.
  *
  * <p>The broker's own tree may be written at the same time by a local publisher and by a change from elsewhere. It tells this
  * class what it has stored, in the order in which it did; whenever that is not the latest version, the latest is stored again.
@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * overtaken on its way is older by its version, and is removed when it comes. While a node that is known cannot be reached, it counts as
  * the removal of something that this node may have.
  */
+@OnClusterLoop
 final class RetainedReplica {
 
     private static final long TOMBSTONE_MILLIS = TimeUnit.HOURS.toMillis(24);

@@ -5,7 +5,7 @@ import io.smqtt.message.ApplicationMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one node tells another of a topic's retained message.
+ * The state of a topic's retained message, as one node sends it to another.
  *
  * @param kind what it tells
  * @param topic the topic
@@ -18,7 +18,7 @@ record RetainedRow(
         RetainedVersion version,
         @Nullable ApplicationMessage message) {
 
-    /** What is told; its position is its number in a frame. */
+    /** The kind of a row; its position is its number in a frame. */
     enum Kind {
         /** The topic has a message. */
         MESSAGE,

@@ -2,7 +2,7 @@
 package io.smqtt.cluster;
 
 /**
- * What a node tells of one of its filters: whether it wants the messages, and how many share them.
+ * A change of one of a node's filters: whether it wants the messages, and how many members share them.
  *
  * @param filter as a client writes it, {@code $share/…} included
  * @param weight 0 if nobody wants them any more; 1; for a shared filter the number of members

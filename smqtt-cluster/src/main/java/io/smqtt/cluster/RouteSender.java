@@ -10,10 +10,11 @@ import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Answers other nodes that ask for the routes of this one: with the changes that they have missed if these are still known, or
- * else with all rows, of which only so many are on their way at a time. While a node takes all rows, the changes after them
- * are kept for it. On the cluster's loop.
+ * Answers other nodes that ask for the routes of this one: with the changes that they have missed if these are still known,
+ * or else with all rows, of which only so many are on their way at a time. While a node takes all rows, the changes after
+ * them are kept for it.
  */
+@OnClusterLoop
 final class RouteSender {
 
     private static final long FORGOTTEN_NANOS = TimeUnit.SECONDS.toNanos(30);

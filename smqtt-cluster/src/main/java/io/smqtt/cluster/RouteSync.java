@@ -10,10 +10,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/**
- * Finds out when the others know the routes of this node, or when all that they have routed has arrived here. On the
- * cluster's loop.
- */
+/** Finds out when the others know the routes of this node, or when all that they have routed has arrived here. */
+@OnClusterLoop
 final class RouteSync {
 
     private final ClientWire wire;

@@ -192,7 +192,7 @@ final class RouterPart implements LocalPart {
                         inbound.ticket(),
                         inbound::refuse);
             } catch (RuntimeException e) {
-                LOG.error("a message of another node could not be routed", e);
+                LOG.error("routing a forwarded message failed", e);
                 inbound.fail();
             }
         }

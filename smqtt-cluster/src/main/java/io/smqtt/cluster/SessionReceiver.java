@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session that comes from another node: takes each part once, in order, and acknowledges it when it is safe. What was
- * installed when the other node is lost is this node's. On the cluster's loop.
+ * installed when the other node is lost is this node's.
  */
+@OnClusterLoop
 final class SessionReceiver {
 
     private final ClientWire wire;

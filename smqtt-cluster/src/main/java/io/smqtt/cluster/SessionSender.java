@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session that moves from here to another node: the state, its messages, then, when the other node has installed it and
- * all know its routes, what came here meanwhile. One part at a time; each is said again until it was taken. On the cluster's
- * loop.
+ * all know its routes, what came here meanwhile. One part at a time; each is said again until it was taken.
  */
+@OnClusterLoop
 final class SessionSender implements SessionDeparture.Reply {
 
     private static final long PAUSE_MILLIS = 5;

@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Wills of this node's clients on other nodes, and theirs here. Each is kept by two nodes, which follow from the client
- * identifier; when its node is gone the first of them that is there publishes it in its time, unless the client is somewhere
- * else by then, and tells the node when it is back. What is said is said again until it is acknowledged. On the cluster's loop.
+ * identifier; when its node is gone the first of them that is there publishes it in its time, unless the client is
+ * somewhere else by then, and tells the node when it is back. What is said is said again until it is acknowledged.
  */
+@OnClusterLoop
 final class Wills {
 
     /** How many nodes keep a will. */

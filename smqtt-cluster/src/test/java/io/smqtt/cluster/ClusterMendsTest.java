@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.smqtt.spi.ClaimRefusedException;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
@@ -95,6 +96,22 @@ class ClusterMendsTest {
 
         assertThat(b.failures()).isPositive();
         assertThat(b.rowsOf("a")).containsKey("still");
+    }
+
+    @Test
+    void refusedConnectionsAreCountedByReason() {
+        ClusterTransport.Handler handler = a.node();
+        handler.refused(ClusterTransport.Refusal.TIMEOUT);
+        handler.refused(ClusterTransport.Refusal.FRAME);
+        handler.refused(ClusterTransport.Refusal.FRAME);
+
+        ClusterStatus.Traffic traffic = a.node().counters().traffic(0);
+        assertThat(traffic.refusedConnections())
+                .containsOnlyKeys(ClusterTransport.Refusal.values())
+                .containsEntry(ClusterTransport.Refusal.TIMEOUT, 1L)
+                .containsEntry(ClusterTransport.Refusal.FRAME, 2L)
+                .containsEntry(ClusterTransport.Refusal.AUTHENTICATION, 0L);
+        assertThat(traffic.malformedFrames()).as("the frames that ended them").isEqualTo(2);
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A node that leaves sends its clients away one after the other. */
@@ -31,6 +32,7 @@ class DrainTest {
     /** So that only some of the clients go while the test looks at all of them. */
     private static final Duration DRAIN = Duration.ofMinutes(2);
 
+    @Tag("slow")
     @Test
     void clientsAreSentAwayOneAfterTheOtherAndTheStopEndsWithTheLast() {
         ClusterConfig config = ClusterConfig.builder().drain(DRAIN).build();

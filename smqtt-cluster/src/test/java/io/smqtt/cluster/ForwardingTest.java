@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ForwardingTest {
@@ -58,6 +59,7 @@ class ForwardingTest {
         simulation.run(WHILE);
     }
 
+    @Tag("slow")
     @Test
     void nodesThatAreAwayForLongAreForgotten() {
         for (int round = 0; round < 3; round++) { // more names than may be known at a time

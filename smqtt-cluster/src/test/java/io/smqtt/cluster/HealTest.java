@@ -13,6 +13,7 @@ import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,7 @@ class HealTest {
         return client;
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @CsvSource({"0, 1", "0, 2", "2, 0", "2, 3"}) // from memory or a store to memory or a store
     void theOlderSessionLeavesItsMessagesAndSubscriptionsToTheLater(int older, int later) {

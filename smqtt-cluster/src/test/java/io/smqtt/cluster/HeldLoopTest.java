@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A node whose loop is held up, and what others send to it by real channels meanwhile. */
@@ -151,7 +152,7 @@ class HeldLoopTest {
                 nobody(),
                 BrokerObserver.NONE,
                 new QueueBudget(Long.MAX_VALUE),
-                new Introduction("test", "held", 1),
+                new NodeMetadata("test", "held", 1),
                 new FrameGate(PEER_BYTES, 8 * PEER_BYTES),
                 address -> {});
         node.start();
@@ -199,6 +200,7 @@ class HeldLoopTest {
         return goesOn;
     }
 
+    @Tag("slow")
     @Test
     void whatWaitsIsBoundedAndAllOfItComesInOrderAfterwards() throws Exception {
         ClusterTransport.Peer peer = sender.peers.iterator().next();

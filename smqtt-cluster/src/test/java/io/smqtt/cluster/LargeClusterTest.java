@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The very large cluster of docs/clustering.md in the simulated network: as many nodes, changes, connects and messages per second, but
+ * The very large cluster of docs/cluster-measurements.md in the simulated network: as many nodes, changes, connects and messages per second, but
  * fewer clients on each node. Checks that rows, frames and bytes are what the model on paper says, and that they grow with the clients as it
  * says, so that they may be multiplied. {@code -Dsmqtt.large.clients=N} takes that many on each node, {@code -Dsmqtt.large.millis=N} lets each
  * load last as long, {@code -Dsmqtt.large.nodes=N} takes other than 23 nodes, {@code -Dsmqtt.large.table=FILE} writes the table.

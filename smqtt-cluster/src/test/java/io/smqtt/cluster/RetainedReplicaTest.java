@@ -10,6 +10,7 @@ import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -131,6 +132,7 @@ class RetainedReplicaTest {
         assertThat(b.tree()).isEmpty();
     }
 
+    @Tag("slow")
     @Test
     void whatIsRemovedOrHasExpiredKeepsItsTopicAndVersionOnly() {
         SimulatedNode a = node("a");
@@ -259,6 +261,7 @@ class RetainedReplicaTest {
         assertThat(b.tree()).isEmpty();
     }
 
+    @Tag("slow")
     @Test
     void whatIsRefusedExpiresToo() {
         SimulatedNode a = node("a");

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One session that moves while somebody does not answer. */
@@ -194,6 +195,7 @@ class SessionMoveTest {
         assertThat(answers).isEmpty();
     }
 
+    @Tag("slow")
     @Test
     void aMoveThatGoesOnForEverIsGivenUpHoweverManyMessagesCome() {
         Simulation slow = new Simulation(3);

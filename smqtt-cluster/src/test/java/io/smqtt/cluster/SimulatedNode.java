@@ -91,7 +91,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 clients,
                 this,
                 budget,
-                new Introduction("test", nodeId, 1),
+                new NodeMetadata("test", nodeId, 1),
                 new FrameGate(Long.MAX_VALUE, Long.MAX_VALUE), // whoever delivers is the loop itself
                 address -> {});
         node.start();

@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Wills of clients whose node is gone. */
@@ -179,6 +180,7 @@ class WillTest {
         assertThat(published()).isEmpty();
     }
 
+    @Tag("slow")
     @Test
     void nobodyWaitsForAHolderThatStaysAway() {
         start("a", "b", "c");
@@ -388,6 +390,7 @@ class WillTest {
         assertThat(published()).hasSize(fit + 1);
     }
 
+    @Tag("slow")
     @Test
     void eachWillThatIsDueIsPublishedOnce() {
         RandomHistory.runEach(200, History::new);

@@ -7,6 +7,7 @@ import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.EnhancedAuthenticator;
+import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -60,7 +61,7 @@ public final class AccessControl implements AutoCloseable {
      * @param authorizers plugged in, asked in this order before the ACL file
      * @param observer what is told of logins that wait or are delayed
      * @return checks that count from now on
-     * @throws ConfigurationException if a file is missing, unreadable or malformed; the message names file and line
+     * @throws ConfigurationException if a file is missing, unreadable or malformed; with file and line of every malformed line
      */
     public static AccessControl open(
             AccessConfig config,
@@ -71,20 +72,22 @@ public final class AccessControl implements AutoCloseable {
     }
 
     /**
-     * Decides who may connect. Gives an answer to everything; any thread.
+     * Decides who may connect. Gives an answer to everything.
      *
      * @return the same object each time
      */
+    @AnyThread
     public Authenticator authenticator() {
         return authenticator;
     }
 
     /**
-     * Decides what clients may do. Gives an answer to everything, and one of the constants of
-     * {@link io.smqtt.spi.AccessDecision#now()} where no plugged-in authorizer needs time; any thread.
+     * Decides what clients may do. Gives an answer to everything, and one of the constants of {@link
+     * io.smqtt.spi.AccessDecision#now()} where no plugged-in authorizer needs time.
      *
      * @return the same object each time
      */
+    @AnyThread
     public Authorizer authorizer() {
         return authorizer;
     }
@@ -164,7 +167,7 @@ public final class AccessControl implements AutoCloseable {
             step.run();
             reloaded.add(file);
         } catch (ConfigurationException e) {
-            problems.add(String.valueOf(e.getMessage()));
+            problems.addAll(e.problems());
         }
     }
 

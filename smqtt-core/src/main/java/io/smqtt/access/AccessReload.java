@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a reload has done.
+ * The result of reloading the access files.
  *
  * @param reloaded files whose content counts from now on
  * @param problems one message for each file that could not be used, naming file and line; what it held before still counts

@@ -5,18 +5,20 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
 /**
  * The rules of an ACL file in mosquitto's syntax, with our additions: {@code deny read} and {@code deny write}, sections
- * for roles, and conditions on the client's address. Immutable once read; any thread.
+ * for roles, and conditions on the client's address. Immutable once read.
  *
  * <p>The rules that concern a client are those of its section (its user's, or the one before the first section if it is
  * anonymous), those of its roles, and the patterns. If one of them denies the topic, it is denied. Otherwise, if one of
  * them allows it, it is allowed. Otherwise this file says nothing, which denies unless another authorizer allows.
  */
+@AnyThread
 public final class AclFile {
 
     private final RuleSet anonymous;
@@ -46,10 +48,10 @@ public final class AclFile {
      *
      * @param file the file
      * @return its rules
-     * @throws ConfigurationException if the file is missing, unreadable or malformed; the message names file and line
+     * @throws ConfigurationException if the file is missing, unreadable or malformed; with file and line of every malformed line
      */
     public static AclFile read(Path file) {
-        return new AclParser(file).parse(TextFile.read(file));
+        return AclParser.read(file);
     }
 
     /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
-import io.smqtt.config.ConfigurationException;
 import io.smqtt.topic.InvalidTopicException;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -15,33 +14,33 @@ import java.util.StringTokenizer;
 /** Parses the lines of an ACL file, one after the other. */
 final class AclParser {
 
-    private final Path file;
     private final RuleSet anonymous = new RuleSet();
     private final RuleSet patterns = new RuleSet();
     private final Map<String, RuleSet> users = new HashMap<>();
     private final Map<String, RuleSet> roles = new HashMap<>();
 
-    private int lineNumber;
     private int rules;
     private RuleSet section = anonymous;
     private boolean inRole;
     private List<AddressRange> addresses = List.of();
 
-    AclParser(Path file) {
-        this.file = file;
+    private AclParser() {}
+
+    static AclFile read(Path file) {
+        TextFile.Content content = TextFile.read(file);
+        AclParser parser = new AclParser();
+        TextFile.parse(file, content.lines(), parser::parse);
+        List<String> warnings = parser.rules > 0
+                ? List.of()
+                : List.of(file + ": holds no rule, so clients may neither publish nor subscribe");
+        return new AclFile(content.shape(), parser.anonymous, parser.users, parser.roles, parser.patterns, warnings);
     }
 
-    AclFile parse(TextFile.Content content) {
-        for (String line : content.lines()) {
-            lineNumber++;
-            String text = line.strip();
-            if (!text.isEmpty() && text.charAt(0) != '#') {
-                parseLine(text);
-            }
+    private void parse(String line) {
+        String text = line.strip();
+        if (!text.isEmpty() && text.charAt(0) != '#') {
+            parseLine(text);
         }
-        List<String> warnings =
-                rules > 0 ? List.of() : List.of(file + ": holds no rule, so clients may neither publish nor subscribe");
-        return new AclFile(content.shape(), anonymous, users, roles, patterns, warnings);
     }
 
     private void parseLine(String line) {
@@ -143,7 +142,7 @@ final class AclParser {
         return c == ' ' || c == '\t';
     }
 
-    private ConfigurationException error(String problem) {
-        return TextFile.error(file, lineNumber, problem);
+    private static IllegalArgumentException error(String problem) {
+        return new IllegalArgumentException(problem);
     }
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
-import io.smqtt.message.LogLimiter;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import io.smqtt.spi.Authenticator;
+import io.smqtt.spi.GuardedAnswer;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 
 /**
@@ -27,7 +29,7 @@ final class AuthenticatorChain implements Authenticator {
     private static final Authentication ANONYMOUS_REFUSED = new Authentication.Refused(ReasonCode.NOT_AUTHORIZED);
 
     private final List<Authenticator> members;
-    private final LogLimiter lines = new LogLimiter(LOG, 1, 1);
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
     AuthenticatorChain(List<Authenticator> members) {
         this.members = List.copyOf(members);
@@ -53,7 +55,8 @@ final class AuthenticatorChain implements Authenticator {
     }
 
     private Mono<Authentication> wait(Mono<Authentication> answer, int next, AuthenticationRequest request) {
-        return answer.onErrorResume(error -> Mono.just(unavailable(error)))
+        return GuardedAnswer.of(answer)
+                .onErrorResume(error -> Mono.just(unavailable(error)))
                 .defaultIfEmpty(UNAVAILABLE)
                 .flatMap(made -> made instanceof Authentication.Continue ? ask(next, request) : made.now());
     }
@@ -61,7 +64,7 @@ final class AuthenticatorChain implements Authenticator {
     private Mono<Authentication> answer(Authenticator member, AuthenticationRequest request) {
         try {
             return Objects.requireNonNull(member.authenticate(request));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError | StackOverflowError | AssertionError e) {
             return unavailable(e).now();
         }
     }
@@ -70,7 +73,7 @@ final class AuthenticatorChain implements Authenticator {
         try {
             @Nullable Object authentication = finished.call();
             return authentication instanceof Authentication made ? made : UNAVAILABLE;
-        } catch (Exception e) {
+        } catch (Exception | LinkageError | StackOverflowError | AssertionError e) {
             return unavailable(e);
         }
     }

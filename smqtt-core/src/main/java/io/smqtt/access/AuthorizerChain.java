@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.access;
 
-import io.smqtt.message.LogLimiter;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.GuardedAnswer;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 
 /**
@@ -29,7 +31,7 @@ final class AuthorizerChain implements Authorizer {
     private static final Logger LOG = LoggerFactory.getLogger(AuthorizerChain.class);
     private static final String KEY = "authorizers";
     private final Authorizer[] members;
-    private final LogLimiter lines = new LogLimiter(LOG, 1, 1);
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
     AuthorizerChain(List<Authorizer> members) {
         this.members = members.toArray(Authorizer[]::new);
@@ -86,7 +88,8 @@ final class AuthorizerChain implements Authorizer {
     }
 
     private Mono<AccessDecision> wait(Mono<AccessDecision> answer, int next, AccessRequest request) {
-        return answer.onErrorResume(error -> Mono.just(denied(error)))
+        return GuardedAnswer.of(answer)
+                .onErrorResume(error -> Mono.just(denied(error)))
                 .defaultIfEmpty(AccessDecision.DENY)
                 .flatMap(decision -> decision == AccessDecision.CONTINUE
                         ? ask(
@@ -103,7 +106,7 @@ final class AuthorizerChain implements Authorizer {
             Authorizer member, ClientIdentity client, AccessAction action, String topic, QoS qos, boolean retain) {
         try {
             return Objects.requireNonNull(member.authorize(client, action, topic, qos, retain));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError | StackOverflowError | AssertionError e) {
             return denied(e).now();
         }
     }
@@ -112,7 +115,7 @@ final class AuthorizerChain implements Authorizer {
         try {
             @Nullable Object decision = finished.call();
             return decision instanceof AccessDecision made ? made : AccessDecision.DENY;
-        } catch (Exception e) {
+        } catch (Exception | LinkageError | StackOverflowError | AssertionError e) {
             return denied(e);
         }
     }

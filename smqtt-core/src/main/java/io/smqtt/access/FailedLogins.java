@@ -4,6 +4,7 @@ package io.smqtt.access;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.smqtt.spi.Ticker;
+import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 
 /**
@@ -11,8 +12,9 @@ import java.time.Duration;
  * that clients behind one address do not suffer from each other: an accepted login is never delayed, and does not end the
  * delay of others. A network without a wrong password for a minute is forgotten.
  *
- * <p>Any thread. At most 100,000 networks are remembered.
+ * <p>At most 100,000 networks are remembered.
  */
+@AnyThread
 final class FailedLogins {
 
     private static final int MAXIMUM_NETWORKS = 100_000;

@@ -34,7 +34,7 @@ public final class PasswordFile {
 
     private static final SecureRandom RANDOM = KeyedHash.random();
 
-    /** What is kept of a password. */
+    /** The form in which a password is kept. */
     public enum Kind {
         /** For clients that send the password in CONNECT; mosquitto reads it too. */
         PBKDF2_SHA_512,
@@ -63,20 +63,13 @@ public final class PasswordFile {
      *
      * @param file the file
      * @return its users
-     * @throws ConfigurationException if the file is missing, unreadable or malformed; the message names file and line
+     * @throws ConfigurationException if the file is missing, unreadable or malformed; with file and line of every malformed line
      */
     public static PasswordFile read(Path file) {
         PasswordFile result = new PasswordFile();
         TextFile.Content content = TextFile.read(file);
         result.shape = content.shape();
-        List<String> lines = content.lines();
-        for (int i = 0; i < lines.size(); i++) {
-            try {
-                result.parse(lines.get(i).strip());
-            } catch (IllegalArgumentException e) {
-                throw TextFile.error(file, i + 1, String.valueOf(e.getMessage()));
-            }
-        }
+        TextFile.parse(file, content.lines(), line -> result.parse(line.strip()));
         if (result.users.isEmpty()) {
             result.warnings.add(file + ": holds no user, so nobody can log in by password");
         }
@@ -93,26 +86,11 @@ public final class PasswordFile {
      * @param kind what to keep of each password
      * @param iterations the work of one hash
      * @return the users with their hashes
-     * @throws ConfigurationException if the file is missing, unreadable or malformed; the message names file and line
+     * @throws ConfigurationException if the file is missing, unreadable or malformed; with file and line of every malformed line
      */
     public static PasswordFile readPlain(Path file, Kind kind, int iterations) {
         PasswordFile result = new PasswordFile();
-        List<String> lines = TextFile.read(file).lines();
-        for (int i = 0; i < lines.size(); i++) {
-            String line = lines.get(i);
-            if (isComment(line.strip())) {
-                continue;
-            }
-            int colon = line.indexOf(':');
-            try {
-                require(colon > 0, "has no user:password");
-                String userName = line.substring(0, colon).strip();
-                require(!result.users.containsKey(userName), "names a user for the second time");
-                result.set(userName, line.substring(colon + 1).getBytes(StandardCharsets.UTF_8), kind, iterations);
-            } catch (IllegalArgumentException e) {
-                throw TextFile.error(file, i + 1, String.valueOf(e.getMessage()));
-            }
-        }
+        TextFile.parse(file, TextFile.read(file).lines(), line -> result.parsePlain(line, kind, iterations));
         return result;
     }
 
@@ -204,6 +182,17 @@ public final class PasswordFile {
 
     PasswordTable table() {
         return new PasswordTable(users);
+    }
+
+    private void parsePlain(String line, Kind kind, int iterations) {
+        if (isComment(line.strip())) {
+            return;
+        }
+        int colon = line.indexOf(':');
+        require(colon > 0, "has no user:password");
+        String userName = line.substring(0, colon).strip();
+        require(!users.containsKey(userName), "names a user for the second time");
+        set(userName, line.substring(colon + 1).getBytes(StandardCharsets.UTF_8), kind, iterations);
     }
 
     private void parse(String line) {

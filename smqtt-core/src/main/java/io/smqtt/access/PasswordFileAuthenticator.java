@@ -44,13 +44,13 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
     private static final Mono<Authentication> CONTINUE = Authentication.CONTINUE.now();
     private static final Authentication BUSY = new Authentication.Refused(ReasonCode.SERVER_BUSY);
 
-    /** Where a password meets a hash; a seam for tests. */
+    /** Verifies a password against a hash; a seam for tests. */
     @FunctionalInterface
     interface Verification {
         boolean verify(PasswordHash hash, byte[] password);
     }
 
-    /** Where a delay runs; a seam for tests. */
+    /** Runs delayed refusals; a seam for tests. */
     @FunctionalInterface
     interface Delays {
         Disposable run(Runnable task, long millis);

@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
-/** What a password file keeps of a password. Compared in constant time; a password with U+0000 is nobody's. */
+/** The hash of a password, as a password file keeps it. Compared in constant time; a password with U+0000 is nobody's. */
 sealed interface PasswordHash {
 
     /** The bound on the iterations of one hash: what a login may cost. */

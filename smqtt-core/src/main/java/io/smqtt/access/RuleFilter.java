@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RuleFilter {
 
-    /** Whether a client's names can be filled in. */
+    /** Whether the placeholders of a rule can be filled in for a client. */
     enum Fill {
         /** Yes, or there is nothing to fill in. */
         POSSIBLE,

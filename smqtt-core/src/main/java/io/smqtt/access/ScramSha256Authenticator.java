@@ -152,7 +152,7 @@ final class ScramSha256Authenticator implements EnhancedAuthenticator {
         }
     }
 
-    /** What the broker has said, and to whom. */
+    /** The state of an exchange after the broker's challenge. */
     private record Challenged(
             String userName, PasswordHash.ScramSha256 credentials, String header, String nonce, String messages) {}
 }

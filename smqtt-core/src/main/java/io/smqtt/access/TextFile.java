@@ -20,6 +20,7 @@ final class TextFile {
 
     private static final long MAXIMUM_BYTES = 64L << 20;
     private static final int SHOWN_CHARACTERS = 64;
+    private static final int SHOWN_PROBLEMS = 100;
 
     private TextFile() {}
 
@@ -32,7 +33,7 @@ final class TextFile {
     record Content(List<String> lines, Shape shape) {}
 
     /**
-     * What tells whether a file is all there.
+     * Size and end of a file, which tell whether it is complete.
      *
      * @param empty whether it holds nothing but blanks
      * @param ended whether its last line has a line end
@@ -73,8 +74,47 @@ final class TextFile {
         }
     }
 
-    /** A complaint about one line. */
-    static ConfigurationException error(Path file, int lineNumber, String problem) {
+    /** Parses one line. */
+    @FunctionalInterface
+    interface LineParser {
+
+        /**
+         * Takes a line.
+         *
+         * @param line the line, without its end
+         * @throws IllegalArgumentException if the line is malformed; its message completes a sentence that begins with the line
+         */
+        void parse(String line);
+    }
+
+    /**
+     * Parses all lines, so that every malformed one is reported at once.
+     *
+     * @throws ConfigurationException with file, line and reason of each malformed line, 100 of them at most
+     */
+    static void parse(Path file, List<String> lines, LineParser parser) {
+        List<String> problems = new ArrayList<>();
+        int more = 0;
+        for (int i = 0; i < lines.size(); i++) {
+            try {
+                parser.parse(lines.get(i));
+            } catch (IllegalArgumentException e) {
+                if (problems.size() < SHOWN_PROBLEMS) {
+                    problems.add(file + ":" + (i + 1) + ": " + e.getMessage());
+                } else {
+                    more++;
+                }
+            }
+        }
+        if (more > 0) {
+            problems.add(file + ": has " + more + " more malformed lines; is this the right file?");
+        }
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+    }
+
+    private static ConfigurationException error(Path file, int lineNumber, String problem) {
         return new ConfigurationException(file + ":" + lineNumber + ": " + problem);
     }
 

@@ -5,7 +5,7 @@ import io.smqtt.message.ReasonCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a CONNACK says (MQTT 5.0, section 3.2). Properties that hold the standard's default are not sent.
+ * The content of a CONNACK (MQTT 5.0, section 3.2). Properties that hold the standard's default are not sent.
  *
  * @param sessionPresent whether the broker resumes a session
  * @param reason the reason code; mapped to a return code before MQTT 5.0

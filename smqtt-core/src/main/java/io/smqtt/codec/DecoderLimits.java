@@ -2,7 +2,7 @@
 package io.smqtt.codec;
 
 /**
- * What the decoder refuses to take in.
+ * Limits of the packet decoder.
  *
  * @param maximumConnectBytes the largest CONNECT, in bytes of the whole packet; other packets obey the connection's own
  *     maximum packet size

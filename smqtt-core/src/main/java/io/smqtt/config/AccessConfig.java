@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may do what: {@code smqtt.access.*}.
+ * Authentication and authorization: {@code smqtt.access.*}.
  *
  * @param allowAnonymous which clients may connect without a user name: those from loopback addresses, all, or none
  * @param passwordFile users and password hashes, in mosquitto's format; read again on SIGHUP
@@ -29,46 +29,48 @@ public record AccessConfig(
         @ConfigDoc("users and password hashes, in mosquitto's format; read again on SIGHUP") @Nullable
         Path passwordFile,
 
-        @ConfigDoc("rules, in mosquitto's format; read again on SIGHUP. Without one everybody may do " + "everything")
+        @ConfigDoc("access rules, in mosquitto's format; read again on SIGHUP. Without this file every client may "
+                + "publish and subscribe to everything")
         @Nullable
         Path aclFile,
 
-        @ConfigDoc(
-                "users who have the role admin, which reads the broker's own topics ($SYS, $event) also where no rule lets "
-                        + "them, whoever has verified them")
+        @ConfigDoc("users with the role admin. They can read the broker's own topics ($SYS, $event) without a rule")
         List<String> admins,
 
         @ConfigDoc(
-                "the client identifiers that are reserved for a user: text with `${user}` in it, and `*` at its end for "
-                        + "any characters, such as `${user}-*`. A client with another one is refused with 0x85; the "
-                        + "broker assigns one to whoever sends none")
+                value =
+                        "pattern of the client identifiers that are reserved for a user: `${user}` stands for the user name, "
+                                + "`*` at the end for any characters, as in `${user}-*`. Other identifiers are refused with 0x85. A "
+                                + "client that sends none gets an assigned one",
+                placeholders = "${user}")
         String clientId,
 
-        @ConfigDoc(value = "threads that check password hashes", min = "1", max = "64")
+        @ConfigDoc(value = "number of threads that check password hashes", min = "1", max = "64")
         int hashThreads,
 
         @ConfigDoc(
                 value =
-                        "logins that wait for such a thread. A further one takes the place of one of an address that has "
-                                + "more of them waiting, or is refused with 0x89",
+                        "maximum number of logins that wait for such a thread. A further login replaces one of an address "
+                                + "with more waiting logins, or is refused with 0x89",
                 min = "1",
                 max = "1000000")
         int hashQueue,
 
         @ConfigDoc(
-                value = "wrong passwords from one address (of IPv6 a /64 network) within a minute before its refusals "
-                        + "are delayed, by 100 ms and then twice as long each time; 0 for no delay. Who knows a password "
-                        + "never waits longer",
+                value =
+                        "number of wrong passwords from one address (IPv6: a /64 network) within a minute before its refusals "
+                                + "are delayed, by 100 ms and then twice as long each time; 0 for no delay. Logins with the right "
+                                + "password are not delayed",
                 min = "0",
                 max = "1000000")
         int failedLogins,
 
-        @ConfigDoc(value = "the longest delay of a refusal", min = "1ms", max = "20s")
+        @ConfigDoc(value = "maximum delay of a refusal", min = "1ms", max = "20s")
         Duration failedLoginDelay,
 
         @ConfigDoc(
-                "whether connects and disconnects are logged, a line at level INFO each; refusals always are. Lines are "
-                        + "limited per address, and the number of those left out is logged")
+                "whether each connect and disconnect is logged, at level INFO; refusals always are. Lines are limited "
+                        + "per address; the number of suppressed lines is logged")
         boolean logConnections) {
 
     /**

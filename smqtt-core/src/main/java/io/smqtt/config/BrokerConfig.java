@@ -46,10 +46,10 @@ public record BrokerConfig(
         @ConfigDoc("the port for metrics, health and control")
         ManagementConfig management,
 
-        @ConfigDoc(value = "threads that carry connections; 0 for one per core", min = "0", max = "1024")
+        @ConfigDoc(value = "number of event loop threads; 0 for one per core", min = "0", max = "1024")
         int eventLoops,
 
-        @ConfigDoc("whether epoll is used where it is available")
+        @ConfigDoc("whether epoll is used if it is available")
         boolean nativeTransport,
 
         @ConfigDoc("how nodes find each other and share their work")

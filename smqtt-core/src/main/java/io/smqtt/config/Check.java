@@ -25,6 +25,22 @@ final class Check {
         that(value != null, key, "must be set");
     }
 
+    /** Refuses some of several values that make sense only together. The exception has a key that is given, so that its place is known. */
+    static void together(String[] keys, @Nullable Object... values) {
+        String given = null;
+        String absent = null;
+        for (int i = 0; i < keys.length; i++) {
+            if (values[i] == null) {
+                absent = absent == null ? keys[i] : absent;
+            } else {
+                given = given == null ? keys[i] : given;
+            }
+        }
+        if (given != null && absent != null) {
+            throw new ConfigurationException(given, "needs " + absent + ", too");
+        }
+    }
+
     static void range(String key, long value, long min, long max) {
         if (value < min || value > max) {
             throw new ConfigurationException(key, "must be " + min + " to " + max + ", but is " + value);

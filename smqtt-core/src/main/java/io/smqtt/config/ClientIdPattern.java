@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import io.smqtt.thread.AnyThread;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The client identifiers of a user: text with the placeholder {@code ${user}} in it once, and maybe {@code *} at its end for
- * any characters. Immutable; any thread.
+ * The client identifiers of a user: text with the placeholder {@code ${user}} in it once, and maybe {@code *} at its end
+ * for any characters. Immutable.
  *
  * @param before what stands before the user name
  * @param after what stands behind the user name
  * @param prefix whether any characters may follow
  */
+@AnyThread
 public record ClientIdPattern(String before, String after, boolean prefix) {
 
     private static final String USER = "${user}";

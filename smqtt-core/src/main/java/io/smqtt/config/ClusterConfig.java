@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How nodes find each other and share their work: {@code smqtt.cluster.*}.
+ * Membership and work of a cluster node: {@code smqtt.cluster.*}.
  *
  * @param enabled whether this broker joins others; needs the module smqtt-cluster
  * @param nodeId the name of this node, unique and kept over restarts; without one the name is made from the bound
@@ -25,61 +25,63 @@ import org.jspecify.annotations.Nullable;
  * @param drain how long a stop takes to send its clients away, spread evenly; 0 for all at once
  */
 public record ClusterConfig(
-        @ConfigDoc("whether this broker joins others; needs the module smqtt-cluster")
+        @ConfigDoc("whether this broker forms a cluster with others; needs the module smqtt-cluster")
         boolean enabled,
 
-        @ConfigDoc("the name of this node, unique and kept over restarts; without one the name is made "
-                + "from the bound address")
+        @ConfigDoc("the name of this node: unique, and the same after a restart. By default it is made from the bound "
+                + "address")
         @Nullable
         String nodeId,
 
-        @ConfigDoc("host:port on which other nodes reach this one")
+        @ConfigDoc("host:port at which other nodes reach this node")
         String bind,
 
-        @ConfigDoc(
-                "host:port of nodes to join, for static discovery; for dns the host name that stands for all nodes, for kubernetes that of the headless service")
+        @ConfigDoc("for static discovery host:port of nodes to join; for dns a host name with the addresses of all "
+                + "nodes; for kubernetes the name of the headless service")
         List<String> seeds,
 
-        @ConfigDoc(
-                "how other nodes are found: by the list of seeds, by the addresses of a host name, or by those of a headless service of Kubernetes")
+        @ConfigDoc("how other nodes are found: by the list of seeds, by DNS, or by a headless service of Kubernetes")
         Discovery discovery,
 
-        @ConfigDoc(
-                "mutual TLS between nodes: each shows its certificate and accepts those that `client-ca` has signed; required where bind is not a loopback or private address; read again on SIGHUP")
+        @ConfigDoc("mutual TLS between nodes: each has a certificate and accepts certificates that `client-ca` has "
+                + "signed. Required if bind is neither a loopback nor a private address; read again on SIGHUP")
         @Nullable
         ClusterTlsConfig tls,
 
         @ConfigDoc(
-                value = "what nodes prove to each other before they talk, at least 16 characters; also "
-                        + "SMQTT_CLUSTER__SECRET_FILE",
+                value =
+                        "shared secret that authenticates nodes, at least 16 characters; also SMQTT_CLUSTER__SECRET_FILE",
                 secret = true)
         @Nullable
         String secret,
 
-        @ConfigDoc("what the publisher's acknowledgement waits for: the nodes that have matching "
-                + "subscribers, or this node alone")
+        @ConfigDoc(
+                "what the acknowledgement to a publisher waits for: all nodes with matching subscribers, or this node "
+                        + "only")
         PublishAck publishAck,
 
-        @ConfigDoc("what SUBACK waits for: this node alone, or the live nodes that have learnt the " + "subscription")
+        @ConfigDoc("what SUBACK waits for: this node only, or all live nodes")
         SubscribeSync subscribeSync,
 
         @ConfigDoc(
-                value = "nodes, this one included, below which `/health/ready` answers 503, so that a load balancer "
-                        + "takes clients to the larger part of a split network; 0 for never",
+                value =
+                        "minimum number of nodes, this one included. With fewer `/health/ready` answers 503, so that a load "
+                                + "balancer sends clients to the larger part of a partitioned cluster; 0 for never",
                 min = "0",
                 max = "1000")
         int minMembers,
 
         @ConfigDoc(
-                value = "how many clients this node is to get in proportion to the others: for people and for what "
-                        + "writes a load balancer's configuration",
+                value = "share of clients for this node in relation to the others. The broker only reports it, for the "
+                        + "configuration of a load balancer",
                 min = "1",
                 max = "1000")
         int weight,
 
         @ConfigDoc(
-                value = "how long a stop takes to send the clients away, spread evenly; 0s for all at once; at most "
-                        + "half of the time that a stop may take",
+                value =
+                        "time over which a stop spreads the disconnects of clients; 0s for all at once, at most half of the "
+                                + "time of a graceful stop",
                 min = "0s",
                 max = "1h")
         Duration drain) {
@@ -151,7 +153,7 @@ public record ClusterConfig(
                 + subscribeSync + ", minMembers=" + minMembers + ", weight=" + weight + ", drain=" + drain + "]";
     }
 
-    /** How other nodes are found. */
+    /** The method by which other nodes are found. */
     public enum Discovery {
         /** By the list of seeds. */
         STATIC,
@@ -161,7 +163,7 @@ public record ClusterConfig(
         KUBERNETES
     }
 
-    /** What the publisher's acknowledgement waits for. */
+    /** The condition for the publisher's acknowledgement. */
     public enum PublishAck {
         /** The nodes that have matching subscribers have the message. */
         PEERS,
@@ -169,7 +171,7 @@ public record ClusterConfig(
         LOCAL
     }
 
-    /** What SUBACK waits for. */
+    /** The condition for a SUBACK. */
     public enum SubscribeSync {
         /** This node knows the subscription. */
         LOCAL,

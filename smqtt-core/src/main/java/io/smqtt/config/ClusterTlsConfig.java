@@ -12,15 +12,15 @@ import java.nio.file.Path;
  * @param clientCa the authorities whose certificates other nodes must show; they should sign nodes of this cluster only
  */
 public record ClusterTlsConfig(
-        @ConfigDoc("the certificate chain that this node shows to every other, PEM; good for servers and for clients "
-                + "where it says what for; read again on SIGHUP")
+        @ConfigDoc("the certificate chain of this node, PEM. If it has an extended key usage, that must include server "
+                + "and client authentication; read again on SIGHUP")
         Path certificate,
 
-        @ConfigDoc("the private key of it, PEM, PKCS #8; read again on SIGHUP")
+        @ConfigDoc("the private key of the certificate, PEM, PKCS #8; read again on SIGHUP")
         Path key,
 
-        @ConfigDoc("the authorities, PEM, that must have signed the certificate of every other node, which is always "
-                + "asked for; who shows none of theirs is not let in; read again on SIGHUP")
+        @ConfigDoc("the certificate authorities of all nodes, PEM. Connections without a certificate of theirs are "
+                + "refused; read again on SIGHUP")
         Path clientCa) {
 
     /**

@@ -69,8 +69,8 @@ public final class ConfigBinder {
     }
 
     /**
-     * What was bound, with every problem. Where a value was refused its default takes its place, so that whoever reports problems can
-     * look for more of them; nothing may be run with records that have problems.
+     * A bound configuration, with every problem found. Where a value was refused its default takes its place, so that
+     * whoever reports problems can look for more of them; nothing may be run with records that have problems.
      *
      * @param records the records, in the order of the schema's roots
      * @param problems one sentence each, with the place that the value came from; empty if the records can be used

@@ -7,7 +7,9 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** What the generated reference says about a key. A test holds {@link #min()} and {@link #max()} against the constructor. */
+/**
+ * The text of the generated reference about a key. A test holds {@link #min()} and {@link #max()} against the constructor.
+ */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
@@ -54,4 +56,12 @@ public @interface ConfigDoc {
      * @return true for secrets
      */
     boolean secret() default false;
+
+    /**
+     * The placeholders that the broker itself fills in when the value is used. Whoever resolves placeholders in configuration
+     * leaves these alone.
+     *
+     * @return each as it is written, such as <code>${user}</code>
+     */
+    String[] placeholders() default {};
 }

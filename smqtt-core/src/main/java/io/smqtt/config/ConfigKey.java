@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import java.util.List;
+
 /**
  * One key of the schema, as the reference shows it.
  *
@@ -11,6 +13,20 @@ package io.smqtt.config;
  * @param doc what it means
  * @param required whether it has to be given where its block is
  * @param secret whether its value is never shown
+ * @param placeholders what the broker itself fills in when the value is used, each as it is written
  */
 public record ConfigKey(
-        String name, String type, String defaultText, String range, String doc, boolean required, boolean secret) {}
+        String name,
+        String type,
+        String defaultText,
+        String range,
+        String doc,
+        boolean required,
+        boolean secret,
+        List<String> placeholders) {
+
+    /** Takes a copy of the list. */
+    public ConfigKey {
+        placeholders = List.copyOf(placeholders);
+    }
+}

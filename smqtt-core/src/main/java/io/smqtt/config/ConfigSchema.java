@@ -65,7 +65,14 @@ public final class ConfigSchema {
             } else if (component.getType() == Map.class) {
                 String entry = key + "." + NAME + ".";
                 keys.add(new ConfigKey(
-                        entry + ENABLED, "true or false", "true", "", "false removes this entry", false, false));
+                        entry + ENABLED,
+                        "true or false",
+                        "true",
+                        "",
+                        "false removes this entry",
+                        false,
+                        false,
+                        List.of()));
                 describe(ListenerConfig.class, ListenerConfig.of(ListenerConfig.Type.TCP), entry, keys);
             } else {
                 keys.add(describe(component, value, key, defaults == null));
@@ -81,7 +88,14 @@ public final class ConfigSchema {
         ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
         if (doc == null) {
             return new ConfigKey(
-                    key, kind.expected(component.getType()), ConfigText.format(value, kind), "", "", false, false);
+                    key,
+                    kind.expected(component.getType()),
+                    ConfigText.format(value, kind),
+                    "",
+                    "",
+                    false,
+                    false,
+                    List.of());
         }
         String shown =
                 !doc.shown().isEmpty() ? doc.shown() : optional ? doc.fallback() : ConfigText.format(value, kind);
@@ -92,7 +106,8 @@ public final class ConfigSchema {
                 doc.min().isEmpty() ? "" : doc.min() + " to " + doc.max(),
                 doc.value(),
                 optional && doc.fallback().isEmpty() && !nullable(component),
-                doc.secret());
+                doc.secret(),
+                List.of(doc.placeholders()));
     }
 
     /**

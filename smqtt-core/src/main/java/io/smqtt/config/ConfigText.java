@@ -28,17 +28,17 @@ final class ConfigText {
 
     private ConfigText() {}
 
-    /** What kind of text a component takes. Names that end in Bytes are sizes. */
+    /** The kind of text that a component takes. Names that end in Bytes are sizes. */
     enum Kind {
         BOOLEAN("true or false"),
-        NUMBER("a whole number"),
+        NUMBER("an integer"),
         SHARE("a number such as 0.01"),
         SIZE("a size such as 64KiB, 1MiB or 16MB"),
         DURATION("a duration such as 250ms, 5s or 1h"),
         PATH("a path"),
         LIST("a list"),
         ENUM("a word"),
-        TEXT("a text");
+        TEXT("a string");
 
         private final String expected;
 

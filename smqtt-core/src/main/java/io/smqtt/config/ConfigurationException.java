@@ -51,14 +51,14 @@ public final class ConfigurationException extends RuntimeException {
     }
 
     /**
-     * Reports all that was found wrong.
+     * Reports all that was found wrong. Problems of files come first, file by file and in the order of their lines.
      *
      * @param problems one sentence each
      */
     public ConfigurationException(List<String> problems) {
-        super(String.join(System.lineSeparator(), problems));
+        super(String.join(System.lineSeparator(), ProblemOrder.byLine(problems)));
         this.key = null;
-        this.problems = List.copyOf(problems);
+        this.problems = ProblemOrder.byLine(problems);
     }
 
     /**

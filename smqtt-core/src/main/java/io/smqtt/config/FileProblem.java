@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
@@ -12,12 +13,13 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
-/** Says in words why a file cannot be read: it is missing, a directory, or not for this user. Blocks; for any thread. */
+/** Says in words why a file cannot be read: it is missing, a directory, or not for this user. Blocks. */
+@AnyThread
 public final class FileProblem {
 
     private FileProblem() {}
 
-    /** What is asked of the file system. */
+    /** The questions asked of the file system. */
     interface View {
 
         BasicFileAttributes attributes(Path file) throws IOException;

@@ -18,19 +18,19 @@ import org.jspecify.annotations.Nullable;
  * @param interval how often metrics are sent
  */
 public record InfluxConfig(
-        @ConfigDoc("where InfluxDB is, such as `http://127.0.0.1:8086`")
+        @ConfigDoc("the URL of InfluxDB, such as `http://127.0.0.1:8086`")
         String url,
 
-        @ConfigDoc(value = "the database of InfluxDB 1, which is made if it is not there", fallback = "smqtt")
+        @ConfigDoc(value = "the database of InfluxDB 1; created if it does not exist", fallback = "smqtt")
         String database,
 
         @ConfigDoc("the user of InfluxDB 1") @Nullable String user,
 
-        @ConfigDoc(value = "the user's password", secret = true) @Nullable
+        @ConfigDoc(value = "the password of the user", secret = true) @Nullable
         String password,
 
-        @ConfigDoc(
-                "the organization of InfluxDB 2, which also needs `bucket` and `token`; without it the form is that of InfluxDB 1")
+        @ConfigDoc("the organization of InfluxDB 2, together with `bucket` and `token`; without it the protocol of "
+                + "InfluxDB 1 is used")
         @Nullable
         String org,
 
@@ -39,7 +39,7 @@ public record InfluxConfig(
         @ConfigDoc(value = "the token of InfluxDB 2", secret = true) @Nullable
         String token,
 
-        @ConfigDoc(value = "how often metrics are sent", fallback = "1m", min = "1s", max = "1h")
+        @ConfigDoc(value = "interval at which metrics are sent", fallback = "1m", min = "1s", max = "1h")
         Duration interval) {
 
     /**
@@ -51,17 +51,14 @@ public record InfluxConfig(
         Check.present("influx.url", url);
         Check.httpUrl("influx.url", url);
         Check.that(!database.isBlank(), "influx.database", "must not be empty");
-        Check.that(
-                (user == null) == (password == null), "influx.user", "and influx.password are set together, or none");
-        Check.that(
-                (org == null) == (bucket == null) && (org == null) == (token == null),
-                "influx.org",
-                "and influx.bucket and influx.token are set together, or none");
+        Check.together(new String[] {"influx.user", "influx.password"}, user, password);
+        Check.together(new String[] {"influx.org", "influx.bucket", "influx.token"}, org, bucket, token);
         Check.that(org == null || user == null, "influx.user", "is for InfluxDB 1, and influx.org for InfluxDB 2");
-        for (String secret : new String[] {password, token}) {
-            if (secret != null) {
-                Check.plainText("influx.token or influx.password", secret);
-            }
+        if (password != null) {
+            Check.plainText("influx.password", password);
+        }
+        if (token != null) {
+            Check.plainText("influx.token", token);
         }
         Check.range("influx.interval", interval, Duration.ofSeconds(1), Duration.ofHours(1));
     }

@@ -4,17 +4,17 @@ package io.smqtt.config;
 import java.time.Duration;
 
 /**
- * What peers can make grow, and where it ends: {@code smqtt.limits.*}. Byte limits that follow the heap are taken from
+ * Limits on everything that peers can make grow: {@code smqtt.limits.*}. Byte limits that follow the heap are taken from
  * {@link Runtime#maxMemory()} when the defaults are made.
  *
  * @param maxConnections connections of the whole broker; more are closed when they are accepted
  * @param maxPendingConnections connections of the whole broker whose client is not let in yet; handshakes count. For one
- *     more the oldest of the same event loop without a complete CONNECT is closed. By default one for each 128 KiB of the
+ *     more the oldest of the address that has most is closed, on the same event loop. By default one for each 128 KiB of the
  *     heap, at most 5,000
  * @param maxPendingConnectionsPerAddress the same from one address, which has that share of the pending bytes, too. By
  *     default an eighth of the default of all, at most 1,000
  * @param maxPendingBytes bytes received by all connections whose client is not let in yet, together; past it the oldest
- *     without a complete CONNECT are closed. By default 5 % of the heap
+ *     of the address that holds most are closed. By default 5 % of the heap
  * @param connectRatePerAddress new connections per second from one address; 0 for no limit
  * @param maxPacketBytes the largest packet from a client; MQTT 5.0 clients learn it in CONNACK
  * @param maxConnectBytes the largest CONNECT; also the most that is buffered for a client before its CONNECT is
@@ -48,16 +48,16 @@ import java.time.Duration;
  */
 public record LimitsConfig(
         @ConfigDoc(
-                value = "connections of the whole broker; more are closed when they are accepted",
+                value = "maximum number of connections of the broker; further ones are closed at once",
                 min = "1",
                 max = "100000000")
         int maxConnections,
 
         @ConfigDoc(
                 value =
-                        "connections of the whole broker whose client is not let in yet; handshakes count. For one more "
-                                + "the oldest of the same event loop without a complete CONNECT is closed. By default one "
-                                + "for each 128 KiB of the heap, at most 5,000",
+                        "maximum number of connections before CONNACK, TLS handshakes included. Past it the oldest connection "
+                                + "of the address with the most is closed, on the same event loop. By default one for each 128 KiB of "
+                                + "the heap, at most 5,000",
                 min = "1",
                 max = "1000000",
                 shown = "5000")
@@ -65,142 +65,164 @@ public record LimitsConfig(
 
         @ConfigDoc(
                 value =
-                        "the same from one address, which has that share of the pending bytes, too. By default an eighth of "
-                                + "the default of all, at most 1,000",
+                        "the same for one address, which gets the same share of max-pending-bytes. By default an eighth of "
+                                + "the default of max-pending-connections, at most 1,000",
                 min = "1",
                 max = "1000000",
                 shown = "625")
         int maxPendingConnectionsPerAddress,
 
         @ConfigDoc(
-                value = "bytes of connections whose client is not let in yet, together; past it the oldest without "
-                        + "a complete CONNECT are closed. By default 5 % of the heap",
+                value =
+                        "maximum memory of all connections before CONNACK. Past it the oldest connections of the address with "
+                                + "the most are closed. By default 5 % of the heap",
                 min = "1",
                 max = "1TiB",
                 shown = "5%")
         long maxPendingBytes,
 
-        @ConfigDoc(value = "new connections per second from one address; 0 for no limit", min = "0", max = "1000000")
+        @ConfigDoc(
+                value = "maximum number of new connections per second from one address; 0 for no limit",
+                min = "0",
+                max = "1000000")
         int connectRatePerAddress,
 
         @ConfigDoc(
-                value = "the largest packet from a client; MQTT 5.0 clients learn it in CONNACK",
+                value = "maximum size of a packet from a client; CONNACK has it as Maximum Packet Size",
                 min = "16",
                 max = "268435460")
         int maxPacketBytes,
 
         @ConfigDoc(
-                value = "the largest CONNECT; also the most that is buffered for a client before its CONNECT "
-                        + "is accepted",
+                value =
+                        "maximum size of a CONNECT; also the maximum that is buffered for a client before its CONNECT is "
+                                + "accepted",
                 min = "16",
                 max = "16MiB")
         int maxConnectBytes,
 
-        @ConfigDoc(value = "bytes of UTF-8 of a topic name or filter", min = "1", max = "65535")
+        @ConfigDoc(value = "maximum length of a topic name or filter in UTF-8", min = "1", max = "65535")
         int maxTopicBytes,
 
-        @ConfigDoc(value = "levels of a topic name or filter", min = "1", max = "65535")
+        @ConfigDoc(value = "maximum number of levels of a topic name or filter", min = "1", max = "65535")
         int maxTopicLevels,
 
-        @ConfigDoc(value = "user properties of one packet", min = "0", max = "65535")
+        @ConfigDoc(value = "maximum number of user properties of one packet", min = "0", max = "65535")
         int maxUserProperties,
 
-        @ConfigDoc(value = "filters of one SUBSCRIBE or UNSUBSCRIBE", min = "1", max = "100000")
+        @ConfigDoc(value = "maximum number of filters of one SUBSCRIBE or UNSUBSCRIBE", min = "1", max = "100000")
         int maxFiltersPerSubscribe,
 
-        @ConfigDoc(value = "subscriptions of one session", min = "1", max = "10000000")
+        @ConfigDoc(value = "maximum number of subscriptions of one session", min = "1", max = "10000000")
         int maxSubscriptionsPerClient,
 
         @ConfigDoc(
-                value = "QoS 1 and 2 messages sent to one client and not yet acknowledged; a client may ask "
-                        + "for less",
+                value =
+                        "maximum number of QoS 1 and 2 messages in flight to one client; a lower Receive Maximum of the "
+                                + "client wins",
                 min = "1",
                 max = "65535")
         int maxInFlight,
 
         @ConfigDoc(
-                value = "QoS 1 and 2 messages of one client that the broker has not yet acknowledged",
+                value =
+                        "maximum number of QoS 1 and 2 messages in flight from one client; CONNACK has it as Receive Maximum",
                 min = "1",
                 max = "65535")
         int receiveMaximum,
 
-        @ConfigDoc(value = "QoS 2 messages of one session that wait for PUBREL", min = "1", max = "65535")
+        @ConfigDoc(
+                value = "maximum number of QoS 2 messages of one session that wait for PUBREL",
+                min = "1",
+                max = "65535")
         int maxAwaitingRelease,
 
-        @ConfigDoc(value = "messages queued for one session, offline or slow", min = "1", max = "100000000")
+        @ConfigDoc(
+                value = "maximum number of messages queued for one session, while its client is offline or slow",
+                min = "1",
+                max = "100000000")
         int maxQueuedMessages,
 
-        @ConfigDoc(value = "bytes queued for one session", min = "1", max = "1TiB")
+        @ConfigDoc(value = "maximum size of the queue of one session", min = "1", max = "1TiB")
         long maxQueuedBytes,
 
         @ConfigDoc(
                 value =
-                        "bytes queued for all sessions together, or sent and not acknowledged; a message counts once for "
-                                + "each session. Past it publishers are slowed, and past one and a half times of it what does "
-                                + "not fit into a window or a stored queue is dropped. By default a quarter of the heap",
+                        "maximum size of all queues and all messages in flight; a message counts once for each session. Past "
+                                + "it publishers are slowed. Past one and a half times of it messages are dropped that would have to "
+                                + "wait in memory. By default a quarter of the heap",
                 min = "1",
                 max = "1TiB",
                 shown = "25%")
         long maxTotalQueuedBytes,
 
         @ConfigDoc(
-                value = "retained messages; past it new topics are refused, known ones are still replaced",
+                value =
+                        "maximum number of retained messages. Past it new topics are refused; existing ones can still be "
+                                + "replaced",
                 min = "0",
                 max = "100000000")
         int maxRetainedMessages,
 
         @ConfigDoc(
-                value = "bytes of retained messages. By default a quarter of the heap",
+                value = "maximum heap of retained messages. By default a quarter of the heap",
                 min = "0",
                 max = "1TiB",
                 shown = "25%")
         long maxRetainedBytes,
 
-        @ConfigDoc(value = "sessions of the whole broker, connected or not", min = "1", max = "100000000")
+        @ConfigDoc(value = "maximum number of sessions of the broker, online and offline", min = "1", max = "100000000")
         int maxSessions,
 
-        @ConfigDoc(value = "sessions of one user; 0 for no limit", min = "0", max = "100000000")
+        @ConfigDoc(value = "maximum number of sessions of one user; 0 for no limit", min = "0", max = "100000000")
         int maxSessionsPerUser,
 
         @ConfigDoc(
-                value = "bytes of heap of one session: its identifiers, will and subscriptions. Past it "
-                        + "a CONNECT or filter is refused with 0x97. By default 2 % of the heap",
+                value =
+                        "maximum heap of one session: identifiers, will and subscriptions. Past it a CONNECT or a filter is "
+                                + "refused with 0x97. By default 2 % of the heap",
                 min = "1024",
                 max = "1GiB",
                 shown = "2%")
         long maxSessionBytes,
 
         @ConfigDoc(
-                value = "the same for all sessions of one user that outlive their connections; all clients without a "
-                        + "user name are one. By default 15 % of the heap",
+                value =
+                        "the same for all sessions of one user that outlive their connections; clients without a user name "
+                                + "share one limit. By default 15 % of the heap",
                 min = "1024",
                 max = "1TiB",
                 shown = "15%")
         long maxUserSessionBytes,
 
         @ConfigDoc(
-                value = "the same for all sessions, connected or not; the last fifth is for those that end with their "
-                        + "connections. Stored ones that do not fit at the start stay in the store, unseen. By default "
-                        + "25 % of the heap",
+                value =
+                        "the same for all sessions, online and offline; the last fifth is reserved for sessions that end with "
+                                + "their connections. Stored sessions that do not fit at the start are not loaded and stay in the "
+                                + "store. By default 25 % of the heap",
                 min = "1024",
                 max = "1TiB",
                 shown = "25%")
         long maxTotalSessionBytes,
 
         @ConfigDoc(
-                value = "messages per second that are read from one client; 0 for no limit",
+                value = "maximum number of messages per second that are read from one client; 0 for no limit",
                 min = "0",
                 max = "100000000")
         int maxPublishRate,
 
         @ConfigDoc(
-                value = "bytes waiting for the socket of one client before its QoS 0 messages are dropped",
+                value =
+                        "maximum number of bytes that wait for the socket of one client; past it QoS 0 messages to this "
+                                + "client are dropped",
                 min = "1",
                 max = "1GiB")
         int maxOutboundBytes,
 
         @ConfigDoc(
-                value = "how long a client may stay unwritable before it is disconnected with 0x97",
+                value =
+                        "maximum time for which a client reads nothing although data waits for it; then it is disconnected "
+                                + "with 0x97",
                 min = "1ms",
                 max = "1d")
         Duration slowConsumerTimeout) {

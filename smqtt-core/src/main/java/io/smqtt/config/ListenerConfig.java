@@ -24,44 +24,45 @@ import org.jspecify.annotations.Nullable;
  * @param sync what an acknowledgement to a publisher on this listener waits for; broker for storage.sync
  */
 public record ListenerConfig(
-        @ConfigDoc(value = "straight on TCP, or in WebSocket frames; a new name needs it", shown = "by name")
+        @ConfigDoc(
+                value = "the transport: MQTT over TCP, or over WebSocket. A new listener name needs it",
+                shown = "by name")
         Type type,
 
-        @ConfigDoc("the address to bind to; 0.0.0.0 for all of IPv4, :: for all")
+        @ConfigDoc("the address to bind to; 0.0.0.0 for all IPv4 addresses, :: for all addresses")
         String host,
 
-        @ConfigDoc(value = "the port; 0 for any free one", min = "0", max = "65535", shown = "tcp 1883, ws 8083")
+        @ConfigDoc(value = "the port; 0 for any free port", min = "0", max = "65535", shown = "tcp 1883, ws 8083")
         int port,
 
         @ConfigDoc("the path of a WebSocket listener") String path,
 
         @ConfigDoc(
-                value = "connections of this listener; more are closed when they are accepted",
+                value = "maximum number of connections of this listener; further ones are closed at once",
                 min = "1",
                 max = "100000000")
         int maxConnections,
 
         @ConfigDoc(
-                value = "how long a client has from the accepted socket to the complete CONNECT, handshakes "
-                        + "included",
+                value = "maximum time from accepting a connection to its complete CONNECT, handshakes included",
                 min = "1ms",
                 max = "1h")
         Duration connectTimeout,
 
         @ConfigDoc(
-                value = "the largest packet from a client of this listener; 0 for limits.max-packet-bytes",
+                value = "maximum size of a packet from a client of this listener; 0 for limits.max-packet-bytes",
                 min = "0",
                 max = "268435460")
         int maxPacketBytes,
 
         @ConfigDoc(
-                value = "connections that the operating system keeps before they are accepted; it has a limit "
-                        + "of its own",
+                value =
+                        "length of the queue of connections that wait to be accepted; the operating system limits it, too",
                 min = "1",
                 max = "65535")
         int backlog,
 
-        @ConfigDoc("makes it TLS or WSS; null for a listener without TLS") @Nullable
+        @ConfigDoc("TLS or WSS; null for a listener without TLS") @Nullable
         TlsConfig tls,
 
         @ConfigDoc("whether every connection begins with a PROXY protocol header, version 1 or 2")
@@ -70,9 +71,9 @@ public record ListenerConfig(
         @ConfigDoc("networks such as 10.0.0.0/8 that may send the header; connections from elsewhere are " + "closed")
         List<String> trustedProxies,
 
-        @ConfigDoc(
-                "values of the Origin header that a WebSocket listener takes, such as https://app.example.com, or `*` for "
-                        + "all; empty for those of the same host as the listener. Who sends none, as programs do, is taken")
+        @ConfigDoc("values of the Origin header that a WebSocket listener accepts, such as https://app.example.com, or "
+                + "`*` for all; empty for the listener's own host only. Requests without Origin, which programs send, "
+                + "are always accepted")
         List<String> allowedOrigins,
 
         @ConfigDoc("what an acknowledgement to a publisher on this listener waits for; broker for storage.sync")
@@ -111,7 +112,7 @@ public record ListenerConfig(
                 "must name the proxies where proxy-protocol is on");
     }
 
-    /** What an acknowledgement waits for. */
+    /** The durability that an acknowledgement waits for. */
     public enum Sync {
         /** What storage.sync says. */
         BROKER,
@@ -123,7 +124,7 @@ public record ListenerConfig(
         NONE
     }
 
-    /** How packets are carried. */
+    /** The transport of a listener. */
     public enum Type {
         /** Straight on TCP. */
         TCP,

@@ -20,31 +20,30 @@ import org.jspecify.annotations.Nullable;
  * @param tracing where traces are sent, also without metrics; null for none
  */
 public record ManagementConfig(
-        @ConfigDoc(
-                "the address to bind to; any other than a loopback address needs `token-file`, and should have `tls`")
+        @ConfigDoc("the address to bind to. An address that is not loopback needs `token-file`, and should have `tls`")
         String host,
 
         @ConfigDoc(
                 value =
-                        "the port; 0 for any free one. It takes 64 connections at a time, and closes those that send no "
-                                + "whole request within 10 s",
+                        "the port; 0 for any free port. It accepts 64 connections at a time, and closes a connection that "
+                                + "sends no complete request within 10 s",
                 min = "0",
                 max = "65535")
         int port,
 
-        @ConfigDoc(
-                "the file that holds the bearer token, of 16 characters or more; without one anybody on this machine sees the "
-                        + "metrics and the nodes of the cluster, and the rest needs the token in the file `management.token` of the data directory")
+        @ConfigDoc("the file with the bearer token, at least 16 characters. Without it every local user can read the "
+                + "metrics and the list of cluster nodes; other requests need the token in the file `management.token` "
+                + "of the data directory")
         @Nullable
         Path tokenFile,
 
         @Nullable ManagementTlsConfig tls,
 
-        @ConfigDoc("false for no metrics, no management port and no topics below `$SYS`")
+        @ConfigDoc("false switches off metrics, the management port and the topics below `$SYS`")
         boolean enabled,
 
         @ConfigDoc(
-                value = "how often the topics below `$SYS/broker` are written, at least 100ms; 0s for never",
+                value = "interval at which the topics below `$SYS/broker` are published, at least 100ms; 0s for never",
                 min = "0s",
                 max = "1d")
         Duration sysInterval,

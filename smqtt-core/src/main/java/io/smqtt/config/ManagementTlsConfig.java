@@ -10,7 +10,7 @@ import java.nio.file.Path;
  * @param key the private key, PKCS #8; read again on SIGHUP
  */
 public record ManagementTlsConfig(
-        @ConfigDoc("the certificate chain, PEM; read again on SIGHUP. With it the port speaks HTTPS only")
+        @ConfigDoc("the certificate chain, PEM; read again on SIGHUP. With it the port accepts HTTPS only")
         Path certificate,
 
         @ConfigDoc("the private key, PEM, PKCS #8; read again on SIGHUP")

@@ -4,7 +4,7 @@ package io.smqtt.config;
 import java.time.Duration;
 
 /**
- * What the broker offers of the protocol: {@code smqtt.mqtt.*}.
+ * Features of the protocol that the broker offers: {@code smqtt.mqtt.*}.
  *
  * @param maxQos the highest quality of service
  * @param retainAvailable whether messages can be retained
@@ -22,42 +22,50 @@ import java.time.Duration;
  * @param sharedStrategy which member of a shared group gets a message
  */
 public record MqttConfig(
-        @ConfigDoc(value = "the highest quality of service", min = "0", max = "2")
+        @ConfigDoc(value = "Maximum QoS", min = "0", max = "2")
         int maxQos,
 
-        @ConfigDoc("whether messages can be retained") boolean retainAvailable,
-        @ConfigDoc("whether filters may hold wildcards") boolean wildcardAvailable,
-        @ConfigDoc("whether subscriptions can be shared") boolean sharedAvailable,
+        @ConfigDoc("whether retained messages are supported")
+        boolean retainAvailable,
 
-        @ConfigDoc("whether subscriptions may have identifiers")
+        @ConfigDoc("whether wildcard subscriptions are supported")
+        boolean wildcardAvailable,
+
+        @ConfigDoc("whether shared subscriptions are supported")
+        boolean sharedAvailable,
+
+        @ConfigDoc("whether subscription identifiers are supported")
         boolean subscriptionIdentifiersAvailable,
 
-        @ConfigDoc(value = "topic aliases that a client may use", min = "0", max = "65535")
+        @ConfigDoc(value = "Topic Alias Maximum for messages from a client", min = "0", max = "65535")
         int topicAliasMaximum,
 
         @ConfigDoc(
-                value = "topic aliases that the broker uses towards a client, at most what the client allows",
+                value =
+                        "maximum number of topic aliases for messages to a client; a lower Topic Alias Maximum of the client "
+                                + "wins",
                 min = "0",
                 max = "65535")
         int outboundTopicAliasMaximum,
 
         @ConfigDoc(
-                value = "the longest keep alive; a client that asks for more, or for none, gets this one; 0s "
-                        + "for no limit",
+                value =
+                        "maximum keep alive. A client that asks for a longer one, or for none, gets this one as Server Keep "
+                                + "Alive; 0s for no limit",
                 min = "0s",
                 max = "65535s")
         Duration maxKeepAlive,
 
-        @ConfigDoc("what response topics begin with; empty for none")
+        @ConfigDoc("Response Information, the beginning of response topics; empty for none")
         String responseInformation,
 
-        @ConfigDoc("where clients are sent on shutdown, as host:port; empty for none")
+        @ConfigDoc("Server Reference that clients get on shutdown, as host:port; empty for none")
         String serverReference,
 
-        @ConfigDoc("whether a payload declared to be UTF-8 is checked")
+        @ConfigDoc("whether a payload is checked that its Payload Format Indicator declares as UTF-8")
         boolean validatePayloadFormat,
 
-        @ConfigDoc("which member of a shared group gets a message")
+        @ConfigDoc("how the member of a shared subscription is chosen that gets a message")
         SharedStrategy sharedStrategy) {
 
     /**

@@ -22,7 +22,9 @@ public final class NearestKey {
     }
 
     /**
-     * Finds the word with the fewest changed characters.
+     * Finds the word with the fewest changed characters, not counting the blocks that two keys have in common; else the only one that
+     * begins with what was written ({@code token} for {@code token-file}), or the longest with which that begins
+     * ({@code directory} for {@code dir}).
      *
      * @param unknown what was written
      * @param known the words that there are
@@ -30,15 +32,38 @@ public final class NearestKey {
      */
     public static @Nullable String among(String unknown, Iterable<String> known) {
         String best = null;
-        int bestDistance = Math.max(3, unknown.length() * 2 / 5) + 1;
+        int bestDistance = Integer.MAX_VALUE;
+        String shorter = null;
+        String longer = null;
+        int longerCount = 0;
         for (String candidate : known) {
+            if (candidate.startsWith(unknown + "-")) {
+                longer = candidate;
+                longerCount++;
+            }
+            if (unknown.startsWith(candidate) && (shorter == null || candidate.length() > shorter.length())) {
+                shorter = candidate;
+            }
             int distance = distance(unknown, candidate);
-            if (distance < bestDistance) {
+            int different = unknown.length() - commonBlocks(unknown, candidate);
+            if (distance < bestDistance && distance <= Math.max(3, different * 2 / 5)) {
                 bestDistance = distance;
                 best = candidate;
             }
         }
-        return best;
+        if (longerCount == 1 && bestDistance > 1) {
+            return longer;
+        }
+        return best == null ? shorter : best;
+    }
+
+    /** The length of what two keys begin with, up to a dot. */
+    private static int commonBlocks(String a, String b) {
+        int common = 0;
+        for (int i = 0; i < Math.min(a.length(), b.length()) && a.charAt(i) == b.charAt(i); i++) {
+            common = a.charAt(i) == '.' ? i + 1 : common;
+        }
+        return common;
     }
 
     /** Puts the name that the user chose into the known key. */

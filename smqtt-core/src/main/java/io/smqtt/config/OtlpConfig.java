@@ -13,13 +13,14 @@ import org.jspecify.annotations.Nullable;
  * @param interval how often metrics are sent
  */
 public record OtlpConfig(
-        @ConfigDoc("where an OpenTelemetry collector takes metrics by HTTP, such as `http://127.0.0.1:4318/v1/metrics`")
+        @ConfigDoc("the URL of an OpenTelemetry collector that receives metrics by HTTP, such as "
+                + "`http://127.0.0.1:4318/v1/metrics`")
         String url,
 
-        @ConfigDoc(value = "headers that are sent along, each as `name: value`", secret = true) @Nullable
+        @ConfigDoc(value = "HTTP headers of the requests, each as `name: value`", secret = true) @Nullable
         List<String> headers,
 
-        @ConfigDoc(value = "how often metrics are sent", fallback = "1m", min = "1s", max = "1h")
+        @ConfigDoc(value = "interval at which metrics are sent", fallback = "1m", min = "1s", max = "1h")
         Duration interval) {
 
     /**

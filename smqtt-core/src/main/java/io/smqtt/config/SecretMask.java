@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import io.smqtt.thread.AnyThread;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
@@ -14,9 +15,8 @@ import org.jspecify.annotations.Nullable;
  * Decides what of a configuration may be shown in a message, a log or a printed configuration. Every program part that shows text of a
  * file, a variable, a flag or a parser's exception goes through here. It errs on the side of hiding: a key is shown as far as it
  * looks like a name, a value only if its key does not sound like a secret.
- *
- * <p>All methods may be called on any thread.
  */
+@AnyThread
 public final class SecretMask {
 
     /** Stands in the place of a value that is not shown. */
@@ -65,6 +65,7 @@ public final class SecretMask {
     private static final Pattern BETWEEN_WORDS = Pattern.compile("[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])");
     private static final Pattern ASSIGNMENT =
             Pattern.compile("([A-Za-z][A-Za-z0-9_.-]*)(\"?'?\\s*[=:]\\s*)(\"[^\"]*\"|'[^']*'|\\S+)");
+    private static final Pattern FORM = Pattern.compile("VALUE\\W*"); // KEY=VALUE, in our own help
     private static final Pattern USER_INFO = Pattern.compile("(?<=://)[^/\\s@]*@");
     private static final Pattern PARAMETER = Pattern.compile("([?&])([^=&#\\s]+)=[^&#\\s]*");
 
@@ -189,6 +190,9 @@ public final class SecretMask {
         return ASSIGNMENT
                 .matcher(shown)
                 .replaceAll(found -> Matcher.quoteReplacement(
-                        mayBeSecret(found.group(1)) ? found.group(1) + found.group(2) + MASK : found.group()));
+                        mayBeSecret(found.group(1))
+                                        && !FORM.matcher(found.group(3)).matches()
+                                ? found.group(1) + found.group(2) + MASK
+                                : found.group()));
     }
 }

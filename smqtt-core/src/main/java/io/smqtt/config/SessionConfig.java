@@ -4,7 +4,7 @@ package io.smqtt.config;
 import java.time.Duration;
 
 /**
- * How sessions live on without a connection: {@code smqtt.session.*}.
+ * Sessions without a connection: {@code smqtt.session.*}.
  *
  * @param maxExpiry the longest session expiry interval that is granted
  * @param defaultExpiry how long a session without clean session lives before MQTT 5.0; max-expiry where that is
@@ -14,23 +14,27 @@ import java.time.Duration;
  * @param bindToUser whether a session can be resumed only by the user who began it
  */
 public record SessionConfig(
-        @ConfigDoc(value = "the longest session expiry interval that is granted", min = "0s", max = "4294967295s")
+        @ConfigDoc(
+                value = "maximum Session Expiry Interval; a longer one is reduced to it",
+                min = "0s",
+                max = "4294967295s")
         Duration maxExpiry,
 
         @ConfigDoc(
-                value = "how long a session without clean session lives before MQTT 5.0; max-expiry where "
-                        + "that is shorter",
+                value =
+                        "session expiry of clients before MQTT 5.0 that connect without Clean Session; a shorter max-expiry "
+                                + "wins",
                 min = "0s",
                 max = "4294967295s")
         Duration defaultExpiry,
 
-        @ConfigDoc("whether QoS 0 messages are queued for an offline client")
+        @ConfigDoc("whether QoS 0 messages are queued for offline clients")
         boolean queueQos0,
 
-        @ConfigDoc("which message goes when a queue is full")
+        @ConfigDoc("which message is dropped when a queue is full")
         DropPolicy dropPolicy,
 
-        @ConfigDoc("whether a session can be resumed only by the user who began it")
+        @ConfigDoc("whether a session can be resumed only by the user who created it")
         boolean bindToUser) {
 
     /**

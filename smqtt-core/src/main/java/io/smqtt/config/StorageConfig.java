@@ -4,7 +4,7 @@ package io.smqtt.config;
 import java.nio.file.Path;
 
 /**
- * Where sessions and retained messages are kept: {@code smqtt.storage.*}.
+ * Storage of sessions and retained messages: {@code smqtt.storage.*}.
  *
  * @param kind where sessions and retained messages are kept: in memory (nothing survives a restart), or on disk
  * @param dir the data directory; also --data
@@ -14,8 +14,9 @@ import java.nio.file.Path;
  * @param writeBufferBytes memory for what is not yet in table files
  */
 public record StorageConfig(
-        @ConfigDoc("where sessions and retained messages are kept: in memory (nothing survives a "
-                + "restart), or on disk")
+        @ConfigDoc(
+                "where sessions and retained messages are stored: in memory, where nothing survives a restart, or on "
+                        + "disk")
         Kind kind,
 
         @ConfigDoc("the data directory; also --data") Path dir,
@@ -24,17 +25,18 @@ public record StorageConfig(
         Sync sync,
 
         @ConfigDoc(
-                value = "bytes on disk past which nothing new is stored (0x97) until something is removed; "
-                        + "0 for no limit",
+                value =
+                        "maximum size on disk. Past it nothing new is stored (0x97) until something is removed; 0 for no "
+                                + "limit",
                 min = "0",
                 max = "1024TiB")
         long maxBytes,
 
-        @ConfigDoc(value = "memory for what was read from disk, beside the heap", min = "1MiB", max = "1TiB")
+        @ConfigDoc(value = "memory outside the heap that caches reads from disk", min = "1MiB", max = "1TiB")
         long cacheBytes,
 
         @ConfigDoc(
-                value = "memory for what is not yet in table files, beside the heap; more makes writing cheaper",
+                value = "memory outside the heap for data that is not yet in table files; more makes writing cheaper",
                 min = "1MiB",
                 max = "16GiB")
         long writeBufferBytes) {
@@ -73,7 +75,7 @@ public record StorageConfig(
         return defaults().toBuilder();
     }
 
-    /** What keeps the data. */
+    /** The kind of store. */
     public enum Kind {
         /** Memory: nothing survives a restart. */
         MEMORY,
@@ -81,7 +83,7 @@ public record StorageConfig(
         ROCKSDB
     }
 
-    /** What an acknowledgement waits for. */
+    /** The durability that an acknowledgement waits for. */
     public enum Sync {
         /** The data is on stable storage. */
         SYNC,

@@ -22,15 +22,15 @@ public record TlsConfig(
         @ConfigDoc("the private key, PEM, PKCS #8; read again on SIGHUP")
         Path key,
 
-        @ConfigDoc("the authorities that client certificates are verified against, PEM") @Nullable
+        @ConfigDoc("the certificate authorities of client certificates, PEM") @Nullable
         Path clientCa,
 
-        @ConfigDoc(value = "whether a client certificate is wanted", fallback = "none")
+        @ConfigDoc(value = "whether clients must have a certificate", fallback = "none")
         ClientAuth clientAuth,
 
         @ConfigDoc(
-                value = "what part of the client certificate is the user name: none of it, its common name, "
-                        + "or its whole subject",
+                value =
+                        "which part of the client certificate is the user name: none, the common name, or the whole subject",
                 fallback = "none")
         CertificateUserName userName) {
 
@@ -65,7 +65,7 @@ public record TlsConfig(
         return new TlsConfig(certificate, key, null, ClientAuth.NONE, CertificateUserName.NONE).toBuilder();
     }
 
-    /** Whether a client certificate is wanted. */
+    /** Whether clients must show a certificate. */
     public enum ClientAuth {
         /** Not asked for. */
         NONE,
@@ -75,7 +75,7 @@ public record TlsConfig(
         REQUIRED
     }
 
-    /** What part of the client certificate is the user name. */
+    /** The part of a client certificate that becomes the user name. */
     public enum CertificateUserName {
         /** None: the CONNECT names the user. */
         NONE,

@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
  * @param share of the messages that bring no {@code traceparent}, from 0 for none to 1 for all
  */
 public record TracingConfig(
-        @ConfigDoc("where an OpenTelemetry collector takes traces by HTTP, such as `http://127.0.0.1:4318/v1/traces`")
+        @ConfigDoc("the URL of an OpenTelemetry collector that receives traces by HTTP, such as "
+                + "`http://127.0.0.1:4318/v1/traces`")
         String url,
 
-        @ConfigDoc(value = "headers that are sent along, each as `name: value`", secret = true) @Nullable
+        @ConfigDoc(value = "HTTP headers of the requests, each as `name: value`", secret = true) @Nullable
         List<String> headers,
 
         @ConfigDoc(
-                value =
-                        "which part of the messages without a `traceparent` is traced, 1 for all; of those that bring one "
-                                + "their own flag decides",
+                value = "the share of messages without a `traceparent` that is traced, 1 for all. For a message with a "
+                        + "`traceparent` its own flag decides",
                 fallback = "0.01",
                 min = "0",
                 max = "1")

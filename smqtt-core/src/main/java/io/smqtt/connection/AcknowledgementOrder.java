@@ -7,6 +7,7 @@ import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.session.Session;
 import io.smqtt.session.StoreLoop;
+import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Acknowledgements to a publisher that wait for a store or a peer. They leave in the order in which the messages came,
- * whatever the order in which these finish [MQTT-4.6.0-2] [MQTT-4.6.0-3]. On the connection's event loop.
+ * whatever the order in which these finish [MQTT-4.6.0-2] [MQTT-4.6.0-3].
  */
+@OnEventLoop
 final class AcknowledgementOrder {
 
     private final Connection connection;

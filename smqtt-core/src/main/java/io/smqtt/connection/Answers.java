@@ -2,6 +2,7 @@
 package io.smqtt.connection;
 
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.GuardedAnswer;
 import java.time.Duration;
 import java.util.NoSuchElementException;
 import java.util.function.Consumer;
@@ -35,7 +36,7 @@ final class Answers {
         }
         try {
             return (T) finished.call();
-        } catch (Exception e) { // the caller subscribes and meets the error there
+        } catch (Exception | LinkageError | StackOverflowError e) { // the caller subscribes and meets the error there
             LOG.trace("the answer is an error", e);
             return null;
         }
@@ -73,9 +74,10 @@ final class Answers {
      */
     static <T> Disposable ask(Connection connection, Mono<T> mono, T fallback, Consumer<T> then, Consumer<T> gone) {
         connection.await();
-        return mono.timeout(PATIENCE)
+        return GuardedAnswer.of(mono)
+                .timeout(PATIENCE)
                 .onErrorResume(error -> {
-                    LOG.warn("a plugged-in part failed for {}", connection.name(), error);
+                    LOG.warn("an extension failed for {}", connection.name(), error);
                     return Mono.just(fallback);
                 })
                 .defaultIfEmpty(fallback)
@@ -92,7 +94,7 @@ final class Answers {
         try {
             then.accept(answer);
         } catch (RuntimeException e) { // as in decoding: a defect ends this connection alone
-            LOG.error("an answer for {} could not be dealt with", connection.name(), e);
+            LOG.error("handling the answer of an extension for {} failed", connection.name(), e);
             connection.disconnect(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
         }
         connection.proceed();

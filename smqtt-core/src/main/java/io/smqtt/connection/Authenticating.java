@@ -3,6 +3,7 @@ package io.smqtt.connection;
 
 import io.smqtt.codec.ConnectPacket;
 import io.smqtt.spi.EnhancedAuthenticator.Exchange;
+import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param connect the CONNECT that waits for it; null when a connected client authenticates again
  * @param clientId the client identifier
  */
+@OnEventLoop
 record Authenticating(
         String method,
         @Nullable Exchange exchange,

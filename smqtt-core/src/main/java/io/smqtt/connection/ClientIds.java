@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
+import io.smqtt.thread.AnyThread;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -12,6 +13,7 @@ import java.util.Base64;
  * Client identifiers for clients that bring none: random characters, and a checksum of them, by which they are told from what others
  * choose. Thread-safe.
  */
+@AnyThread
 final class ClientIds {
 
     private static final String PREFIX = "smqtt-";

@@ -2,11 +2,13 @@
 package io.smqtt.connection;
 
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.thread.OnEventLoop;
 import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
 import org.jspecify.annotations.Nullable;
 
-/** What the transport knows of a connection that it has accepted. On the connection's event loop. */
+/** The transport's view of an accepted connection. */
+@OnEventLoop
 public interface ClientLink {
 
     /**

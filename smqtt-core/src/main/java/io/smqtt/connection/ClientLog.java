@@ -2,21 +2,25 @@
 package io.smqtt.connection;
 
 import io.smqtt.codec.ConnectPacket;
-import io.smqtt.message.LogLimiter;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.LogText;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ClientNetwork;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The log lines about clients, one at level INFO for each event: connected, disconnected, refused, denied. They are limited
- * per address (of IPv6 a /64 network), and what clients choose is escaped and shortened. Any thread.
+ * per address (of IPv6 a /64 network), and what clients choose is escaped and shortened.
  */
+@AnyThread
 public final class ClientLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClientLog.class);
@@ -26,8 +30,9 @@ public final class ClientLog {
     private static final int CONNECTIONS_IN_ALL = 5_000;
 
     private final boolean connections;
-    private final LogLimiter refusalLines = new LogLimiter(LOG, REFUSALS_PER_ADDRESS, REFUSALS_IN_ALL);
-    private final LogLimiter connectionLines = new LogLimiter(LOG, CONNECTIONS_PER_ADDRESS, CONNECTIONS_IN_ALL);
+    private final LogLimiter refusalLines = new LogLimiter(LOG, Level.INFO, REFUSALS_PER_ADDRESS, REFUSALS_IN_ALL);
+    private final LogLimiter connectionLines =
+            new LogLimiter(LOG, Level.INFO, CONNECTIONS_PER_ADDRESS, CONNECTIONS_IN_ALL);
 
     /**
      * Creates the log of one broker.
@@ -54,6 +59,7 @@ public final class ClientLog {
     }
 
     /** Logs that a CONNECT was refused, or that the first packet was none. */
+    @OnEventLoop
     void refused(Connection connection, String reason) {
         InetSocketAddress from = connection.link().remoteAddress();
         if (LOG.isInfoEnabled() && refusalLines.allows(key(from))) {
@@ -69,6 +75,7 @@ public final class ClientLog {
     }
 
     /** Logs that a connection is closed because of an error below MQTT, such as a broken TLS record. */
+    @OnEventLoop
     void failed(Connection connection, Throwable cause) {
         InetSocketAddress from = connection.link().remoteAddress();
         if (LOG.isInfoEnabled() && refusalLines.allows(key(from))) {

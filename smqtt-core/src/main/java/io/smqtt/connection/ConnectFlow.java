@@ -28,6 +28,7 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ConnectRequest;
 import io.smqtt.spi.Interception;
+import io.smqtt.thread.OnEventLoop;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.Future;
@@ -40,6 +41,7 @@ import reactor.core.publisher.Mono;
  * From CONNECT to CONNACK (MQTT 5.0, sections 3.1, 3.2): validate, authenticate, authorize the will, claim the client
  * identifier, open the session. Nobody else's session is touched before the client is who it says.
  */
+@OnEventLoop
 public final class ConnectFlow {
 
     /** The role that {@code access.admins} gives. */

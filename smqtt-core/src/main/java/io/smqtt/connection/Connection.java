@@ -18,6 +18,7 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -26,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  * The state of one network connection and the port through which its session writes. On the connection's event loop; dies
  * with the socket.
  */
+@OnEventLoop
 final class Connection implements PacketSink {
 
-    /** Where the connection stands. */
+    /** The phase of the connection. */
     enum Phase {
         /** Nothing but a CONNECT is legal. */
         AWAITING_CONNECT,
@@ -435,6 +437,7 @@ final class Connection implements PacketSink {
             boolean retain,
             int packetId,
             boolean duplicate) {
+        assert loop.inEventLoop();
         publishing = true;
         try {
             return write(message, subscription, qos, retain, packetId, duplicate);

@@ -4,10 +4,12 @@ package io.smqtt.connection;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
+import io.smqtt.thread.OnEventLoop;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What happens to one connection in time: keep alive, a reader that is too slow, the end of a polite goodbye. */
+/** Deadlines of one connection: keep alive, a slow reader, the end of a graceful close. */
+@OnEventLoop
 final class ConnectionDeadlines {
 
     private final Connection connection;

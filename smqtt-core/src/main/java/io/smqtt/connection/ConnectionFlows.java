@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
-/** What a broker does with packets: one instance of each flow for all its connections. */
+/** Packet handling: one instance of each flow for all connections of a broker. */
 public final class ConnectionFlows {
 
     private final ConnectFlow connect;

@@ -15,6 +15,7 @@ import io.smqtt.codec.PublishPacket;
 import io.smqtt.codec.SubscribePacket;
 import io.smqtt.codec.UnsubscribePacket;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.thread.OnEventLoop;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,6 +26,7 @@ import org.slf4j.LoggerFactory;
  * knows what to do with it. One read, one batch of packets, one write: nothing here waits, and a client that floods gets
  * no more than one read per pass of the event loop.
  */
+@OnEventLoop
 public final class ConnectionHandler extends ChannelInboundHandlerAdapter implements PacketHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);

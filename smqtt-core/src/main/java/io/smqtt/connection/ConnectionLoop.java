@@ -14,15 +14,16 @@ import io.smqtt.session.DeadlineWheel;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.StoreLoop;
 import io.smqtt.spi.TrafficCounts;
+import io.smqtt.thread.OnEventLoop;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * What the connections of one event loop share: decoder, encoder, deadlines, and the list of connections with output that
- * has not been written. All output of a pass goes to the sockets at the end of that pass, one write per connection: the
- * task that does it is queued when the first connection becomes dirty, and the loop runs it before it waits again.
+ * State shared by the connections of one event loop: decoder, encoder, deadlines, and the list of connections with output
+ * that has not been written. All output of a pass goes to the sockets at the end of that pass, one write per connection:
+ * the task that does it is queued when the first connection becomes dirty, and the loop runs it before it waits again.
  */
 public final class ConnectionLoop {
 
@@ -78,7 +79,8 @@ public final class ConnectionLoop {
         this.store = store;
     }
 
-    /** Begins to watch the queues' budget. On the event loop. */
+    /** Begins to watch the queues' budget. */
+    @OnEventLoop
     public void start() {
         wheel.arm(new OverloadCheck(), 0);
     }
@@ -160,11 +162,13 @@ public final class ConnectionLoop {
     }
 
     /**
-     * Waits until no longer too much waits for the disk. On the event loop.
+     * Waits until no longer too much waits for the disk.
      *
      * @return completes on the event loop
      */
+    @OnEventLoop
     Mono<ReasonCode> storeHasRoom() {
+        assert inEventLoop();
         return Mono.create(sink -> {
             RoomCheck check = new RoomCheck(sink);
             sink.onCancel(check::stop);
@@ -200,6 +204,7 @@ public final class ConnectionLoop {
     }
 
     void markDirty(OutboundBuffer buffer) {
+        assert inEventLoop();
         if (dirtyCount == 0) {
             routing.executor().execute(flushTask);
         }

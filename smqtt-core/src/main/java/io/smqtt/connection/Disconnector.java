@@ -19,13 +19,15 @@ import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ConnectRefusal;
 import io.smqtt.spi.ConnectionRefusals;
 import io.smqtt.spi.Ticker;
+import io.smqtt.thread.OnEventLoop;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The one exit of connections: whoever ends one comes here, for the log line, the reason code, the packet that says
- * goodbye, the session's side of it, and the socket. On the connection's event loop.
+ * goodbye, the session's side of it, and the socket.
  */
+@OnEventLoop
 public final class Disconnector {
 
     /** How long a client that was told goodbye may keep its socket. */
@@ -117,7 +119,7 @@ public final class Disconnector {
         }
         log.refused(connection, describe(reason, text));
         observer.connectRefused(refusal(connection, reason));
-        connection.connAck(ConnAck.refused(ToldReasons.inConnAck(reason), text, null));
+        connection.connAck(ConnAck.refused(PermittedReasons.inConnAck(reason), text, null));
         finish(connection, reason);
     }
 
@@ -160,7 +162,7 @@ public final class Disconnector {
         }
         boolean shuttingDown = reason == ReasonCode.SERVER_SHUTTING_DOWN && serverReference != null;
         connection.disconnectPacket( // [MQTT-4.13.2-1]
-                shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : ToldReasons.inDisconnect(reason),
+                shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : PermittedReasons.inDisconnect(reason),
                 text,
                 shuttingDown ? serverReference : null);
         leaveSession(connection, true, DisconnectPacket.UNCHANGED, reason, describe(reason, text));

@@ -10,6 +10,7 @@ import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.EnhancedAuthenticator.Exchange;
 import io.smqtt.spi.EnhancedAuthenticator.Step;
+import io.smqtt.thread.OnEventLoop;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -18,6 +19,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Authentication by AUTH packets, at CONNECT and again later (MQTT 5.0, section 4.12). */
+@OnEventLoop
 public final class EnhancedFlow {
 
     private final Map<String, EnhancedAuthenticator> methods;

@@ -3,11 +3,13 @@ package io.smqtt.connection;
 
 import io.smqtt.codec.ProtocolViolation;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** The topic aliases that a client uses towards the broker, valid for one connection (MQTT 5.0, section 3.3.2.3.4). */
+@OnEventLoop
 final class InboundAliases {
 
     static final InboundAliases NONE = new InboundAliases(0);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ApplicationMessage;
-import io.smqtt.message.LogLimiter;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ConnectInterceptor;
 import io.smqtt.spi.ConnectRequest;
+import io.smqtt.spi.GuardedAnswer;
 import io.smqtt.spi.Interception;
 import io.smqtt.spi.Interceptor;
 import io.smqtt.spi.PublishInterceptor;
@@ -14,6 +15,7 @@ import io.smqtt.spi.SubscribeInterceptor;
 import io.smqtt.spi.SubscribeRequest;
 import io.smqtt.spi.UnsubscribeInterceptor;
 import io.smqtt.spi.UnsubscribeRequest;
+import io.smqtt.thread.OnEventLoop;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
@@ -22,6 +24,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -29,6 +32,7 @@ import reactor.core.scheduler.Schedulers;
  * The interceptors of a broker by kind. An interceptor that fails refuses the request that it was asked about, and the failure
  * is logged and counted; nothing that it does reaches the connection. Called on a connection's event loop.
  */
+@OnEventLoop
 public final class Interceptors {
 
     private static final Logger LOG = LoggerFactory.getLogger(Interceptors.class);
@@ -39,7 +43,7 @@ public final class Interceptors {
     private final List<SubscribeInterceptor> subscribe;
     private final List<UnsubscribeInterceptor> unsubscribe;
     private final BrokerObserver observer;
-    private final LogLimiter lines = new LogLimiter(LOG, 1, 1);
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
     /**
      * Sorts interceptors.
@@ -79,7 +83,8 @@ public final class Interceptors {
     /** The answer of one of those that see each message; an error if it has none. */
     Mono<Interception<ApplicationMessage>> publish(int index, Connection connection, ApplicationMessage message) {
         try {
-            return Objects.requireNonNull(publish.get(index).intercept(connection.client(), message), NULL);
+            return GuardedAnswer.of(
+                    Objects.requireNonNull(publish.get(index).intercept(connection.client(), message), NULL));
         } catch (RuntimeException | LinkageError | StackOverflowError | AssertionError e) {
             return Mono.error(e);
         }
@@ -119,7 +124,7 @@ public final class Interceptors {
     /** Logs and counts a failure, and gives the answer that counts instead. */
     <T> Interception<T> failed(String packet, Throwable error) {
         if (lines.allows("interceptors")) {
-            LOG.warn("an interceptor failed; the {} that it was asked about is refused", packet, error);
+            LOG.warn("an interceptor failed; the {} is refused", packet, error);
         }
         observer.interceptorFailed(packet);
         return Interception.stop(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
@@ -161,7 +166,7 @@ public final class Interceptors {
     /** Whatever a plugged-in part throws becomes an error of its answer. */
     private static <T> Mono<T> answer(Supplier<@Nullable Mono<T>> question) {
         try {
-            return Objects.requireNonNull(question.get(), NULL);
+            return GuardedAnswer.of(Objects.requireNonNull(question.get(), NULL));
         } catch (RuntimeException | LinkageError | StackOverflowError | AssertionError e) {
             return Mono.error(e);
         }

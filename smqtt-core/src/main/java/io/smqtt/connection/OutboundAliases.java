@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
 import java.util.HashMap;
 import java.util.Map;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The topic aliases that the broker uses towards a client, valid for one connection [MQTT-3.1.2-26]. The first topics get
  * the aliases and keep them: a client that follows few topics saves the names, and one that follows many loses nothing.
  */
+@OnEventLoop
 final class OutboundAliases {
 
     /** Shorter topic names are not worth the property. */

@@ -3,12 +3,14 @@ package io.smqtt.connection;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The output of one connection during a pass of its event loop: packets are encoded one behind the other into a pooled
  * buffer that goes to the socket as one write. Takes no memory between passes.
  */
+@OnEventLoop
 final class OutboundBuffer {
 
     /** Past this many bytes the buffer does not wait for the end of the pass. */

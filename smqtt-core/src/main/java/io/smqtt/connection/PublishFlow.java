@@ -22,11 +22,13 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.Interception;
 import io.smqtt.spi.Ticker;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** PUBLISH and its acknowledgements, both ways (MQTT 5.0, sections 3.3 to 3.7, 4.3). On the connection's event loop. */
+/** PUBLISH and its acknowledgements, both ways (MQTT 5.0, sections 3.3 to 3.7, 4.3). */
+@OnEventLoop
 public final class PublishFlow {
 
     private final Router router;
@@ -210,7 +212,7 @@ public final class PublishFlow {
         if (interception instanceof Interception.Forward<ApplicationMessage> forward) {
             intercept(connection, packetId, sent, forward.request().inPlaceOf(message), at + 1);
         } else if (interception instanceof Interception.Stop<ApplicationMessage> stop) {
-            acknowledge(connection, packetId, sent, ToldReasons.inPubAck(stop.reason()), stop.reasonString());
+            acknowledge(connection, packetId, sent, PermittedReasons.inPubAck(stop.reason()), stop.reasonString());
         }
     }
 

@@ -3,11 +3,13 @@ package io.smqtt.connection;
 
 import io.smqtt.session.Deadline;
 import io.smqtt.session.DeadlineWheel;
+import io.smqtt.thread.OnEventLoop;
 
 /**
  * Slows one client down by not reading: to its permitted rate, and to one read per tick while the broker's queues hold
  * too much, or too much of what it publishes or subscribes to waits for the disk. Nothing is dropped; the client meets TCP's own back-pressure.
  */
+@OnEventLoop
 final class ReadPace extends Deadline {
 
     private static final int TICKS_PER_SECOND = 1000 / DeadlineWheel.TICK_MILLIS;

@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** What reason strings say where no better text is at hand: the reason code in words. */
+/** Default reason strings: the reason code in words. */
 final class ReasonTexts {
 
     private static final Map<ReasonCode, String> TEXTS = new EnumMap<>(ReasonCode.class);

@@ -19,6 +19,7 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.Interception;
 import io.smqtt.spi.SubscribeRequest;
 import io.smqtt.spi.UnsubscribeRequest;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicLevels;
@@ -29,7 +30,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** SUBSCRIBE and UNSUBSCRIBE (MQTT 5.0, sections 3.8 to 3.11). On the connection's event loop. */
+/** SUBSCRIBE and UNSUBSCRIBE (MQTT 5.0, sections 3.8 to 3.11). */
+@OnEventLoop
 public final class SubscribeFlow {
 
     private final Router router;
@@ -106,7 +108,7 @@ public final class SubscribeFlow {
 
     private static Wish stopped(Interception<SubscribeRequest> answer) {
         return answer instanceof Interception.Stop<SubscribeRequest> stop
-                ? Wish.refused(ToldReasons.inSubAck(stop.reason()), stop.reasonString())
+                ? Wish.refused(PermittedReasons.inSubAck(stop.reason()), stop.reasonString())
                 : Wish.refused(ReasonCode.UNSPECIFIED_ERROR, null);
     }
 
@@ -359,7 +361,7 @@ public final class SubscribeFlow {
             return new Leaving(forward.request(), ReasonCode.SUCCESS, null);
         }
         return answer instanceof Interception.Stop<UnsubscribeRequest> stop
-                ? new Leaving(null, ToldReasons.inUnsubAck(stop.reason()), stop.reasonString())
+                ? new Leaving(null, PermittedReasons.inUnsubAck(stop.reason()), stop.reasonString())
                 : new Leaving(null, ReasonCode.UNSPECIFIED_ERROR, null);
     }
 

@@ -5,13 +5,15 @@ import io.smqtt.message.QoS;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.session.Session;
+import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The ticket of a message while it is routed. It becomes a pending acknowledgement when a subscriber or the store asks for
  * it; a message that only goes where nobody holds tickets is acknowledged at once and costs nothing. Used again for message
- * after message. On the event loop.
+ * after message.
  */
+@OnEventLoop
 final class TicketOffer implements RouteTicket {
 
     private @Nullable Connection connection;

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an application sends: topic, payload, quality of service, retain flag and properties (MQTT 5.0, section 1.2).
+ * A message of an application: topic, payload, quality of service, retain flag and properties (MQTT 5.0, section 1.2).
  * Immutable; one instance serves all its subscribers on all threads.
  */
 public final class ApplicationMessage {

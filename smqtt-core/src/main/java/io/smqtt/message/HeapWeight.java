@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.message;
 
+import io.smqtt.thread.AnyThread;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the things that a broker keeps take of the heap: the one place that limits in bytes are counted by. Objects, arrays,
- * texts and places in indexes are counted as a JVM with compressed pointers lays them out, texts and nodes that may be
- * shared as if nobody shared them: what is small and shares much takes up to half less. {@code docs/tuning.md} has the weights
- * beside what was measured. Any thread.
+ * Estimates of the heap that kept objects occupy: all limits in bytes are counted by them. Objects, arrays, texts and
+ * places in indexes are counted as a JVM with compressed pointers lays them out, texts and nodes that may be shared as if
+ * nobody shared them: what is small and shares much takes up to half less. {@code docs/tuning.md} has the weights beside
+ * what was measured.
  */
+@AnyThread
 public final class HeapWeight {
 
     /** A session without texts, will and subscriptions, and its places in tables and deadlines. */
@@ -17,6 +19,12 @@ public final class HeapWeight {
 
     /** What a stored session has besides. */
     private static final int RECORD = 240;
+
+    /** The window and the queue of a session that a message has come for, both empty. */
+    private static final int OUTBOUND = 600;
+
+    /** The identifiers of messages from a client, without their bits. */
+    private static final int INBOUND = 48;
 
     private static final int ARRAY = 16;
     private static final int STRING = 24;
@@ -53,6 +61,17 @@ public final class HeapWeight {
             bytes += text(role) + 2 * Integer.BYTES;
         }
         return bytes;
+    }
+
+    /**
+     * What a session keeps for its messages, without these.
+     *
+     * @param outbound whether a message has ever come for it
+     * @param identifiers how many identifiers of QoS 2 messages from its client there is room for
+     * @return bytes
+     */
+    public static int flows(boolean outbound, int identifiers) {
+        return (outbound ? OUTBOUND : 0) + (identifiers == 0 ? 0 : INBOUND + array(identifiers / Byte.SIZE));
     }
 
     /**

@@ -3,7 +3,10 @@ package io.smqtt.routing;
 
 import io.smqtt.spi.StoreWriter;
 
-/** What one subscriber stores of a QoS 2 message, handed to the publisher's event loop so that all is stored at once. */
+/**
+ * A part of a QoS 2 message's commit: one subscriber's write, handed to the publisher's event loop so that all are stored
+ * at once.
+ */
 public interface JointOperation {
 
     /**

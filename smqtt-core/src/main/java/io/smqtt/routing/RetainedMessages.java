@@ -3,6 +3,7 @@ package io.smqtt.routing;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.HeapWeight;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.util.Map;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RetainedMessages {
 
-    /** What has become of a message. */
+    /** The result of storing a message. */
     public enum Outcome {
         /** It is the first one of its topic. */
         STORED,
@@ -74,12 +75,13 @@ public final class RetainedMessages {
     }
 
     /**
-     * Stores a message in the place of the one that its topic had [MQTT-3.3.1-5], or, if its payload is empty, just
-     * removes that one [MQTT-3.3.1-6] [MQTT-3.3.1-7]. Any thread.
+     * Stores a message in the place of the one that its topic had [MQTT-3.3.1-5], or, if its payload is empty, just removes
+     * that one [MQTT-3.3.1-6] [MQTT-3.3.1-7].
      *
      * @param message a message with the retain flag
      * @return what has become of it
      */
+    @AnyThread
     public Outcome store(ApplicationMessage message) {
         synchronized (lock) {
             Outcome outcome = storeLocked(message);
@@ -125,64 +127,68 @@ public final class RetainedMessages {
     }
 
     /**
-     * The message of a topic. Any thread.
+     * The message of a topic.
      *
      * @param topic a topic name
      * @return the message, maybe expired; null if there is none
      */
+    @AnyThread
     public @Nullable ApplicationMessage get(TopicName topic) {
         return messages.get(topic.value());
     }
 
     /**
-     * Starts to look for the messages that a filter matches. Any thread.
+     * Starts to look for the messages that a filter matches.
      *
      * @param filter a topic filter, without share name
      * @return a cursor before the first message
      */
+    @AnyThread
     public RetainedCursor cursor(TopicFilter filter) {
         return new RetainedCursor(messages, filter);
     }
 
     /**
-     * The number of messages, expired ones included until they are removed. Any thread.
+     * The number of messages, expired ones included until they are removed.
      *
      * @return messages
      */
+    @AnyThread
     public long count() {
         return count;
     }
 
     /**
-     * What the messages hold on to, by {@link HeapWeight#retained}. Any thread.
+     * What the messages hold on to, by {@link HeapWeight#retained}.
      *
      * @return bytes
      */
+    @AnyThread
     public long bytes() {
         return bytes;
     }
 
     /**
-     * Removes expired messages, going on where the last call has ended. Any thread; costs nothing if no message has an
-     * expiry interval.
+     * Removes expired messages, going on where the last call has ended. Costs nothing if no message has an expiry interval.
      *
      * @param nowNanos the broker's monotonic clock
      * @param maxSteps the most messages to look at
      * @return how many were removed
      */
+    @AnyThread
     public int removeExpired(long nowNanos, int maxSteps) {
         return removeExpired(nowNanos, maxSteps, topic -> {});
     }
 
     /**
-     * Removes expired messages, going on where the last call has ended. Any thread; costs nothing if no message has an
-     * expiry interval.
+     * Removes expired messages, going on where the last call has ended. Costs nothing if no message has an expiry interval.
      *
      * @param nowNanos the broker's monotonic clock
      * @param maxSteps the most messages to look at
      * @param removedTopics is told the topic of each message that is removed
      * @return how many were removed
      */
+    @AnyThread
     public int removeExpired(long nowNanos, int maxSteps, Consumer<TopicName> removedTopics) {
         int removed = 0;
         synchronized (lock) {

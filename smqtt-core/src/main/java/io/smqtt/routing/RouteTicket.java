@@ -2,10 +2,11 @@
 package io.smqtt.routing;
 
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.AnyThread;
 
 /**
- * What an acknowledgement to a publisher waits for. In memory nothing holds it; a durable store or a peer node does until
- * its part has reached safety.
+ * Delays the acknowledgement to a publisher until all holders of the ticket have released it. In memory nothing holds it; a
+ * durable store or a peer node does until its part has reached safety.
  */
 public interface RouteTicket {
 
@@ -22,14 +23,16 @@ public interface RouteTicket {
         }
     };
 
-    /** Delays the acknowledgement until {@link #release} is called as often. Any thread. */
+    /** Delays the acknowledgement until {@link #release} is called as often. */
+    @AnyThread
     void hold();
 
     /**
-     * Gives up one hold. Any thread.
+     * Gives up one hold.
      *
      * @param success false if the message could not be kept: the publisher gets no positive acknowledgement
      */
+    @AnyThread
     void release(boolean success);
 
     /**
@@ -43,19 +46,21 @@ public interface RouteTicket {
     }
 
     /**
-     * Tells whether the publisher waits for stores at all. Any thread.
+     * Tells whether the publisher waits for stores at all.
      *
      * @return false if a store need not hold the ticket
      */
+    @AnyThread
     default boolean waitsForStore() {
         return true;
     }
 
     /**
-     * Tells whether only stable storage is safe enough. Any thread.
+     * Tells whether only stable storage is safe enough.
      *
      * @return false if surviving the end of the process is enough
      */
+    @AnyThread
     default boolean wantsStable() {
         return false;
     }
@@ -63,29 +68,32 @@ public interface RouteTicket {
     /**
      * Offers an operation that must become safe together with those of all other subscribers and with the publisher's own
      * record of the message, or not at all: a QoS 2 message that comes again after a crash must then be either known
-     * completely or not at all [MQTT-4.3.3-10]. Any thread, while the ticket is held or being routed.
+     * completely or not at all [MQTT-4.3.3-10]. While the ticket is held or being routed.
      *
      * @param operation is submitted when all subscribers have been asked, on the publisher's event loop
      * @return false if the publisher keeps no record: the subscriber submits it by itself
      */
+    @AnyThread
     default boolean join(JointOperation operation) {
         return false;
     }
 
     /**
-     * Tells whether the publisher is the embedding application. Any thread; never changes.
+     * Tells whether the publisher is the embedding application. Never changes.
      *
      * @return false for a client, and for a peer
      */
+    @AnyThread
     default boolean isOfApplication() {
         return false;
     }
 
     /**
-     * Tells whether the publisher may be kept waiting until a consumer has room for its message. Any thread; never changes.
+     * Tells whether the publisher may be kept waiting until a consumer has room for its message. Never changes.
      *
      * @return false for a peer, because whatever else it sends would wait as well
      */
+    @AnyThread
     default boolean mayBeSlowed() {
         return true;
     }

@@ -6,6 +6,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,18 +81,20 @@ public final class Router {
     }
 
     /**
-     * From now on there are subscribers that hold tickets ({@link Subscriber#mayHold()}). Any thread; before the first of them
+     * From now on there are subscribers that hold tickets ({@link Subscriber#mayHold()}). Before the first of them
      * subscribes.
      */
+    @AnyThread
     public void ticketsAreHeld() {
         holdsTickets = true;
     }
 
     /**
-     * Tells whether there may be subscribers that hold tickets. Any thread.
+     * Tells whether there may be subscribers that hold tickets.
      *
      * @return false as long as {@link #ticketsAreHeld} was not called
      */
+    @AnyThread
     public boolean holdsTickets() {
         return holdsTickets;
     }
@@ -239,12 +242,13 @@ public final class Router {
     }
 
     /**
-     * Tells whether a message of a shared group that has come from another node is not sent elsewhere if nobody is there: because a
-     * member had asked for it, or after it was sought elsewhere. Any thread.
+     * Tells whether a message of a shared group that has come from another node is not sent elsewhere if nobody is there:
+     * because a member had asked for it, or after it was sought elsewhere.
      *
      * @param message a message of a shared group
      * @return true if it stays, and there may be more where it has come from
      */
+    @AnyThread
     public static boolean isAskedFor(ApplicationMessage message) {
         return message.crossings() > MAXIMUM_CROSSINGS;
     }

@@ -6,15 +6,16 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.OnEventLoop;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What routing keeps for one event loop: the scratch result of matching, and the deliveries that are on their way to
- * other loops. Deliveries to one loop travel together: one queue offer, and at most one wake-up, for all that a pass of
- * this loop produced. Only the loop itself may call the methods that say so.
+ * Routing state of one event loop: the scratch result of matching, and the deliveries that are in flight to other loops.
+ * Deliveries to one loop travel together: one queue offer, and at most one wake-up, for all that a pass of this loop
+ * produced. Only the loop itself may call the methods that say so.
  */
 public final class RoutingLoop {
 
@@ -58,10 +59,11 @@ public final class RoutingLoop {
     }
 
     /**
-     * Tells whether the next message is to be timed. On this loop.
+     * Tells whether the next message is to be timed.
      *
      * @return true for one of 1,024
      */
+    @OnEventLoop
     public boolean timesNext() {
         if (--untilTimed > 0) {
             return false;
@@ -70,26 +72,30 @@ public final class RoutingLoop {
         return true;
     }
 
-    /** Takes the scratch result; a nested route gets another. On this loop. */
+    /** Takes the scratch result; a nested route gets another. */
+    @OnEventLoop
     Matches borrowMatches() {
         Matches borrowed = matches;
         matches = null;
         return borrowed == null ? new Matches() : borrowed;
     }
 
-    /** Puts the scratch result back. On this loop. */
+    /** Puts the scratch result back. */
+    @OnEventLoop
     void returnMatches(Matches borrowed) {
         borrowed.clear();
         matches = borrowed;
     }
 
-    /** Adds a delivery for a subscriber of another loop. On this loop. */
+    /** Adds a delivery for a subscriber of another loop. */
+    @OnEventLoop
     void send(
             RoutingLoop target,
             ApplicationMessage message,
             Subscription subscription,
             RouteTicket ticket,
             boolean forwarded) {
+        assert executor.inEventLoop();
         DeliveryBatch batch = outbound[target.index];
         if (batch == null || batch.forwarded != forwarded) {
             flushTo(target.index);
@@ -103,7 +109,8 @@ public final class RoutingLoop {
         }
     }
 
-    /** Lets a subscriber take a message; one that fails keeps the message from nobody else. On the subscriber's loop. */
+    /** Lets a subscriber take a message; one that fails keeps the message from nobody else. */
+    @OnEventLoop
     boolean deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket, boolean forwarded) {
         Subscriber subscriber = subscription.subscriber();
         try {
@@ -120,8 +127,10 @@ public final class RoutingLoop {
         }
     }
 
-    /** Hands all deliveries on their way to their loops. On this loop. */
+    /** Hands all deliveries on their way to their loops. */
+    @OnEventLoop
     void flush() {
+        assert executor.inEventLoop();
         flushScheduled = false;
         for (int i = 0; i < outbound.length; i++) {
             flushTo(i);

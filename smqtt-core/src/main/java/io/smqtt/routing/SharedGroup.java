@@ -4,6 +4,7 @@ package io.smqtt.routing;
 import io.smqtt.config.SharedStrategy;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -67,10 +68,11 @@ public final class SharedGroup {
     }
 
     /**
-     * Visits the members. Weakly consistent; any thread.
+     * Visits the members. Weakly consistent.
      *
      * @param action what to do with each
      */
+    @AnyThread
     public void forEachMember(Consumer<? super Subscriber> action) {
         Object[] all = members.snapshot();
         for (int i = 0; i < MemberList.size(all); i++) {
@@ -79,11 +81,12 @@ public final class SharedGroup {
     }
 
     /**
-     * Tells whether a member is online. Any thread; takes no turn.
+     * Tells whether a member is online. Takes no turn.
      *
      * @param exclude true for who does not count
      * @return true if there is another one
      */
+    @AnyThread
     public boolean hasOnlineMember(Predicate<? super Subscriber> exclude) {
         Object[] all = members.snapshot();
         for (int i = 0, size = MemberList.size(all); i < size; i++) {

@@ -2,9 +2,10 @@
 package io.smqtt.routing;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.thread.AnyThread;
 import org.jspecify.annotations.Nullable;
 
-/** Whoever takes messages: a session, a peer node, an in-process consumer, a rule. The router knows no other word. */
+/** A receiver of messages: a session, a peer node, an in-process consumer, a rule. The router knows no other word. */
 public interface Subscriber {
 
     /**
@@ -45,51 +46,57 @@ public interface Subscriber {
     }
 
     /**
-     * Tells whether a shared subscription may pick this member now. Any thread; a hint.
+     * Tells whether a shared subscription may pick this member now. The answer may be out of date.
      *
      * @return true if messages reach a connected client
      */
+    @AnyThread
     boolean isOnline();
 
     /**
-     * How many messages wait for an acknowledgement. Any thread; a hint for the least-in-flight strategy.
+     * How many messages wait for an acknowledgement. For the least-in-flight strategy; may be out of date.
      *
      * @return messages
      */
+    @AnyThread
     int inFlightCount();
 
     /**
-     * Tells whether the subscriber can keep one more message that could stay where it is. Any thread; a hint.
+     * Tells whether the subscriber can keep one more message that could stay where it is. The answer may be out of date.
      *
      * @return false if its queue is more than half full
      */
+    @AnyThread
     default boolean hasRoom() {
         return true;
     }
 
     /**
-     * Tells whether the subscriber is on this node. Any thread.
+     * Tells whether the subscriber is on this node.
      *
      * @return false for a peer
      */
+    @AnyThread
     default boolean isLocal() {
         return true;
     }
 
     /**
-     * Tells whether the subscriber may hold tickets. Any thread; never changes.
+     * Tells whether the subscriber may hold tickets. Never changes.
      *
      * @return false if {@link #deliver} takes a message for good when it returns
      */
+    @AnyThread
     default boolean mayHold() {
         return true;
     }
 
     /**
-     * The node of the cluster that this subscriber stands for. Any thread; never changes.
+     * The node of the cluster that this subscriber stands for. Never changes.
      *
      * @return null for a subscriber of this node
      */
+    @AnyThread
     default @Nullable String node() {
         return null;
     }

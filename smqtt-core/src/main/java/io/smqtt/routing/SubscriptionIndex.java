@@ -2,6 +2,7 @@
 package io.smqtt.routing;
 
 import io.smqtt.config.SharedStrategy;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicLevels;
 import io.smqtt.topic.TopicName;
@@ -14,7 +15,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who wants the messages of which topics: from filters to subscriptions.
+ * The index of subscriptions: finds all that match a topic.
  *
  * <p>Filters without wildcards are in a hash table of their own, so a topic finds them with one look-up. Filters with
  * wildcards are in a trie of levels; a walk follows, at each level, the level itself and {@code +}, and so visits at most
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>What a million filters cost decides the shape: a filter with one subscriber is stored as the {@link Subscription}
  * itself in a slot of a table, and a node exists only where filters part. See {@link TrieNode} and {@link LevelTable}.
  */
+@AnyThread
 public final class SubscriptionIndex {
 
     private final SharedStrategy sharedStrategy;
@@ -60,11 +62,12 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Adds a subscription. Any thread.
+     * Adds a subscription.
      *
      * @param subscription the subscription
      * @return the one of the same subscriber, filter and share name that it replaces [MQTT-3.8.4-3], or null
      */
+    @AnyThread
     public @Nullable Subscription add(Subscription subscription) {
         synchronized (lock) {
             Subscription replaced =
@@ -82,13 +85,14 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Removes a subscription. Any thread.
+     * Removes a subscription.
      *
      * @param subscriber whose it is
      * @param filter its filter
      * @param shareName its share name, or null if it is not shared
      * @return false if there is none
      */
+    @AnyThread
     public boolean remove(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
         synchronized (lock) {
             boolean removed = filter.hasWildcard()
@@ -139,12 +143,13 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Finds who wants the messages of a topic. Any thread; allocates nothing once the result has grown.
+     * Finds who wants the messages of a topic. Allocates nothing once the result has grown.
      *
      * @param topic the topic name
      * @param into where the result goes; what it held is forgotten. The same subscriber may be in it several times, see
      *     {@link Matches#mergeOverlaps}
      */
+    @AnyThread
     public void match(TopicName topic, Matches into) {
         into.clear();
         TopicScan levels = into.scan(topic);
@@ -164,24 +169,25 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * The group of a shared subscription, for a message that needs another member. Any thread; takes the lock for a
-     * moment.
+     * The group of a shared subscription, for a message that needs another member. Takes the lock for a moment.
      *
      * @param subscription a present or former member's subscription
      * @return null if the subscription is not shared or the group has no members
      */
+    @AnyThread
     public @Nullable SharedGroup group(Subscription subscription) {
         String shareName = subscription.shareName();
         return shareName == null ? null : group(shareName, subscription.filter());
     }
 
     /**
-     * A group of shared subscriptions. Any thread; takes the lock for a moment.
+     * A group of shared subscriptions. Takes the lock for a moment.
      *
      * @param shareName the name of the group
      * @param filter what it shares
      * @return null if it has no members
      */
+    @AnyThread
     public @Nullable SharedGroup group(String shareName, TopicFilter filter) {
         synchronized (lock) {
             Object leaf = filter.hasWildcard() ? findInTrie(filter.value()) : findExact(filter.value());
@@ -191,48 +197,51 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Counts the changes. A match result stays right as long as this returns what it returned before the match. Any
-     * thread.
+     * Counts the changes. A match result stays right as long as this returns what it returned before the match.
      *
      * @return a number that grows with each change
      */
+    @AnyThread
     public long version() {
         return version;
     }
 
     /**
-     * The number of subscriptions, shared ones and those of other nodes included. Any thread.
+     * The number of subscriptions, shared ones and those of other nodes included.
      *
      * @return subscriptions
      */
+    @AnyThread
     public int size() {
         return size;
     }
 
     /**
-     * The number of subscriptions of this node's own subscribers, shared ones included. Any thread; costs nothing.
+     * The number of subscriptions of this node's own subscribers, shared ones included. Costs nothing.
      *
      * @return subscriptions, without the routes of other nodes
      */
+    @AnyThread
     public int localSize() {
         return localSize;
     }
 
     /**
-     * The number of shared groups that have a member on this node: different filters with a share name. Any thread; costs
-     * nothing.
+     * The number of shared groups that have a member on this node: different filters with a share name. Costs nothing.
      *
      * @return groups, without those that only other nodes have members of
      */
+    @AnyThread
     public int localGroups() {
         return localGroups;
     }
 
     /**
-     * Shows all subscriptions, in no order. Any thread; subscriptions that come or go meanwhile may be shown or not.
+     * Shows all subscriptions, in no order. Subscriptions that come or go meanwhile may be shown or not.
      *
      * @param action called with each subscription, on this thread
      */
+    @AnyThread
     public void forEach(Consumer<? super Subscription> action) {
         exact.forEach(leaf -> FilterEntry.forEach(leaf, action));
         Deque<TrieNode> waiting = new ArrayDeque<>();

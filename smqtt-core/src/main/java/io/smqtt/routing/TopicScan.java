@@ -4,7 +4,7 @@ package io.smqtt.routing;
 import io.smqtt.topic.TopicLevels;
 import java.util.Arrays;
 
-/** Where the levels of one topic name or filter are, and their hashes: one pass over the text, reused for the next. */
+/** Positions and hashes of the levels of one topic name or filter: one pass over the string, reused for the next. */
 final class TopicScan {
 
     private static final int USUAL_LEVELS = 16;

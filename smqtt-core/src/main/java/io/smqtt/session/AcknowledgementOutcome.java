@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-/** What an acknowledgement of a client meant to its session (MQTT 5.0, section 4.3). */
+/** The effect of a client's acknowledgement on its session (MQTT 5.0, section 4.3). */
 public enum AcknowledgementOutcome {
     /** It is the next step of the delivery with its packet identifier, or a PUBREC that is repeated. */
     EXPECTED,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-/** Is told what became of what a session has stored. On the session's event loop. */
+import io.smqtt.thread.OnEventLoop;
+
+/** Is told what became of what a session has stored. */
+@OnEventLoop
 @FunctionalInterface
 public interface CommitCallback {
 

@@ -2,15 +2,15 @@
 package io.smqtt.session;
 
 import io.smqtt.config.LimitsConfig;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.LogText;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The back-pressure of a consumer in this process. A message above QoS 0 that comes when the queue of the consumer is full is taken all the
@@ -30,12 +31,13 @@ import org.slf4j.LoggerFactory;
  * <p>A consumer that waits for a message that it publishes to itself would wait for ever. So publishes of this process go on when the
  * consumer has taken nothing for a while, with the message above the limit; clients stay held.
  *
- * <p>It also tells the log what was dropped: at once, and then once a minute with the number of those since. Any thread.
+ * <p>It also logs what was dropped: at once, and then once a minute with the number of those since.
  */
+@AnyThread
 public final class ConsumerPressure {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConsumerPressure.class);
-    private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+    private static final Object STALLED = "a consumer that takes nothing";
     private static final int RELEASED_AT_ONCE = 256;
 
     private final ScheduledExecutorService executor;
@@ -53,17 +55,10 @@ public final class ConsumerPressure {
     private final AtomicLong heldBytes = new AtomicLong();
     private final AtomicLong progress = new AtomicLong();
     private final AtomicBoolean watched = new AtomicBoolean();
-    private final Map<Told, Integer> untold = new EnumMap<>(Told.class); // guarded by itself
-    private boolean quiet; // guarded by untold
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
     /** A publisher that waits for the room of its message; numbers grow. */
     private record Held(RouteTicket ticket, int footprintBytes, long number) {}
-
-    /** What the log is told. */
-    private enum Told {
-        DROPPED,
-        STALLED
-    }
 
     /**
      * Creates the pressure of a consumer that drops nothing.
@@ -256,7 +251,7 @@ public final class ConsumerPressure {
         }
         watchOn();
         if (released > 0) {
-            tell(Told.STALLED, released);
+            stalled(released);
         }
     }
 
@@ -292,47 +287,23 @@ public final class ConsumerPressure {
      */
     public void dropped(DropReason reason) {
         if (reason != DropReason.NOT_AUTHORIZED && reason != DropReason.EXPIRED) { // somebody wants these
-            tell(Told.DROPPED, 1);
-        }
-    }
-
-    private void tell(Told what, int count) {
-        synchronized (untold) { // only what is out of the ordinary comes here
-            untold.merge(what, count, Integer::sum);
-            if (quiet) {
-                return;
+            String consumer = name;
+            if (lines.allows(consumer)) {
+                LOG.warn(
+                        "messages dropped for {}; it takes less than is published, and its queue is full",
+                        LogText.escape(consumer));
             }
-            quiet = true;
         }
-        tellAll();
     }
 
-    private void tellAll() {
-        Map<Told, Integer> all;
-        synchronized (untold) {
-            all = new EnumMap<>(Told.class);
-            all.putAll(untold);
-            untold.clear();
-            quiet = !all.isEmpty();
-        }
-        Integer dropped = all.get(Told.DROPPED);
-        if (dropped != null) {
-            LOG.warn(
-                    "messages dropped for {}: {}; it takes less than is published, and its queue is full",
-                    LogText.escape(name),
-                    dropped);
-        }
-        Integer stalled = all.get(Told.STALLED);
-        if (stalled != null) {
+    private void stalled(int released) {
+        if (lines.allows(STALLED)) {
             LOG.warn(
                     "{} has taken nothing for {}, and {} publishes of this process went on without its having room:"
                             + " does it wait for what it publishes itself?",
                     LogText.escape(name),
                     patience,
-                    stalled);
-        }
-        if (!all.isEmpty()) {
-            later(this::tellAll, MINUTE);
+                    released);
         }
     }
 

@@ -3,8 +3,10 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Subscription;
+import io.smqtt.thread.OnEventLoop;
 
 /** A message in memory on its way to a member of its group on another node: it waits here again if it does not arrive. */
+@OnEventLoop
 final class Crossing extends HeldTicket {
 
     private final Session session;

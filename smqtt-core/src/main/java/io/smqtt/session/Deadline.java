@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Something that happens when its time comes, kept in a {@link DeadlineWheel} by links of its own, so that arming and
- * cancelling create nothing. On the wheel's event loop only.
+ * cancelling create nothing.
  */
+@OnEventLoop
 public abstract class Deadline {
 
     @Nullable
@@ -32,6 +35,7 @@ public abstract class Deadline {
      *
      * @return true between arming and expiry or cancellation
      */
+    @AnyThread
     public final boolean isArmed() {
         return wheel != null;
     }

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.spi.Ticker;
+import io.smqtt.thread.OnEventLoop;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -109,7 +110,8 @@ public final class DeadlineWheel {
         deadline.wheel = null;
     }
 
-    /** Turns the wheel up to the present and lets happen what is due. On the owning event loop. */
+    /** Turns the wheel up to the present and lets happen what is due. */
+    @OnEventLoop
     public void advance() {
         long now = nowTick();
         if (now - tick >= SLOTS) { // a long pause: each slot once is enough

@@ -6,6 +6,7 @@ import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,9 +16,10 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether one client may receive messages of a topic. Remembers a bounded number of answers until the rules change. A
- * delivery cannot wait: an authorizer that has no answer at hand is taken for a denial. On the session's event loop.
+ * Checks whether one client may receive messages of a topic. Remembers a bounded number of answers until the rules change.
+ * A delivery cannot wait: an authorizer that has no answer at hand is taken for a denial.
  */
+@OnEventLoop
 final class DeliveryCheck {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryCheck.class);
@@ -57,7 +59,10 @@ final class DeliveryCheck {
             Mono<AccessDecision> answer =
                     authorizer.authorize(client, AccessAction.RECEIVE, topic.value(), QoS.AT_MOST_ONCE, false);
             return answer instanceof Callable<?> atHand && atHand.call() == AccessDecision.ALLOW;
-        } catch (Exception e) { // a plugged-in authorizer: fail closed
+        } catch (Exception
+                | LinkageError
+                | StackOverflowError
+                | AssertionError e) { // a plugged-in authorizer: fail closed
             LOG.warn("an authorizer failed; the delivery is denied", e);
             return false;
         }

@@ -5,6 +5,8 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Messages that wait for a session, in order, bounded by count and bytes. A ring that takes no memory before its first
  * use and gives it back when it runs empty.
  */
+@OnEventLoop
 final class DeliveryQueue {
 
     private static final int FIRST_CAPACITY = 8;
@@ -31,6 +34,7 @@ final class DeliveryQueue {
         return size == 0;
     }
 
+    @AnyThread
     int size() {
         return size;
     }

@@ -3,12 +3,14 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.JointOperation;
+import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A stored message of a shared subscription on its way to another member: forgotten here when it is safe there, and waiting
  * here again when it was refused or could not be kept.
  */
+@OnEventLoop
 final class Departure extends HeldTicket {
 
     private final Session session;

@@ -8,47 +8,37 @@ import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredQueue;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The messages of a stored session. All of them are in the store, numbered in their order, but for those that are
- * {@link HeldBack}. Those in flight are in the {@link InFlightWindow} as well, and while a client is connected some of
- * those that follow wait here to be sent; of the others only their number and their bytes are in memory. They are read
- * page by page as the window has room, so that the numbers of what is in flight, of what is at hand and of what is only in
- * the store always follow each other. On the session's event loop.
+ * The messages of a stored session. All of them are in the store, numbered in their order, but for those that are {@link
+ * WriteBehindWindow}. Those in flight are in the {@link InFlightWindow} as well, and while a client is connected some of those that
+ * follow wait here to be sent; of the others only their number and their bytes are in memory. They are read page by page as
+ * the window has room, so that the numbers of what is in flight, of what is at hand and of what is only in the store always
+ * follow each other.
  */
-final class DurableQueue implements StoreWaiter {
-
-    /** What a commit is about; the footprint of a message stands above it in the detail. */
-    static final int WAITING_APPENDED = 0;
-
-    static final int SENT_APPENDED = 1;
-    static final int SENT_WRITTEN = 2;
-    static final int RECEIVED_WRITTEN = 3;
-    static final int REMOVED = 4;
-    static final int READ = 5;
-    static final int APPENDED = 6;
+@OnEventLoop
+final class DurableQueue {
 
     /** What is read, or removed, at a time. */
     static final int PAGE_MESSAGES = 256;
 
     static final int PAGE_BYTES = 256 * 1024;
 
-    private static final Logger LOG = LoggerFactory.getLogger(DurableQueue.class);
-    private static final int KIND_BITS = 3;
     private static final int FEW = 64;
 
     private final Session session;
@@ -76,7 +66,7 @@ final class DurableQueue implements StoreWaiter {
     private int unsafeSent;
 
     // valid for the connection
-    private @Nullable HeldBack heldBack;
+    private @Nullable WriteBehindWindow unwritten;
     private @Nullable ArrayDeque<Ready> ready;
     private boolean connected;
     private boolean reading;
@@ -128,8 +118,8 @@ final class DurableQueue implements StoreWaiter {
 
     /** What is at hand is only in the store again. */
     void detach() {
-        writeHeldBack();
-        heldBack = null;
+        writeUnwritten();
+        unwritten = null;
         connected = false;
         interrupt();
         if (ready != null && !ready.isEmpty()) {
@@ -151,6 +141,7 @@ final class DurableQueue implements StoreWaiter {
         return !connected && waiting > 0;
     }
 
+    @AnyThread
     int count() {
         return waiting;
     }
@@ -193,12 +184,12 @@ final class DurableQueue implements StoreWaiter {
         long number = next++;
         unreadFrom = next;
         if (qos == QoS.AT_LEAST_ONCE) {
-            if (!heldBack().add(sequence, ticket)) {
+            if (!unwritten().add(sequence, ticket)) {
                 write(number, message, subscription, sequence, ticket);
             }
             return number;
         }
-        writeHeldBack();
+        writeUnwritten();
         StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
         StoredMessage stored = stored(number, message, subscription, qos, delivery);
         if (ticket.join(new Joint(stored, sequence))) {
@@ -207,31 +198,31 @@ final class DurableQueue implements StoreWaiter {
         }
         StoreLoop loop = record.loop();
         loop.writer().putMessage(record.number(), stored);
-        awaitSafety(loop, sequence, SENT_APPENDED);
+        awaitSafety(loop, sequence, QueueStep.SENT_APPENDED);
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }
         return number;
     }
 
-    private HeldBack heldBack() {
-        HeldBack present = heldBack;
+    private WriteBehindWindow unwritten() {
+        WriteBehindWindow present = unwritten;
         if (present == null) {
-            present = new HeldBack(Objects.requireNonNull(window), this::write, record.loop());
-            heldBack = present;
+            present = new WriteBehindWindow(Objects.requireNonNull(window), this::write, record.loop());
+            unwritten = present;
         }
         return present;
     }
 
-    private void writeHeldBack() {
-        if (heldBack != null) {
-            heldBack.writeAll();
+    private void writeUnwritten() {
+        if (unwritten != null) {
+            unwritten.writeAll();
         }
     }
 
     /** Whether a message that is done with was held back until now: there is nothing to {@link #remove}. */
-    boolean wasHeldBack(long sequence) {
-        return heldBack != null && heldBack.remove(sequence);
+    boolean wasUnwritten(long sequence) {
+        return unwritten != null && unwritten.remove(sequence);
     }
 
     /** Writes a message that is sent at QoS 1. */
@@ -240,7 +231,7 @@ final class DurableQueue implements StoreWaiter {
         StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
         StoreLoop loop = record.loop();
         loop.writer().putMessage(record.number(), stored(number, message, subscription, QoS.AT_LEAST_ONCE, delivery));
-        loop.watch(this, number, APPENDED);
+        loop.watch(this, QueueStep.APPENDED, number, 0);
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }
@@ -248,7 +239,7 @@ final class DurableQueue implements StoreWaiter {
 
     /** Stores a message that has to wait. */
     void enqueue(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
-        writeHeldBack();
+        writeUnwritten();
         long number = next++;
         int footprint = message.footprintBytes();
         waiting++;
@@ -273,7 +264,7 @@ final class DurableQueue implements StoreWaiter {
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }
-        loop.watch(this, number, footprint << KIND_BITS | WAITING_APPENDED);
+        loop.watch(this, QueueStep.WAITING_APPENDED, number, footprint);
         if (connected && unreadFrom == number && readyCount() < PAGE_MESSAGES) {
             unreadFrom = next;
             addReady(new Ready(number, message, subscription, qos, StoredDelivery.WAITING));
@@ -301,18 +292,18 @@ final class DurableQueue implements StoreWaiter {
                         number,
                         new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence)));
         if (qos == QoS.EXACTLY_ONCE) {
-            awaitSafety(loop, sequence, SENT_WRITTEN);
+            awaitSafety(loop, sequence, QueueStep.SENT_WRITTEN);
         } else {
-            loop.watch(this, sequence, SENT_WRITTEN);
+            loop.watch(this, QueueStep.SENT_WRITTEN, sequence, 0);
         }
     }
 
     /** A QoS 2 message leaves only when it is safe, if anything waits for the store. */
-    private void awaitSafety(StoreLoop loop, long sequence, int kind) {
+    private void awaitSafety(StoreLoop loop, long sequence, QueueStep step) {
         if (waits()) {
-            loop.await(this, sequence, kind);
+            loop.await(this, step, sequence);
         } else {
-            loop.watch(this, sequence, kind);
+            loop.watch(this, step, sequence, 0);
             if (flow != null) {
                 flow.safe(sequence);
             }
@@ -328,9 +319,9 @@ final class DurableQueue implements StoreWaiter {
                         number,
                         new StoredDelivery(StoredDelivery.State.RECEIVED, InFlightWindow.packetId(sequence)));
         if (waits()) {
-            loop.await(this, sequence, RECEIVED_WRITTEN);
+            loop.await(this, QueueStep.RECEIVED_WRITTEN, sequence);
         } else {
-            loop.watch(this, sequence, RECEIVED_WRITTEN);
+            loop.watch(this, QueueStep.RECEIVED_WRITTEN, sequence, 0);
         }
     }
 
@@ -338,7 +329,7 @@ final class DurableQueue implements StoreWaiter {
     void remove(long number) {
         StoreLoop loop = record.loop();
         loop.writer().removeMessage(record.number(), number);
-        loop.watch(this, number, REMOVED);
+        loop.watch(this, QueueStep.REMOVED, number, 0);
     }
 
     // --- what others do for it
@@ -379,12 +370,12 @@ final class DurableQueue implements StoreWaiter {
 
     /** A message that was delivered once is to be delivered to somebody else too. */
     void redispatched() {
-        resources.observer().messageRedispatched(1);
+        resources.observer().deliveriesAdded(DeliverySource.REDISPATCHED, 1);
     }
 
     /** A delivery that ended elsewhere goes on here. */
     void repeated() {
-        resources.observer().messageRepeated(1);
+        resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
     }
 
     /** A message that was offered to others is in its old place, or waits if the session has ended. */
@@ -428,62 +419,61 @@ final class DurableQueue implements StoreWaiter {
 
     // --- what became of it
 
-    @Override
-    public boolean settled(long value, int detail, boolean kept) {
-        int kind = detail & (1 << KIND_BITS) - 1;
-        if (kept && (kind == WAITING_APPENDED || kind == REMOVED || kind == APPENDED)) {
-            return false;
-        }
+    /** An operation is complete; one that is of interest only if it failed, has failed. Returns true if it is to be submitted again. */
+    boolean completed(QueueStep step, long value, int footprint, boolean kept) {
         if (session.isHere()) {
-            return settledHere(value, detail, kept);
+            return completedHere(step, value, footprint, kept);
         }
         session.execute(() -> {
-            if (settledHere(value, detail, kept)) {
-                again(value, detail);
+            if (completedHere(step, value, footprint, kept)) {
+                retry(step, value);
             }
         });
         return false;
     }
 
-    private boolean settledHere(long value, int detail, boolean kept) {
+    private boolean completedHere(QueueStep step, long value, int footprint, boolean kept) {
         if (session.hasEnded()) {
             return false;
         }
-        int kind = detail & (1 << KIND_BITS) - 1;
-        switch (kind) {
+        switch (step) {
             case WAITING_APPENDED -> {
                 unstored(value);
-                lost(value, detail >>> KIND_BITS);
+                lost(value, footprint);
+                return false;
             }
-            case APPENDED -> unstored(value);
+            case APPENDED -> {
+                unstored(value);
+                return false;
+            }
             case REMOVED -> {
                 return value < unstoredFrom || value >= unstoredEnd;
             }
-            case READ -> {
-                return true;
-            }
-            default -> {
-                return flow != null && flow.stored(value, kind, kept);
+            case SENT_APPENDED, SENT_WRITTEN, RECEIVED_WRITTEN -> {
+                return flow != null && flow.stored(value, step, kept);
             }
         }
-        return false;
+        throw new AssertionError(step);
     }
 
-    @Override
-    public void again(long value, int detail) {
+    /** Submits an operation again that failed. */
+    void retry(QueueStep step, long value) {
         if (!session.isHere()) {
-            session.execute(() -> again(value, detail));
+            session.execute(() -> retry(step, value));
         } else if (!session.hasEnded() || isLeaving()) {
-            int kind = detail & (1 << KIND_BITS) - 1;
-            switch (kind) {
-                case REMOVED -> remove(value);
-                case READ -> fetch();
-                default -> {
-                    if (flow != null) {
-                        flow.storeAgain(value, kind);
-                    }
-                }
+            if (step == QueueStep.REMOVED) {
+                remove(value);
+            } else if (flow != null) {
+                flow.storeAgain(value, step);
             }
+        }
+    }
+
+    private void fetchAgain() {
+        if (!session.isHere()) {
+            session.execute(this::fetchAgain);
+        } else if (!session.hasEnded() || isLeaving()) {
+            fetch();
         }
     }
 
@@ -549,7 +539,7 @@ final class DurableQueue implements StoreWaiter {
                 }
             } else if (sequence >= 0) {
                 if (flow != null) {
-                    flow.stored(sequence, SENT_APPENDED, kept);
+                    flow.stored(sequence, QueueStep.SENT_APPENDED, kept);
                 }
             } else {
                 isSettled = true;
@@ -617,13 +607,17 @@ final class DurableQueue implements StoreWaiter {
         readPage(unreadFrom, page -> read(page, end));
     }
 
-    /** Reads a page. There is no reply if a client comes or goes meanwhile. */
+    /** Reads a page, and logs a failure. There is no reply if a client comes or goes meanwhile. */
     void readPage(long from, Consumer<StoredPage> reply) {
         record.loop().flush(); // what is submitted is seen
         RoutingLoop here = session.owner();
         int asked = epoch;
         Consumer<StoredPage> now = page -> {
             if (asked == epoch) {
+                Throwable failure = page.failure();
+                if (failure != null) {
+                    record.loop().readFailed(failure);
+                }
                 reply.accept(page);
             }
         };
@@ -643,8 +637,7 @@ final class DurableQueue implements StoreWaiter {
         }
         reading = false;
         if (page.failure() != null) {
-            LOG.warn("messages of a session cannot be read; trying again", page.failure());
-            record.loop().later(this, 0, READ);
+            record.loop().later(this::fetchAgain);
             return;
         }
         long barrier = barrier();

@@ -10,7 +10,10 @@ import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -18,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How the members of a shared group stand in for each other (MQTT 5.0, section 4.8.2): what waits for an absent member
- * goes to one that is there. A member that has as much as it can hold gives back what it is offered, so that nothing is
- * lost by being handed over; it asks for the rest when its queue is empty ({@link SharedMember#awaitGroup()}). A ticket is held
- * until the message is safe with somebody.
+ * Hands messages over between the members of a shared group (MQTT 5.0, section 4.8.2): messages that wait for an absent
+ * member go to a connected one. A member that has as much as it can hold gives back what it is offered, so that nothing is
+ * lost by being handed over; it asks for the rest when its queue is empty ({@link SharedMember#awaitGroup()}). A ticket is
+ * held until the message is safe with somebody.
  */
 final class GroupBacklog {
 
@@ -38,7 +41,8 @@ final class GroupBacklog {
         this.limits = limits;
     }
 
-    /** Has somebody told of members that can take more from now on. Any thread. */
+    /** Has somebody told of members that can take more from now on. */
+    @AnyThread
     void watch(GroupWatch told) {
         watch = told;
     }
@@ -164,16 +168,18 @@ final class GroupBacklog {
         return true;
     }
 
-    /** Whether a member of this node, which has room, can take what waits on other nodes. Any thread. */
+    /** Whether a member of this node, which has room, can take what waits on other nodes. */
+    @AnyThread
     boolean hasTaker(SharedFilter wanted) {
         SharedGroup group = router.index().group(wanted.shareName(), wanted.filter());
         return group != null && group.hasOnlineMember(member -> !member.isLocal() || !member.hasRoom());
     }
 
     /**
-     * Members on another node can take more: what waits here for absent ones goes there, up to a quarter of what a queue may hold. Any
-     * thread.
+     * Members on another node can take more: what waits here for absent ones goes there, up to a quarter of what a queue
+     * may hold.
      */
+    @AnyThread
     void handOver(SharedFilter wanted, String node) {
         SharedGroup group = router.index().group(wanted.shareName(), wanted.filter());
         if (group == null) {
@@ -188,10 +194,11 @@ final class GroupBacklog {
     }
 
     /**
-     * Leaves a message of a session that has ended to the other members, also to absent ones. On the session's loop.
+     * Leaves a message of a session that has ended to the other members, also to absent ones.
      *
      * @return false if nobody takes it
      */
+    @OnEventLoop
     boolean leave(Session ended, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         SharedGroup group = groupOf(subscription);
         if (group == null || group.select(message, ended) == null) {
@@ -209,7 +216,7 @@ final class GroupBacklog {
 
     /** A delivery that ended elsewhere goes on here. */
     void repeated() {
-        observer.messageRepeated(1);
+        observer.deliveriesAdded(DeliverySource.REPEATED, 1);
     }
 
     /** A message that arrived after its session had ended. */

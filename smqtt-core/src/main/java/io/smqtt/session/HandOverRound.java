@@ -4,14 +4,16 @@ package io.smqtt.session;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.Subscription;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What absent members of a shared group hand over to members on another node when these have asked once: of all of them together no more
- * than a quarter of what one queue may hold, so that several nodes may answer. Who has taken it asks again. Any thread.
+ * Limits the messages that absent members of a shared group hand over to members on another node for one request: together
+ * a quarter of the limits of one queue, so that several nodes may answer. Who has taken it asks again.
  */
+@AnyThread
 final class HandOverRound {
 
     private static final int MAXIMUM_MESSAGES = 1_000;

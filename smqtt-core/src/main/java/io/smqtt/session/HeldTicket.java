@@ -2,9 +2,11 @@
 package io.smqtt.session;
 
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.thread.AnyThread;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A ticket that counts who holds it. Any thread. */
+/** A ticket that counts who holds it. */
+@AnyThread
 public abstract class HeldTicket implements RouteTicket {
 
     private final AtomicInteger holds;

@@ -7,6 +7,8 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A stored session keeps the number of each message in the store beside it. After a restart its messages come back in
  * their old order, each with its old identifier: {@link #reach} leaves slots empty for what was acknowledged in between.
- * On the session's event loop.
  */
+@OnEventLoop
 final class InFlightWindow {
 
     /** How many packet identifiers there are: 1 to 65,535. */
@@ -85,6 +87,7 @@ final class InFlightWindow {
         return size < MOST_IN_DISORDER || (size < IDENTIFIERS && stragglers == null);
     }
 
+    @AnyThread
     int size() {
         return size;
     }

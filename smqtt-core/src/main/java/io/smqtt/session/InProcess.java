@@ -4,13 +4,15 @@ package io.smqtt.session;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
 import java.net.InetSocketAddress;
 import java.util.Set;
 
 /**
- * Names of those who use the broker from its own process. They stand beside client identifiers, and no client may have
- * one: a CONNECT with such a name is refused. Access rules do not apply to them. Any thread.
+ * Names of those who use the broker from its own process. They stand beside client identifiers, and no client may have one:
+ * a CONNECT with such a name is refused. Access rules do not apply to them.
  */
+@AnyThread
 public final class InProcess {
 
     /** What all of these names begin with. */

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.netty.util.collection.IntObjectHashMap;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.thread.OnEventLoop;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * PUBREL. As long as one waits, a PUBLISH with the same identifier is the same message again and is not routed. Messages
  * that a store or a peer has not yet made safe are unsettled: they must not be acknowledged, on whatever connection.
  */
+@OnEventLoop
 public final class InboundFlow {
 
     private @Nullable BitSet awaitingRelease;
@@ -44,7 +46,7 @@ public final class InboundFlow {
         }
     }
 
-    /** Who first waits for a message to be safe, and who does last: a connection that came since. */
+    /** A packet identifier whose message is not yet safe, with the first and the last connection that wait for it. */
     private static final class Unsettled {
         private final RouteTicket origin;
         private @Nullable RouteTicket follower;
@@ -146,6 +148,11 @@ public final class InboundFlow {
     /** Whether all that was routed is safe. */
     boolean isSettled() {
         return unsettled == null;
+    }
+
+    /** How many identifiers there is room for in what is kept. */
+    int room() {
+        return awaitingRelease == null ? 0 : awaitingRelease.size();
     }
 
     /** The identifiers that wait for PUBREL. */

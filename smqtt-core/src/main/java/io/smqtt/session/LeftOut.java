@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Sessions that were found in the store and do not fit into memory: for each the hash of its client identifier and its number,
  * 16 bytes, and who waits while one is read. Guarded by its own monitor.
  */
+@AnyThread
 final class LeftOut {
 
     /** {@link #begin} for a client that has no session here, and for one whose session is being read. */
@@ -20,15 +23,18 @@ final class LeftOut {
 
     private static final long REMOVED = -1;
 
+    private final long key = ThreadLocalRandom.current().nextLong() | 1; // so that nobody can choose who shares a hash
     private long[] table = new long[32]; // hash, number
-    private int used;
+    private int used; // pairs that are not NONE
+    private int live; // of those, the ones that are not REMOVED
     private final Map<String, List<Runnable>> waiting = new HashMap<>();
 
     synchronized void add(String clientId, long number) {
         if ((used + 1) * 8 > table.length * 3) { // at most three quarters of the pairs
-            long[] before = table;
-            table = new long[before.length * 2];
+            long[] before = table; // full of removed pairs it is made anew, and grows for others only
+            table = new long[(live + 1) * 16 > before.length * 3 ? before.length * 2 : before.length];
             used = 0;
+            live = 0;
             for (int at = 0; at < before.length; at += 2) {
                 if (before[at + 1] > 0) {
                     put(before[at], before[at + 1]);
@@ -40,12 +46,13 @@ final class LeftOut {
 
     private void put(long hash, long number) {
         int at = place(hash);
-        while (table[at + 1] != NONE) {
+        while (table[at + 1] > 0) {
             at = at + 2 & table.length - 1;
         }
+        used += table[at + 1] == NONE ? 1 : 0;
+        live++;
         table[at] = hash;
         table[at + 1] = number;
-        used++;
     }
 
     /**
@@ -66,6 +73,7 @@ final class LeftOut {
                 waiting.put(clientId, new ArrayList<>());
                 long number = table[at + 1];
                 table[at + 1] = REMOVED;
+                live--;
                 return number;
             }
         }
@@ -86,14 +94,19 @@ final class LeftOut {
         }
     }
 
+    /** The room that the table takes, in pairs. */
+    synchronized int capacity() {
+        return table.length / 2;
+    }
+
     private int place(long hash) {
         return (int) (hash >>> 32) * 2 & table.length - 1;
     }
 
-    private static long hash(String text) {
-        long hash = 0xCBF2_9CE4_8422_2325L;
+    private long hash(String text) {
+        long hash = key;
         for (int i = 0; i < text.length(); i++) {
-            hash = (hash ^ text.charAt(i)) * 0x9E37_79B9_7F4A_7C15L;
+            hash = (hash ^ text.charAt(i)) * key;
             hash ^= hash >>> 29;
         }
         return hash;

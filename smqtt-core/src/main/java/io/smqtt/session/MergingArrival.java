@@ -2,29 +2,34 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.LogText;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSubscription;
-import io.smqtt.topic.SharedFilter;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A session that comes to a node where its client has another one, since neither node knew of the other's. What it holds
  * goes behind what waits for the client here, without messages that came here as well; subscriptions that the client does not
  * have here are made. What is routed here meanwhile comes after that. Everything on the event loop of the session here.
  */
+@OnEventLoop
 final class MergingArrival implements SessionArrival {
 
+    private static final Logger LOG = LoggerFactory.getLogger(MergingArrival.class);
     private static final long STRAGGLE_SECONDS = 30;
 
     private final SessionResources resources;
@@ -51,7 +56,7 @@ final class MergingArrival implements SessionArrival {
         this.session = session;
         this.state = state;
         this.unwanted = unwanted;
-        this.hold = new SessionMove(null, resources);
+        this.hold = new SessionMove(null, session.pressure(), resources);
     }
 
     private void begin() {
@@ -92,7 +97,7 @@ final class MergingArrival implements SessionArrival {
         }
         boolean waited = delivery == StoredDelivery.State.WAITING;
         if (waited) {
-            resources.observer().messageMovedHere(1);
+            resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, 1);
         }
         if (unwanted) {
             if (waited) {
@@ -107,7 +112,7 @@ final class MergingArrival implements SessionArrival {
             return;
         }
         if (!waited) { // the client was sent it by the other node, and gets it once more
-            resources.observer().messageRepeated(1);
+            resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
         }
         Subscription subscription = StoredArrival.subscription(session, stored);
         session.takeMerged(message, subscription);
@@ -122,28 +127,44 @@ final class MergingArrival implements SessionArrival {
             }
             if (!unwanted) {
                 begin();
-                state.subscriptions().forEach(this::subscribe);
+                subscribeAll();
                 registry.recheck(session);
             }
             session.afterCommit(done::accept);
         });
     }
 
-    private void subscribe(StoredSubscription stored) {
-        String text = stored.clientFilter();
-        SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
-        TopicFilter filter = shared == null ? TopicFilter.of(text) : shared.filter();
-        @Nullable String shareName = shared == null ? null : shared.shareName();
-        if (session.subscription(filter, shareName) == null) {
-            session.subscribe(new Subscription(
-                    session,
-                    filter,
-                    shareName,
-                    stored.maximumQos(),
-                    stored.noLocal(),
-                    stored.retainAsPublished(),
-                    stored.identifier()));
+    private void subscribeAll() {
+        int refused = 0;
+        for (StoredSubscription stored : state.subscriptions()) {
+            refused += subscribe(stored) ? 0 : 1;
         }
+        if (refused > 0) {
+            LOG.warn(
+                    "{} has a session here and had one on another node; of the {} subscriptions there {} do not fit"
+                            + " and are gone",
+                    LogText.escape(session.id()),
+                    state.subscriptions().size(),
+                    refused);
+        }
+    }
+
+    /** Makes a subscription unless there is one; returns false if a limit stands against it. */
+    private boolean subscribe(StoredSubscription stored) {
+        Subscription subscription = SessionRecovery.subscription(session, stored);
+        TopicFilter filter = subscription.filter();
+        if (session.subscription(filter, subscription.shareName()) != null) {
+            return true;
+        }
+        if (session.subscriptionCount() >= resources.limits().maxSubscriptionsPerClient()) {
+            registry.refused("limits.max-subscriptions-per-client");
+            return false;
+        }
+        if (!session.hasRoomFor(filter, subscription.shareName())) {
+            return false;
+        }
+        session.subscribe(subscription);
+        return true;
     }
 
     @Override

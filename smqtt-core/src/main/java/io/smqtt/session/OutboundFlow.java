@@ -10,20 +10,24 @@ import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sender's half of delivery to one client: in-flight window, queue and retained messages under way (MQTT 5.0,
- * sections 4.3, 4.4, 4.9). Messages leave in this order: what was in flight when the client came back, then the queue,
- * then retained messages; a new message passes straight through when nothing waits. On the session's event loop.
+ * The sender's half of delivery to one client: in-flight window, queue and retained messages under way (MQTT 5.0, sections
+ * 4.3, 4.4, 4.9). Messages leave in this order: what was in flight when the client came back, then the queue, then retained
+ * messages; a new message passes straight through when nothing waits.
  */
+@OnEventLoop
 final class OutboundFlow {
 
     /** How many retained messages are looked at before the others of the event loop have their turn. */
@@ -98,10 +102,12 @@ final class OutboundFlow {
         check = newCheck;
     }
 
+    @AnyThread
     int inFlightCount() {
         return inFlight.size();
     }
 
+    @AnyThread
     int queuedCount() {
         return stored == null ? queue.size() : queue.size() + stored.count();
     }
@@ -425,12 +431,12 @@ final class OutboundFlow {
     }
 
     /** What became of a step of a message in the window. Returns true if it is to be written again. */
-    boolean stored(long sequence, int kind, boolean kept) {
+    boolean stored(long sequence, QueueStep step, boolean kept) {
         if (!inFlight.holds(sequence)) {
             return false;
         }
         if (!kept) {
-            if (kind != DurableQueue.SENT_APPENDED) {
+            if (step != QueueStep.SENT_APPENDED) {
                 return true;
             }
             removeUnsent(sequence);
@@ -439,7 +445,7 @@ final class OutboundFlow {
         }
         inFlight.clear(sequence, InFlightWindow.UNSAFE);
         PacketSink current = sink;
-        if (current != null && kind == DurableQueue.RECEIVED_WRITTEN && sequence < resendNext) {
+        if (current != null && step == QueueStep.RECEIVED_WRITTEN && sequence < resendNext) {
             current.pubRel(InFlightWindow.packetId(sequence));
         }
         pump();
@@ -458,14 +464,14 @@ final class OutboundFlow {
     }
 
     /** Writes a step again that could not be stored. */
-    void storeAgain(long sequence, int kind) {
+    void storeAgain(long sequence, QueueStep step) {
         if (stored == null || !inFlight.holds(sequence)) {
             return;
         }
         long number = inFlight.number(sequence);
         if (inFlight.state(sequence) == InFlightWindow.AWAITING_PUBCOMP) {
             stored.received(number, sequence);
-        } else if (kind == DurableQueue.SENT_WRITTEN) {
+        } else if (step == QueueStep.SENT_WRITTEN) {
             boolean exactlyOnce = inFlight.state(sequence) == InFlightWindow.AWAITING_PUBREC;
             stored.sent(number, exactlyOnce ? QoS.EXACTLY_ONCE : QoS.AT_LEAST_ONCE, sequence);
         }
@@ -485,7 +491,7 @@ final class OutboundFlow {
     }
 
     private void remove(long sequence) {
-        if (stored != null && !stored.wasHeldBack(sequence)) {
+        if (stored != null && !stored.wasUnwritten(sequence)) {
             stored.remove(inFlight.number(sequence));
         }
         inFlight.remove(sequence);
@@ -677,7 +683,7 @@ final class OutboundFlow {
             return true; // not routed to this client, so nothing is dropped
         }
         QoS qos = message.qos().atMost(subscription.maximumQos());
-        observer.retainedMatched(1);
+        observer.deliveriesAdded(DeliverySource.RETAINED, 1);
         if (qos == QoS.AT_MOST_ONCE) {
             sendAtMostOnce(current, message, subscription, RouteTicket.NONE);
         } else if (stored != null) {
@@ -778,7 +784,7 @@ final class OutboundFlow {
                     && mayDepart(sequence)
                     && depart(target, message, subscription, sequence)
                     && stored == null) { // or else when it has arrived, for it may come back
-                observer.messageRedispatched(1);
+                observer.deliveriesAdded(DeliverySource.REDISPATCHED, 1);
             }
         }
         if (stored != null) {
@@ -904,9 +910,9 @@ final class OutboundFlow {
         if (waits || !inFlight.reach(delivery.packetId())) {
             queue.add(message.message(), subscription);
             if (waits) {
-                observer.messageMovedHere(1);
+                observer.deliveriesAdded(DeliverySource.MOVED_HERE, 1);
             } else {
-                observer.messageRepeated(1);
+                observer.deliveriesAdded(DeliverySource.REPEATED, 1);
             }
             return;
         }

@@ -5,8 +5,10 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
+import io.smqtt.thread.OnEventLoop;
 
 /** The port through which a session writes to its connection. All calls on the session's event loop. */
+@OnEventLoop
 public interface PacketSink {
 
     /**

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.thread.AnyThread;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What all queues and windows of a broker hold together. Past the limit publishers are slowed; past one and a half times of it
- * queues in memory take nothing more. A message counts once for each session that holds it. Any thread.
+ * Bytes held by all queues and windows of a broker. Past the limit publishers are slowed; past one and a half times of it
+ * queues in memory take nothing more. A message counts once for each session that holds it.
  */
+@AnyThread
 public final class QueueBudget {
 
     private final LongAdder bytes = new LongAdder();

@@ -9,22 +9,19 @@ import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * How a stored session leaves the messages of shared subscriptions to other members while its client is away, and when it
- * ends. They are read and offered page by page; each stays in the store until it is safe with somebody else, and what
- * follows it is not read for the client before. Owns the numbers of the messages that are on their way, and what goes on
- * when the last of them has arrived or come back. There is none in a session that never had a shared subscription. On the
- * session's event loop.
+ * Hands the messages of shared subscriptions over to other members while the client of a stored session is away, and when
+ * the session ends. They are read and offered page by page; each stays in the store until it is safe with somebody else,
+ * and what follows it is not read for the client before. Owns the numbers of the messages that are on their way, and what
+ * goes on when the last of them has arrived or come back. There is none in a session that never had a shared subscription.
  */
-final class QueueHandOver implements StoreWaiter {
-
-    private static final Logger LOG = LoggerFactory.getLogger(QueueHandOver.class);
+@OnEventLoop
+final class QueueHandOver {
 
     private final Session session;
     private final SessionRecord record;
@@ -142,18 +139,15 @@ final class QueueHandOver implements StoreWaiter {
         StoreWriter writer = loop.writer();
         part.submit(writer);
         writer.removeHandedOver(record.number(), number);
-        loop.await(
-                (value, detail, kept) -> {
-                    part.settled(kept);
-                    if (session.isHere()) {
-                        moved(message, number, sequence, delivered, kept);
-                    } else {
-                        session.execute(() -> moved(message, number, sequence, delivered, kept));
-                    }
-                    return false;
-                },
-                number,
-                0);
+        CommitCallback callback = kept -> {
+            part.settled(kept);
+            if (session.isHere()) {
+                moved(message, number, sequence, delivered, kept);
+            } else {
+                session.execute(() -> moved(message, number, sequence, delivered, kept));
+            }
+        };
+        loop.await(callback, loop.isStable());
     }
 
     private void moved(ApplicationMessage message, long number, long sequence, boolean delivered, boolean kept) {
@@ -233,26 +227,20 @@ final class QueueHandOver implements StoreWaiter {
     private void offerLater() {
         if (!offersLater) {
             offersLater = true;
-            record.loop().later(this, 0, 0);
+            record.loop().later(this::offerWhenHealthy);
         }
     }
 
-    @Override
-    public boolean settled(long value, int detail, boolean kept) {
-        return false; // waits for time to pass, not for an operation
-    }
-
     /** Not before the store takes operations: members that are connected would get the messages again and again. */
-    @Override
-    public void again(long value, int detail) {
+    private void offerWhenHealthy() {
         if (!session.isHere()) {
-            session.execute(() -> again(value, detail));
+            session.execute(this::offerWhenHealthy);
         } else if (!session.hasEnded() || isLeaving()) {
             if (record.stores().store().isHealthy()) {
                 offersLater = false;
                 offerAgain();
             } else {
-                record.loop().later(this, 0, 0);
+                record.loop().later(this::offerWhenHealthy);
             }
         }
     }
@@ -293,7 +281,6 @@ final class QueueHandOver implements StoreWaiter {
         }
         reading = false;
         if (page.failure() != null) {
-            LOG.warn("messages of a session cannot be read; trying again", page.failure());
             target = null;
             mayHold = true;
             offerLater();

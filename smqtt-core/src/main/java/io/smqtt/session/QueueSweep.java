@@ -8,13 +8,15 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
+import io.smqtt.thread.OnEventLoop;
 import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * What is removed from a stored queue though nobody got it: the oldest when there is no room, and what has expired. Owns
- * what is known of expiry in the queue. On the session's event loop.
+ * Removes undelivered messages from a stored queue: the oldest when there is no room, and those that have expired. Owns
+ * what is known of expiry in the queue.
  */
+@OnEventLoop
 final class QueueSweep {
 
     private static final long EXPIRY_LOOK_NANOS = 1_000_000_000L;

@@ -2,6 +2,8 @@
 package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -28,8 +30,9 @@ final class RecentMarks {
 
     /**
      * A number for a session. Not for its client: what a session has taken that went to another node since is not known to
-     * one that begins here later. Any thread.
+     * one that begins here later.
      */
+    @AnyThread
     static long newKey() {
         long mixed = KEYS.incrementAndGet() * 0x9E37_79B9_7F4A_7C15L;
         mixed = (mixed ^ (mixed >>> 30)) * 0xBF58_476D_1CE4_E5B9L;
@@ -55,7 +58,8 @@ final class RecentMarks {
         add(value(sessionKey, mark));
     }
 
-    /** All that was taken up to now can be looked up. On the event loop. */
+    /** All that was taken up to now can be looked up. */
+    @OnEventLoop
     void settle() {
         for (int i = 0; i < pendingCount; i++) {
             ApplicationMessage message = pending[i];

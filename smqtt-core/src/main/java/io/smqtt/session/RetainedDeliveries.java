@@ -4,14 +4,16 @@ package io.smqtt.session;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.Subscription;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Retained messages that new subscriptions asked for and that have not been sent yet, one pass over the tree for each
- * filter. They outlive the connection, as the subscription does. On the session's event loop.
+ * filter. They outlive the connection, as the subscription does.
  */
+@OnEventLoop
 final class RetainedDeliveries {
 
     private final ArrayDeque<Pass> passes = new ArrayDeque<>();

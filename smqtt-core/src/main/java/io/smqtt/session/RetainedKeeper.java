@@ -104,7 +104,7 @@ public final class RetainedKeeper {
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }
-        loop.watch(new Change(loop, index, topic), 0, 0);
+        loop.watch(new Change(loop, index, topic));
     }
 
     /** Writes a topic again, as it is then. */
@@ -121,12 +121,12 @@ public final class RetainedKeeper {
         }
 
         @Override
-        public boolean settled(long value, int detail, boolean kept) {
+        public boolean completed(boolean kept) {
             return !kept && unwritten.get(index).add(topic); // once, however often it changes meanwhile
         }
 
         @Override
-        public void again(long value, int detail) {
+        public void retry() {
             unwritten.get(index).remove(topic);
             write(loop, index, topic, RouteTicket.NONE);
         }

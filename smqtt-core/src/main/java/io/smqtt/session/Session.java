@@ -18,6 +18,8 @@ import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.Objects;
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * by the event loop of its connection, or of its last one; all methods run there unless they say otherwise. It changes
  * loops only when a client takes it over ({@link SessionMove}).
  */
+@OnEventLoop
 public final class Session implements Subscriber {
 
     private final SessionResources resources;
@@ -58,10 +61,14 @@ public final class Session implements Subscriber {
     private final @Nullable ConsumerPressure pressure;
     private final @Nullable SessionRecord record;
 
-    /** What it holds by {@link SessionBudget}, and of which user that is. */
-    private int heapBytes;
+    /** What it holds by {@link SessionBudget}, and of which user that is. Written by the event loop alone. */
+    private volatile int heapBytes;
 
-    private short user;
+    private volatile short user;
+
+    /** The part of it that is counted while the client is away. */
+    private int flowBytes;
+
     private volatile boolean begun;
     private volatile boolean ended;
 
@@ -128,21 +135,25 @@ public final class Session implements Subscriber {
     }
 
     @Override
+    @AnyThread
     public String id() {
         return clientId;
     }
 
     @Override
+    @AnyThread
     public RoutingLoop owner() {
         return owner;
     }
 
     @Override
+    @AnyThread
     public boolean isOnline() {
         return sink != null;
     }
 
     @Override
+    @AnyThread
     public boolean mayHold() {
         return record != null || pressure != null;
     }
@@ -156,24 +167,27 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * The back-pressure of a consumer in this process. Any thread; never changes.
+     * The back-pressure of a consumer in this process. Never changes.
      *
      * @return null if the session is a client's
      */
+    @AnyThread
     public @Nullable ConsumerPressure pressure() {
         return pressure;
     }
 
     /** The limits of this session's queue. */
+    @AnyThread
     LimitsConfig limits() {
         return pressure == null ? resources.limits() : pressure.limits();
     }
 
     /**
-     * Tells whether the session survives the broker's process. Any thread; never changes.
+     * Tells whether the session survives the broker's process. Never changes.
      *
      * @return false without a store, and for a session that began without an expiry interval
      */
+    @AnyThread
     public boolean isStored() {
         return record != null;
     }
@@ -189,34 +203,38 @@ public final class Session implements Subscriber {
     }
 
     @Override
+    @AnyThread
     public int inFlightCount() {
         OutboundFlow flow = outbound;
         return flow == null ? 0 : flow.inFlightCount();
     }
 
     /**
-     * Who the client is, or was when it was last connected. Any thread.
+     * Who the client is, or was when it was last connected.
      *
      * @return the identity
      */
+    @AnyThread
     public ClientIdentity client() {
         return client;
     }
 
     /**
-     * Tells whether the session is over. Any thread.
+     * Tells whether the session is over.
      *
      * @return true once it was removed from the registry
      */
+    @AnyThread
     public boolean hasEnded() {
         return ended;
     }
 
     /**
-     * Runs a task on the session's event loop, also if the session moves to another one meanwhile. Any thread.
+     * Runs a task on the session's event loop, also if the session moves to another one meanwhile.
      *
      * @param task what is to be done
      */
+    @AnyThread
     public void execute(Runnable task) {
         RoutingLoop current = owner;
         current.executor().execute(() -> {
@@ -234,6 +252,7 @@ public final class Session implements Subscriber {
 
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        assert owner.executor().inEventLoop();
         if (cameElsewhere(message)) {
             return;
         }
@@ -248,6 +267,7 @@ public final class Session implements Subscriber {
 
     @Override
     public void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        assert owner.executor().inEventLoop();
         take(message, subscription, ticket);
     }
 
@@ -329,17 +349,20 @@ public final class Session implements Subscriber {
                     () -> execute(() -> outbound().pumpLater()),
                     record == null ? null : record.queue(),
                     pressure);
+            outbound = flow;
             PacketSink current = sink;
-            if (current != null) {
+            if (current == null) {
+                weighFlows();
+            } else {
                 flow.attach(current, check);
             }
-            outbound = flow;
         }
         return flow;
     }
 
     /** Begins or goes on sending what waits, after the CONNACK or when the socket takes data again. */
     public void start() {
+        assert owner.executor().inEventLoop();
         if (outbound != null) {
             outbound.pump();
             gatherMore();
@@ -353,6 +376,7 @@ public final class Session implements Subscriber {
      * @param subscription the subscription, with retain as published: the packets carry the retain flag [MQTT-3.3.1-8]
      */
     public void deliverRetained(RetainedCursor cursor, Subscription subscription) {
+        assert owner.executor().inEventLoop();
         outbound().deliverRetained(cursor, subscription);
         outbound().pump();
     }
@@ -365,6 +389,7 @@ public final class Session implements Subscriber {
      * @return whether a message awaits it
      */
     public AcknowledgementOutcome onPubAck(int packetId, ReasonCode reason) {
+        assert owner.executor().inEventLoop();
         return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.acknowledged(packetId, reason));
     }
 
@@ -376,6 +401,7 @@ public final class Session implements Subscriber {
      * @return whether a message awaits it
      */
     public AcknowledgementOutcome onPubRec(int packetId, ReasonCode reason) {
+        assert owner.executor().inEventLoop();
         return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.received(packetId, reason));
     }
 
@@ -386,6 +412,7 @@ public final class Session implements Subscriber {
      * @return whether a message awaits it
      */
     public AcknowledgementOutcome onPubComp(int packetId) {
+        assert owner.executor().inEventLoop();
         return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.completed(packetId));
     }
 
@@ -433,6 +460,7 @@ public final class Session implements Subscriber {
      * @param then what follows when the store has forgotten the identifier; at once in a session that is not stored
      */
     public void release(int packetId, boolean waits, boolean stable, Runnable then) {
+        assert owner.executor().inEventLoop();
         boolean known = inbound().released(packetId);
         if (record == null) {
             then.run();
@@ -470,16 +498,42 @@ public final class Session implements Subscriber {
                 + HeapWeight.will(absence.will());
     }
 
-    /** The limit that stands against so many bytes more, when others are given back; null if none does. */
-    @Nullable
-    String refusal(int more, int less) {
-        return refusal(client.userName(), more, less, isShared(absence.expirySeconds()));
+    /** The user that is charged with it. */
+    short user() {
+        return user;
     }
 
-    /** The limit that stands against so many bytes of what was found in the store; null if none does. */
+    /** The limit that stands against the session when it begins, maybe in the place of another one; null if none does. */
     @Nullable
-    String refusalOfStored(int more) {
-        return refusal(client.userName(), more, 0, false);
+    String refusal(long weight, @Nullable Session replaced) {
+        return refusal(
+                resources.sessionBudget(), replaced, weight, client.userName(), isShared(absence.expirySeconds()));
+    }
+
+    /** The same for a session that was found in the store, and was let in before. */
+    @Nullable
+    String refusalOfStored(long weight) {
+        return refusal(resources.sessionBudget(), null, weight, client.userName(), false);
+    }
+
+    /** The limit that stands against so many bytes more of a session that was found in the store; null if none does. */
+    @Nullable
+    String refusalOfRest(int more) {
+        return refusal(resources.sessionBudget(), this, heapBytes + (long) more, client.userName(), false);
+    }
+
+    /**
+     * The limit that stands against a session of a user in the place of another one; null if none does.
+     *
+     * @param replaced what goes, which may be the session itself as it is; null for nothing
+     */
+    @AnyThread
+    static @Nullable String refusal(
+            SessionBudget budget, @Nullable Session replaced, long weight, @Nullable String userName, boolean shared) {
+        short user = budget.user(userName);
+        return replaced == null
+                ? budget.refusal(0, user, weight, user, shared)
+                : budget.refusal(replaced.heapBytes, replaced.user, weight, user, shared);
     }
 
     /** Whether limits hold that keep clients from each other: for a client that leaves something behind. */
@@ -487,17 +541,8 @@ public final class Session implements Subscriber {
         return expirySeconds > 0 && pressure == null;
     }
 
-    private @Nullable String refusal(@Nullable String userName, int more, int less, boolean shared) {
-        SessionBudget budget = resources.sessionBudget();
-        short now = budget.user(userName);
-        int net = more - less;
-        boolean sameUser = heapBytes == 0 || now == user;
-        return net <= 0 && sameUser
-                ? null
-                : budget.refusal(heapBytes, net, now, sameUser ? net : heapBytes + net, shared);
-    }
-
     /** Counts what the session holds more, or less. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written by the event loop alone
     void charge(int change) {
         if (ended) {
             return; // everything was given back
@@ -508,6 +553,19 @@ public final class Session implements Subscriber {
         }
         heapBytes += change;
         budget.add(change, user);
+    }
+
+    /**
+     * Counts what is kept for messages while the client is away: when it leaves, and when the first message comes after that.
+     * While it is connected that is a small part of its connection, which other limits are for.
+     */
+    private void weighFlows() {
+        int room = inbound == null ? 0 : inbound.room();
+        int weight = sink == null && !ended ? HeapWeight.flows(outbound != null, room) : 0;
+        if (weight != flowBytes) {
+            charge(weight - flowBytes);
+            flowBytes = weight;
+        }
     }
 
     /** The session has ended: nothing of it counts any more. Before {@link #ended} is set. */
@@ -539,16 +597,19 @@ public final class Session implements Subscriber {
      * @return false if a limit stands against it
      */
     public boolean hasRoomFor(TopicFilter filter, @Nullable String shareName) {
-        return !registry.refused(refusal(HeapWeight.subscription(filter.value(), shareName), 0));
+        long weight = heapBytes + (long) HeapWeight.subscription(filter.value(), shareName);
+        return !registry.refused(refusal(weight, this));
     }
 
     /** The limit that stands against the client of a request, with its will in the place of the present one; null if none does. */
     private @Nullable String refusal(SessionRequest request) {
-        return refusal(
-                request.client().userName(),
-                HeapWeight.will(request.will()),
-                HeapWeight.will(absence.will()),
-                isShared(request.expirySeconds()));
+        ClientIdentity next = request.client();
+        long weight = heapBytes
+                - (long) flowBytes
+                - weight()
+                + HeapWeight.session(clientId, next.userName(), next.roles(), record != null)
+                + HeapWeight.will(request.will());
+        return refusal(resources.sessionBudget(), this, weight, next.userName(), isShared(request.expirySeconds()));
     }
 
     // --- subscriptions
@@ -666,6 +727,7 @@ public final class Session implements Subscriber {
      *
      * @return a number, exact on the session's event loop
      */
+    @AnyThread
     public int queuedCount() {
         OutboundFlow flow = outbound;
         if (flow == null) {
@@ -738,6 +800,7 @@ public final class Session implements Subscriber {
         registry.clientChanged(this, previous);
         check = registry.deliveryCheck(client);
         sink = request.sink();
+        weighFlows();
         if (outbound != null) {
             outbound.attach(request.sink(), check);
         } else if (record != null && !record.queue().isEmpty()) {
@@ -824,7 +887,7 @@ public final class Session implements Subscriber {
         if (record != null) {
             record.loop().flush(); // before the new loop writes anything
         }
-        SessionMove moving = new SessionMove(this, resources);
+        SessionMove moving = new SessionMove(this, pressure, resources);
         move = moving;
         owner = target; // from now on routed there; what was routed here is passed on
         target.executor().execute(() -> attachResumed(request));
@@ -855,12 +918,14 @@ public final class Session implements Subscriber {
      * @param newExpirySeconds the session expiry interval of the DISCONNECT, or -1
      */
     public void connectionEnded(PacketSink from, boolean publishWill, long newExpirySeconds) {
+        assert owner.executor().inEventLoop();
         if (sink != from) {
             return;
         }
         sink = null;
         detachFlow();
         absence.begin(publishWill, newExpirySeconds);
+        weighFlows();
     }
 
     /** A will is about to be published. */
@@ -894,6 +959,7 @@ public final class Session implements Subscriber {
             claimed.afterwards(() -> execute(this::awaitClient));
         } else if (!ended && record != null) {
             absence.goOn(record);
+            weighFlows();
         }
     }
 
@@ -928,7 +994,8 @@ public final class Session implements Subscriber {
         return member != null && member.hasPeers(online);
     }
 
-    /** Whether messages may wait here that others could have. Any thread; a hint. */
+    /** Whether messages may wait here that others could have. The answer may be out of date.*/
+    @AnyThread
     boolean mayHoldMessages() {
         OutboundFlow flow = outbound;
         return flow == null ? queuedCount() > 0 : flow.queuedCount() + flow.inFlightCount() > 0;
@@ -945,6 +1012,7 @@ public final class Session implements Subscriber {
     }
 
     @Override
+    @AnyThread
     public boolean hasRoom() {
         return queuedCount() * 2L < limits().maxQueuedMessages();
     }
@@ -981,19 +1049,21 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * When this node claimed the client identifier. Any thread.
+     * When this node claimed the client identifier.
      *
      * @return the cluster's clock; 0 if the session was found in the store
      */
+    @AnyThread
     public long claimClock() {
         return claimClock;
     }
 
     /**
-     * This node has claimed the client identifier. Any thread.
+     * This node has claimed the client identifier.
      *
      * @param clock the cluster's clock
      */
+    @AnyThread
     public void claimClock(long clock) {
         claimClock = clock;
         if (beginsClean) {
@@ -1003,10 +1073,12 @@ public final class Session implements Subscriber {
     }
 
     /** When the client began it with a clean start, by the cluster's clock; 0 if it did not. */
+    @AnyThread
     long cleanClock() {
         return cleanClock;
     }
 
+    @AnyThread
     void cleanClock(long clock) {
         cleanClock = clock;
     }
@@ -1055,6 +1127,7 @@ public final class Session implements Subscriber {
         opening = null;
         if (!ended) {
             absence.begin(false, -1);
+            weighFlows();
         }
         waiting.finish();
     }
@@ -1093,6 +1166,7 @@ public final class Session implements Subscriber {
             awaitClient();
         } else if (!ended && sink == null) {
             absence.begin(false, -1);
+            weighFlows();
         }
     }
 
@@ -1113,7 +1187,8 @@ public final class Session implements Subscriber {
         registry.remove(this);
     }
 
-    /** Whether the session could be ended to make room for another one of its user. Any thread; a hint. */
+    /** Whether the session could be ended to make room for another one of its user. The answer may be out of date.*/
+    @AnyThread
     boolean isDispensable() {
         return begun && !ended && sink == null;
     }
@@ -1132,6 +1207,7 @@ public final class Session implements Subscriber {
      * @param reason the reason code of the DISCONNECT
      */
     public void terminate(ReasonCode reason) {
+        assert owner.executor().inEventLoop();
         PacketSink current = sink;
         sink = null;
         if (current != null) {
@@ -1144,6 +1220,7 @@ public final class Session implements Subscriber {
 
     /** Takes the session out of the registry and the index. */
     void end(boolean expired) {
+        assert owner.executor().inEventLoop();
         if (ended) {
             return;
         }
@@ -1167,10 +1244,11 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * The connection of the client, if it is connected. Any thread, as a hint; use it on the session's event loop.
+     * The connection of the client, if it is connected. Use it on the session's event loop only; elsewhere the answer may be out of date.
      *
      * @return null if the client is offline
      */
+    @AnyThread
     public @Nullable PacketSink sink() {
         return sink;
     }
@@ -1190,6 +1268,7 @@ public final class Session implements Subscriber {
      * @param newClient the same client identifier
      */
     public void reauthenticated(ClientIdentity newClient) {
+        assert owner.executor().inEventLoop();
         rechargeClient(newClient);
         if (record != null) {
             record.reauthenticated(newClient);
@@ -1202,6 +1281,7 @@ public final class Session implements Subscriber {
     }
 
     @Override
+    @AnyThread
     public String toString() {
         return "Session[" + clientId + ']';
     }

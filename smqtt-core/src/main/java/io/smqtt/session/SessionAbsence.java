@@ -5,13 +5,16 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.HeapWeight;
 import io.smqtt.message.Will;
 import io.smqtt.spi.StoredSession;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens to a session without a connection in time: its will is published, its messages expire, and so does it. Owns
- * the will and the expiry interval of the present or last connection. On the session's event loop.
+ * Deadlines of a session without a connection: will delay, message expiry, session expiry. Owns the will and the expiry
+ * interval of the present or last connection.
  */
+@OnEventLoop
 final class SessionAbsence {
 
     /** At least between two looks for expired messages of an absent client, and more where many wait. */
@@ -58,7 +61,8 @@ final class SessionAbsence {
         return recovered && expirySeconds == 0 && will != null;
     }
 
-    /** Whether the will waits for its time. Any thread, which may see it a moment late. */
+    /** Whether the will waits for its time. The answer may be out of date. */
+    @AnyThread
     boolean delaysWill() {
         Deadline timer = willTimer;
         return timer != null && timer.isArmed();

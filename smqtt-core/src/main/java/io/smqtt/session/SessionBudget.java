@@ -3,19 +3,21 @@ package io.smqtt.session;
 
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.HeapWeight;
+import io.smqtt.thread.AnyThread;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What sessions keep while their clients are away, in bytes by {@link HeapWeight}: themselves, wills and subscriptions. Limited for
- * each session, for each user, and for all. The last fifth of what all may hold is for sessions that end with their connections and
- * for consumers of this process, and those have no limit of their user: what absent clients leave keeps nobody out who leaves
- * nothing. Nor do the two hold for what is found in the store, which was let in before. Users share 4,096 counters by a hash with a key of this process, so that
- * many users cost nothing; two that share one share the limit of one, too. Any thread; a limit may be passed by as much as
- * the event loops add in the same moment.
+ * Bytes that sessions keep while their clients are away, by {@link HeapWeight}: the sessions themselves, wills and
+ * subscriptions. Limited for each session, for each user, and for all. The last fifth of what all may hold is for sessions
+ * that end with their connections and for consumers of this process, and those have no limit of their user: what absent
+ * clients leave keeps nobody out who leaves nothing. Nor do the two hold for what is found in the store, which was let in
+ * before. Users share 4,096 counters by a hash with a key of this process, so that many users cost nothing; two that share
+ * one share the limit of one, too. A limit may be passed by as much as the event loops add in the same moment.
  */
+@AnyThread
 public final class SessionBudget {
 
     private static final int USERS = 4_096;
@@ -44,24 +46,29 @@ public final class SessionBudget {
     }
 
     /**
-     * Tells whether a session may grow.
+     * Tells whether a session may hold so much, in the place of what is charged and goes: what it holds itself, or the session that
+     * it replaces. What does not grow is within its limit.
      *
-     * @param session what it holds
-     * @param more by how much, more than 0
-     * @param user its user
-     * @param ofUser by how much what its user has grows
+     * @param held what is charged and goes; 0 for a session in nobody's place
+     * @param holder the user that is charged with it
+     * @param weight what the session is to hold
+     * @param user its user from then on
      * @param shared whether the session has the limit of its user, and leaves the last fifth to others
      * @return null if it may, or the configuration key of the limit
      */
     @Nullable
-    String refusal(long session, long more, short user, long ofUser, boolean shared) {
-        if (session + more > sessionLimit) {
+    String refusal(long held, short holder, long weight, short user, boolean shared) {
+        long more = weight - held;
+        long ofUser = holder == user ? more : weight;
+        if (more > 0 && weight > sessionLimit) {
             return "limits.max-session-bytes";
         }
-        if (shared && users.get(user) + ofUser > userLimit) {
+        if (shared && ofUser > 0 && users.get(user) + ofUser > userLimit) {
             return "limits.max-user-session-bytes";
         }
-        return bytes.sum() + more > (shared ? limit - limit / 5 : limit) ? "limits.max-total-session-bytes" : null;
+        return more > 0 && bytes.sum() + more > (shared ? limit - limit / 5 : limit)
+                ? "limits.max-total-session-bytes"
+                : null;
     }
 
     void add(long change, short user) {

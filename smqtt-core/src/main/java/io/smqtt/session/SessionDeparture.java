@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
+import io.smqtt.thread.AnyThread;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -48,7 +49,8 @@ public interface SessionDeparture {
     /** The other node does not take it: it goes on here, as that of a client that has just gone. */
     void stay();
 
-    /** Is told what became of a claim. On any thread. */
+    /** Is told what became of a claim. */
+    @AnyThread
     interface Reply {
 
         /** There is no session here, or not any more. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
+import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,9 +18,11 @@ import org.jspecify.annotations.Nullable;
  * of each publisher's messages survives the move [MQTT-4.6.0-6]. What waits is bounded like the session's queue. On the
  * new loop only.
  */
+@OnEventLoop
 final class SessionMove {
 
     private final @Nullable Session session;
+    private final @Nullable ConsumerPressure pressure;
     private final SessionResources resources;
     private final DeliveryQueue held;
     private final ArrayDeque<RouteTicket> tickets = new ArrayDeque<>();
@@ -28,15 +32,17 @@ final class SessionMove {
      * Creates one that holds nothing.
      *
      * @param session whose messages these are; null if {@link #finish} is not called
+     * @param pressure that of a consumer in this process, or null
      */
-    SessionMove(@Nullable Session session, SessionResources resources) {
+    SessionMove(@Nullable Session session, @Nullable ConsumerPressure pressure, SessionResources resources) {
         this.session = session;
+        this.pressure = pressure;
         this.resources = resources;
         this.held = new DeliveryQueue(resources.budget());
     }
 
     void hold(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        DropReason full = held.refusal(message.footprintBytes(), resources.limits());
+        DropReason full = refusal(message);
         if (full == null) {
             held.add(message, subscription);
             tickets.add(ticket);
@@ -44,7 +50,15 @@ final class SessionMove {
         } else {
             resources.observer().messageDropped(full, 1);
             ticket.dropped(full);
+            if (pressure != null) {
+                pressure.dropped(full);
+            }
         }
+    }
+
+    private @Nullable DropReason refusal(ApplicationMessage message) {
+        LimitsConfig limits = pressure == null ? resources.limits() : pressure.limits();
+        return held.refusal(message.footprintBytes(), limits);
     }
 
     /** Lets something wait for the end of the move. */
@@ -54,7 +68,7 @@ final class SessionMove {
 
     /** Like {@link #hold}, but what does not fit is refused: its publisher is told. */
     void holdOrRefuse(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        boolean full = held.refusal(message.footprintBytes(), resources.limits()) != null;
+        boolean full = refusal(message) != null;
         hold(message, subscription, ticket);
         if (full) {
             ticket.hold();

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A client that waits for its session to be stored before it is told that it has it. Other claims of the session wait
- * until then. On the session's event loop.
+ * A client that waits for its session to be stored before it is told that it has it. Other claims of the session wait until
+ * then.
  */
+@OnEventLoop
 final class SessionOpening {
 
     private final List<Runnable> afterwards = new ArrayList<>();

@@ -10,6 +10,8 @@ import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
@@ -17,15 +19,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store knows of one session: its header, subscriptions, QoS 2 identifiers, and the way to its messages. What
- * could not be written is written again later, as it is then. On the session's event loop.
+ * The stored part of one session: its header, subscriptions, QoS 2 identifiers, and the way to its messages. What could not
+ * be written is written again later, as it is then.
  */
-final class SessionRecord implements StoreWaiter {
-
-    /** What {@link #settled} and {@link #again} are about. */
-    private static final int HEADER = 0;
-
-    private static final int END = 1;
+@OnEventLoop
+final class SessionRecord {
 
     private static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
 
@@ -60,6 +58,7 @@ final class SessionRecord implements StoreWaiter {
         return number;
     }
 
+    @AnyThread
     DurableQueue queue() {
         return queue;
     }
@@ -87,7 +86,7 @@ final class SessionRecord implements StoreWaiter {
         return version;
     }
 
-    /** What a header says that a client does not change for itself. */
+    /** The values of a header that a new connection has changed, to restore them if it fails. */
     record Before(
             int version,
             @Nullable String userName,
@@ -136,7 +135,7 @@ final class SessionRecord implements StoreWaiter {
                 ? StoredSession.CONNECTED
                 : now + TimeUnit.SECONDS.toMillis(Math.min(waiting.delaySeconds(), expirySeconds));
         writeHeader();
-        loop().watch(this, 0, HEADER);
+        loop().watch(this, Step.HEADER, 0, 0);
     }
 
     /** The client has authenticated again. */
@@ -145,7 +144,7 @@ final class SessionRecord implements StoreWaiter {
             userName = client.userName();
             roles = client.roles();
             writeHeader();
-            loop().watch(this, 0, HEADER);
+            loop().watch(this, Step.HEADER, 0, 0);
         }
     }
 
@@ -166,7 +165,7 @@ final class SessionRecord implements StoreWaiter {
             will = null;
             willAtMillis = StoredSession.CONNECTED;
             writeHeader();
-            loop().watch(this, 0, HEADER);
+            loop().watch(this, Step.HEADER, 0, 0);
         }
     }
 
@@ -204,14 +203,7 @@ final class SessionRecord implements StoreWaiter {
     /** Tells whether everything up to now is safe, to one who waits as told. */
     void await(boolean waits, boolean stable, CommitCallback callback) {
         if (waits) {
-            loop().await(
-                            (value, detail, kept) -> {
-                                callback.committed(kept);
-                                return false;
-                            },
-                            0,
-                            0,
-                            stable);
+            loop().await(callback, stable);
         } else {
             callback.committed(true);
         }
@@ -231,7 +223,7 @@ final class SessionRecord implements StoreWaiter {
                             present.retainAsPublished(),
                             present.identifier()));
         }
-        loop().watch(new SubscriptionChange(clientFilter), 0, 0);
+        loop().watch(new SubscriptionChange(clientFilter));
     }
 
     /** Writes a subscription again, as it is then. */
@@ -244,7 +236,7 @@ final class SessionRecord implements StoreWaiter {
         }
 
         @Override
-        public boolean settled(long value, int detail, boolean kept) {
+        public boolean completed(boolean kept) {
             return !kept && (!session.isHere() || isFirst());
         }
 
@@ -257,7 +249,7 @@ final class SessionRecord implements StoreWaiter {
         }
 
         @Override
-        public void again(long value, int detail) {
+        public void retry() {
             session.execute(() -> {
                 if (unwritten != null) {
                     unwritten.remove(clientFilter);
@@ -285,7 +277,7 @@ final class SessionRecord implements StoreWaiter {
     void released(int packetId, boolean waits, boolean stable, Runnable callback) {
         writer().removeReceived(number, packetId);
         if (waits) {
-            loop().await(new Release(packetId, stable, callback), 0, 0, stable);
+            loop().await(new Release(packetId, stable, callback), stable);
         } else {
             callback.run();
         }
@@ -305,7 +297,7 @@ final class SessionRecord implements StoreWaiter {
         }
 
         @Override
-        public boolean settled(long value, int detail, boolean kept) {
+        public boolean completed(boolean kept) {
             if (kept) {
                 callback.run();
             }
@@ -313,7 +305,7 @@ final class SessionRecord implements StoreWaiter {
         }
 
         @Override
-        public void again(long value, int detail) {
+        public void retry() {
             session.execute(() -> {
                 if (!session.hasEnded()) {
                     released(packetId, true, stable, callback);
@@ -360,24 +352,34 @@ final class SessionRecord implements StoreWaiter {
     private void remove() {
         StoreLoop loop = loop();
         loop.writer().removeSession(number, session.id());
-        loop.watch(this, 0, END);
+        loop.watch(this, Step.END, 0, 0);
         loop.flush();
     }
 
-    @Override
-    public boolean settled(long value, int detail, boolean kept) {
-        return !kept;
-    }
-
-    @Override
-    public void again(long value, int detail) {
+    private void retry(Step step) {
         session.execute(() -> {
-            if (detail == END) {
+            if (step == Step.END) {
                 remove();
             } else if (!session.hasEnded()) {
                 writeHeader();
-                loop().watch(this, 0, HEADER);
+                loop().watch(this, Step.HEADER, 0, 0);
             }
         });
+    }
+
+    /** Operations that are submitted again until they are kept. */
+    private enum Step implements StoreStep<SessionRecord> {
+        HEADER,
+        END;
+
+        @Override
+        public boolean completed(SessionRecord record, long value, int bytes, boolean kept) {
+            return !kept;
+        }
+
+        @Override
+        public void retry(SessionRecord record, long value) {
+            record.retry(this);
+        }
     }
 }

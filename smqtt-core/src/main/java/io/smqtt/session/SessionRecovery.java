@@ -117,7 +117,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
         TopicFilter filter = shared == null ? filter(text) : shared.filter();
         @Nullable String shareName = shared == null ? null : shared.shareName();
-        String limit = session.refusalOfStored(HeapWeight.subscription(filter.value(), shareName));
+        String limit = session.refusalOfRest(HeapWeight.subscription(filter.value(), shareName));
         if (limit != null) { // with a part of its subscriptions it would miss messages without a word
             current = null;
             currentLoop.removeLast();
@@ -200,7 +200,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         }
         if (sessions > 0 || resources.router().retained().count() > 0) {
             LOG.info(
-                    "{} sessions with {} subscriptions and {} retained messages are back",
+                    "recovered {} sessions with {} subscriptions, and {} retained messages",
                     sessions,
                     subscriptions,
                     resources.router().retained().count());

@@ -17,10 +17,9 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
-import io.smqtt.spi.FoundSession;
-import io.smqtt.spi.StoredSession;
-import io.smqtt.spi.StoredSubscription;
 import io.smqtt.spi.Ticker;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
@@ -172,20 +171,22 @@ public final class SessionRegistry {
     }
 
     /**
-     * Finds a session. Any thread.
+     * Finds a session.
      *
      * @param clientId a client identifier
      * @return null if there is none
      */
+    @AnyThread
     public @Nullable Session find(String clientId) {
         return sessions.get(clientId);
     }
 
     /**
-     * All sessions. Any thread; weakly consistent.
+     * All sessions. Weakly consistent.
      *
      * @return a view
      */
+    @AnyThread
     public Collection<Session> all() {
         return Collections.unmodifiableCollection(sessions.values());
     }
@@ -204,16 +205,21 @@ public final class SessionRegistry {
                 existing.takeover(request, request.loop());
                 return;
             }
-            if (bringBack(
-                    clientId,
-                    request.loop(),
-                    () -> open(request),
-                    () -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED))) {
-                return;
-            }
             Session fresh = new Session(resources, this, request);
             int weight = fresh.weight() + HeapWeight.will(request.will());
-            if (refused(fresh.refusal(weight, 0)) || !admit(fresh)) {
+            String limit = fresh.refusal(weight, null);
+            boolean discardsNothing = limit != null && request.cleanStart(); // who is refused
+            if (!discardsNothing
+                    && isLeftOut(new LeftOutClaim.Claimant(
+                            clientId,
+                            request.client().userName(),
+                            request.cleanStart(),
+                            request.loop(),
+                            () -> open(request),
+                            request.reply()::refused))) {
+                return;
+            }
+            if (refused(limit) || !admit(fresh)) {
                 request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
                 return;
             }
@@ -255,7 +261,7 @@ public final class SessionRegistry {
     void replace(Session old, SessionRequest request) {
         Session fresh = new Session(resources, this, request);
         int weight = fresh.weight() + HeapWeight.will(request.will());
-        if (refused(fresh.refusal(weight, old.heapBytes()))) {
+        if (refused(fresh.refusal(weight, old))) {
             request.loop().executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
             return;
         }
@@ -282,14 +288,14 @@ public final class SessionRegistry {
     record Departing(boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {}
 
     /**
-     * Another node claims a client identifier: its connection here ends, and its session, if it goes on, leaves. Any
-     * thread.
+     * Another node claims a client identifier: its connection here ends, and its session, if it goes on, leaves.
      *
      * @param clientId the client identifier
      * @param discard whether the session ends, instead of leaving
      * @param userName the user of the client that claims it, or null
      * @param reply is told once, on any thread
      */
+    @AnyThread
     public void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
         Session session = sessions.get(clientId);
         if (session == null && leftOut == null) {
@@ -299,8 +305,13 @@ public final class SessionRegistry {
         if (session == null) {
             RoutingLoop loop = loopOf(clientId);
             loop.executor().execute(() -> {
-                boolean back = bringBack(clientId, loop, () -> depart(clientId, discard, userName, reply), reply::busy);
-                if (!back) {
+                if (!isLeftOut(new LeftOutClaim.Claimant(
+                        clientId,
+                        userName,
+                        discard,
+                        loop,
+                        () -> depart(clientId, discard, userName, reply),
+                        reason -> refused(reply, reason)))) {
                     reply.gone();
                 }
             });
@@ -310,12 +321,21 @@ public final class SessionRegistry {
         here.executor().execute(() -> session.depart(new Departing(discard, userName, reply), here));
     }
 
+    private static void refused(SessionDeparture.Reply reply, ReasonCode reason) {
+        if (reason == ReasonCode.NOT_AUTHORIZED) {
+            reply.refused();
+        } else {
+            reply.busy();
+        }
+    }
+
     /**
-     * A session comes from another node. It is nobody's before {@link SessionArrival#install}. Any thread.
+     * A session comes from another node. It is nobody's before {@link SessionArrival#install}.
      *
      * @param state what it is, without its messages
      * @return takes its messages
      */
+    @AnyThread
     public SessionArrival arrive(SessionState state) {
         return new StoredArrival(resources, this, loopOf(state.clientId()), state);
     }
@@ -339,78 +359,20 @@ public final class SessionRegistry {
         resources.sessionBudget().leftOut(1);
     }
 
-    /**
-     * Reads the session of a client that did not fit when the broker started. On an event loop.
-     *
-     * @param loop the current event loop
-     * @param then runs there when it is back, or found to be gone
-     * @param refused runs there if it still does not fit, or cannot be read
-     * @return false if the client has none such; nothing runs then
-     */
-    private boolean bringBack(String clientId, RoutingLoop loop, Runnable then, Runnable refused) {
+    /** Whether the client has a session that did not fit at the start; what follows comes when that was read. */
+    private boolean isLeftOut(LeftOutClaim.Claimant claimant) {
         LeftOut others = leftOut;
         Stores stores = resources.stores();
-        long number = others == null || stores == null
-                ? LeftOut.NONE
-                : others.begin(clientId, () -> loop.executor().execute(then));
-        if (number > 0 && others != null && stores != null) {
-            stores.store()
-                    .find(
-                            number,
-                            loop.executor(),
-                            found -> broughtBack(others, clientId, number, isBack(found, loop), then, refused),
-                            failure -> broughtBack(others, clientId, number, failure == null, then, refused));
-        }
-        return number != LeftOut.NONE;
-    }
-
-    private void broughtBack(
-            LeftOut others, String clientId, long number, boolean back, Runnable then, Runnable refused) {
-        if (back) {
-            resources.sessionBudget().leftOut(-1);
-        }
-        others.end(clientId, number, !back);
-        (back ? then : refused).run();
-    }
-
-    /** Takes a session into memory if it fits now. */
-    private boolean isBack(FoundSession found, RoutingLoop loop) {
-        StoredSession header = found.session();
-        if (sessions.containsKey(header.clientId())) { // another one came, by another node
-            return true;
-        }
-        Session session = new Session(resources, this, loop, SessionRecovery.client(header), header, found.waiting());
-        long weight = session.weight();
-        List<Subscription> subscriptions = new ArrayList<>(found.subscriptions().size());
-        for (StoredSubscription stored : found.subscriptions()) {
-            Subscription subscription = SessionRecovery.subscription(session, stored);
-            weight += HeapWeight.subscription(subscription.filter().value(), subscription.shareName());
-            subscriptions.add(subscription);
-        }
-        if (refused(session.refusalOfStored((int) Math.min(weight, Integer.MAX_VALUE)))) {
-            return false;
-        }
-        recovered(session);
-        subscriptions.forEach(session::recover);
-        found.received().forEach(packetId -> session.inbound().received(packetId));
-        long end = header.expiresAtMillis();
-        Stores stores = resources.stores();
-        if (stores != null
-                && end != StoredSession.CONNECTED
-                && end <= stores.store().clockMillis()) {
-            session.expireIfOffline(); // while it was not here
-        } else { // if its client does not take it over now
-            loop.executor().execute(session::awaitClient);
-        }
-        return true;
+        return others != null && stores != null && new LeftOutClaim(resources, this, stores, others, claimant).begin();
     }
 
     /**
-     * A session comes from another node, and the client may have one here: then both become one. Any thread.
+     * A session comes from another node, and the client may have one here: then both become one.
      *
      * @param state what comes, without its messages
      * @return takes its messages
      */
+    @AnyThread
     public SessionArrival merge(SessionState state) {
         Session here = sessions.get(state.clientId());
         if (here == null || here.hasEnded()) {
@@ -425,7 +387,8 @@ public final class SessionRegistry {
         return new MergingArrival(resources, this, here, state, unwanted);
     }
 
-    /** From now on messages that other nodes may send twice are remembered for a while. Any thread. */
+    /** From now on messages that other nodes may send twice are remembered for a while. */
+    @AnyThread
     public void rememberMarks() {
         RecentMarks[] marks = new RecentMarks[resources.router().loops().size()];
         for (int i = 0; i < marks.length; i++) {
@@ -441,7 +404,8 @@ public final class SessionRegistry {
         return all == null ? null : all[loop.index()];
     }
 
-    /** Whether a session of this node has taken the message with a mark. On the session's loop. */
+    /** Whether a session of this node has taken the message with a mark. */
+    @OnEventLoop
     boolean hasTaken(Session session, long mark) {
         RecentMarks[] all = recentMarks;
         if (all != null) {
@@ -488,7 +452,8 @@ public final class SessionRegistry {
                 : null;
     }
 
-    /** Ends the subscriptions of a session that its client may no longer have. On the session's loop. */
+    /** Ends the subscriptions of a session that its client may no longer have. */
+    @OnEventLoop
     void recheck(Session session) {
         if (InProcess.isReserved(session.id())) {
             return;
@@ -517,7 +482,8 @@ public final class SessionRegistry {
         }
     }
 
-    /** Looks at the subscriptions of all sessions again, after the access rules have changed. Any thread. */
+    /** Looks at the subscriptions of all sessions again, after the access rules have changed. */
+    @AnyThread
     public void recheckAll() {
         for (Session session : sessions.values()) {
             session.execute(() -> recheck(session));
@@ -531,10 +497,8 @@ public final class SessionRegistry {
         return bounded.onErrorReturn(AccessDecision.DENY).defaultIfEmpty(AccessDecision.DENY);
     }
 
-    /**
-     * Publishes the will of a session if its client may still do so. In the store it waits until the message is safe. On
-     * the session's loop.
-     */
+    /** Publishes the will of a session if its client may still do so. In the store it waits until the message is safe. */
+    @OnEventLoop
     void publishWill(Session session, Will will) {
         ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), session.id());
         RoutingLoop loop = session.owner();
@@ -563,40 +527,44 @@ public final class SessionRegistry {
     }
 
     /**
-     * Has somebody told of wills from now on. Any thread; before clients connect.
+     * Has somebody told of wills from now on. Before clients connect.
      *
      * @param watch who is told
      */
+    @AnyThread
     public void watchWills(WillWatch watch) {
         willWatch = watch;
     }
 
     /**
-     * Has somebody told of shared groups whose members here can take what waits on other nodes. Any thread; before clients connect.
+     * Has somebody told of shared groups whose members here can take what waits on other nodes. Before clients connect.
      *
      * @param watch who is told
      */
+    @AnyThread
     public void watchGroups(GroupWatch watch) {
         groups.watch(watch);
     }
 
     /**
-     * Members of a shared group on another node can take more: what waits here for absent members goes there, as much of it as they are
-     * likely to have room for. Any thread.
+     * Members of a shared group on another node can take more: what waits here for absent members goes there, as much of it
+     * as they are likely to have room for.
      *
      * @param group the group
      * @param node the name of the node, which has members of the group
      */
+    @AnyThread
     public void handOver(SharedFilter group, String node) {
         groups.handOver(group, node);
     }
 
     /**
-     * Tells whether a member of a shared group is there on this node and can take what waits for absent ones elsewhere. Any thread.
+     * Tells whether a member of a shared group is there on this node and can take what waits for absent ones elsewhere.
      *
      * @param group the group
      * @return true if one is
      */
+    @AnyThread
     public boolean canTakeMore(SharedFilter group) {
         return groups.hasTaker(group);
     }
@@ -620,11 +588,12 @@ public final class SessionRegistry {
     }
 
     /**
-     * Publishes the will of a client of another node, if it may still do so. Any thread.
+     * Publishes the will of a client of another node, if it may still do so.
      *
      * @param client the client, as far as it is known
      * @param will its will
      */
+    @AnyThread
     public void publishInherited(ClientIdentity client, Will will) {
         ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), client.clientId());
         List<RoutingLoop> loops = resources.router().loops();
@@ -638,11 +607,12 @@ public final class SessionRegistry {
     }
 
     /**
-     * The will of a client was published by another node, or is not to be published: not here either. Any thread.
+     * The will of a client was published by another node, or is not to be published: not here either.
      *
      * @param clientId a client identifier
      * @param will the will, the object that {@link WillWatch} was told of; null for one that was found in the store
      */
+    @AnyThread
     public void willSettledElsewhere(String clientId, @Nullable Will will) {
         Session session = sessions.get(clientId);
         if (session != null) {

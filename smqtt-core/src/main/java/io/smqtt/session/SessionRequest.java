@@ -8,7 +8,7 @@ import io.smqtt.spi.ClientIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an authenticated client asks for in its CONNECT.
+ * The session that an authenticated client asks for in its CONNECT.
  *
  * @param client who it is
  * @param cleanStart whether an existing session is discarded

@@ -10,7 +10,7 @@ import io.smqtt.spi.Ticker;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What sessions of one broker work with. */
+/** Parts of the broker that its sessions work with. */
 record SessionResources(
         Router router,
         List<DeadlineWheel> wheels,

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session is, without its messages, as one node tells another.
+ * A session without its messages, as one node sends it to another.
  *
  * @param clientId the client identifier
  * @param userName the user of its last connection, or null

@@ -4,12 +4,14 @@ package io.smqtt.session;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
+import io.smqtt.thread.OnEventLoop;
 
 /**
- * A session as a member of shared groups: what it offers to other members while its client is away, and what it takes
- * from them while its client is there; {@link GroupBacklog} goes between them. Owns whether the session is to ask for
- * more. There is none in a session that never had a shared subscription. On the session's event loop.
+ * A session as a member of shared groups: what it offers to other members while its client is away, and what it takes from
+ * them while its client is there; {@link GroupBacklog} goes between them. Owns whether the session is to ask for more.
+ * There is none in a session that never had a shared subscription.
  */
+@OnEventLoop
 final class SharedMember {
 
     private final Session session;

@@ -2,29 +2,35 @@
 package io.smqtt.session;
 
 import io.netty.util.concurrent.EventExecutor;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.StoreWriter;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
- * What one event loop writes to the store. The operations of a pass of the loop are handed over together at its end, and
- * whoever waits for one is told when it is safe, in the order of the operations. Waiting costs a few numbers in a ring. On
- * the event loop only.
+ * Writes of one event loop to the store. The operations of a pass of the loop are handed over together at its end, and
+ * whoever waits for one is told when it is safe, in the order of the operations. Waiting costs a few numbers in a ring.
  */
+@OnEventLoop
 public final class StoreLoop implements BrokerStore.CommitListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(StoreLoop.class);
     private static final int FIRST_CAPACITY = 64;
     private static final int KEPT_CAPACITY = 4_096;
     private static final int AGAIN_MILLIS = 500;
-    private static final long WARN_EVERY_NANOS = 10_000_000_000L;
+    private static final String WRITES = "writes to the store that failed";
+    private static final String READS = "reads of the store that failed";
 
     /** Messages that were just sent are held back for one to two turns. */
     static final int TURN_MILLIS = 5;
@@ -37,30 +43,28 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private @Nullable StoreWriter opened;
     private long settled;
     private final Runnable turnTask = this::turn;
-    private final List<HeldBack> heldBack = new ArrayList<>();
+    private final List<WriteBehindWindow> writeBehind = new ArrayList<>();
     private boolean turnQueued;
     private boolean flushQueued;
     private boolean failing;
-    private boolean warned;
-    private long warnedNanos;
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
     // who waits, in order of positions
     private long[] positions = new long[FIRST_CAPACITY];
     private @Nullable Object[] waiters = new @Nullable Object[FIRST_CAPACITY];
     private long[] values = new long[FIRST_CAPACITY];
-    private int[] details = new int[FIRST_CAPACITY];
+    private @Nullable Object[] steps = new @Nullable Object[FIRST_CAPACITY];
+    private int[] bytes = new int[FIRST_CAPACITY];
     private int head;
     private int size;
 
-    private List<Attempt> attempts = new ArrayList<>();
+    private List<Runnable> attempts = new ArrayList<>();
     private final Deadline nextAttempts = new Deadline() {
         @Override
         protected void expired() {
             tryAgain();
         }
     };
-
-    private record Attempt(StoreWaiter waiter, long value, int detail) {}
 
     /**
      * Creates the state of an event loop, without a writer.
@@ -95,13 +99,15 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         return stable;
     }
 
-    /** Opens the writer, once the store was read. Before the loop has anything to write; any thread. */
+    /** Opens the writer, once the store was read. Before the loop has anything to write. */
+    @AnyThread
     void open(BrokerStore store) {
         opened = store.writer(executor, this);
     }
 
     /** The writer, for an operation that follows at once: it will be flushed at the end of this pass. */
     StoreWriter writer() {
+        assert executor.inEventLoop();
         if (!flushQueued) {
             flushQueued = true;
             executor.execute(flushTask);
@@ -126,24 +132,43 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         if (ticket.wantsStable()) {
             written().requireSync();
         }
-        add(ticket, 0, 0);
+        add(ticket, null, 0, 0);
     }
 
-    /** Tells a waiter when the last operation is safe, or that it failed. */
-    void await(StoreWaiter waiter, long value, int detail) {
-        await(waiter, value, detail, stable);
-    }
-
-    /** Tells a waiter when the last operation is safe, on stable storage if it wants that, or that it failed. */
-    void await(StoreWaiter waiter, long value, int detail, boolean wantsStable) {
+    /** Calls back when the last operation is safe, on stable storage if that is wanted, or has failed. */
+    void await(CommitCallback callback, boolean wantsStable) {
         if (isSettled()) {
-            waiter.settled(value, detail, true);
-            return;
+            callback.committed(true);
+        } else {
+            require(wantsStable);
+            add(callback, null, 0, 0);
         }
+    }
+
+    /** Tells a waiter when the last operation is safe, on stable storage if that is wanted, or has failed. */
+    void await(StoreWaiter waiter, boolean wantsStable) {
+        if (isSettled()) {
+            waiter.completed(true);
+        } else {
+            require(wantsStable);
+            add(waiter, null, 0, 0);
+        }
+    }
+
+    /** Tells an owner when the last operation is safe, as safe as the broker wants it, or has failed. */
+    <T> void await(T owner, StoreStep<T> step, long value) {
+        if (isSettled()) {
+            step.completed(owner, value, 0, true);
+        } else {
+            require(stable);
+            add(owner, step, value, 0);
+        }
+    }
+
+    private void require(boolean wantsStable) {
         if (wantsStable) {
             written().requireSync();
         }
-        add(waiter, value, detail);
     }
 
     /** Whether there is nothing to wait for. */
@@ -151,12 +176,17 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         return written().position() <= settled;
     }
 
-    /** Tells a waiter only if the last operation failed; nobody else waits for it. */
-    void watch(StoreWaiter waiter, long value, int detail) {
-        add(waiter, value, detail);
+    /** Tells a waiter what became of the last operation; no client waits for it. */
+    void watch(StoreWaiter waiter) {
+        add(waiter, null, 0, 0);
     }
 
-    private void add(Object waiter, long value, int detail) {
+    /** Tells an owner what became of the last operation; no client waits for it. */
+    <T> void watch(T owner, StoreStep<T> step, long value, int size) {
+        add(owner, step, value, size);
+    }
+
+    private void add(Object waiter, @Nullable Object step, long value, int length) {
         if (size == positions.length) {
             resize(positions.length * 2);
         }
@@ -164,25 +194,29 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         positions[at] = written().position();
         waiters[at] = waiter;
         values[at] = value;
-        details[at] = detail;
+        steps[at] = step;
+        bytes[at] = length;
     }
 
     private void resize(int capacity) {
         long[] newPositions = new long[capacity];
         @Nullable Object[] newWaiters = new @Nullable Object[capacity];
         long[] newValues = new long[capacity];
-        int[] newDetails = new int[capacity];
+        @Nullable Object[] newSteps = new @Nullable Object[capacity];
+        int[] newBytes = new int[capacity];
         for (int i = 0; i < size; i++) {
             int at = (head + i) & (positions.length - 1);
             newPositions[i] = positions[at];
             newWaiters[i] = waiters[at];
             newValues[i] = values[at];
-            newDetails[i] = details[at];
+            newSteps[i] = steps[at];
+            newBytes[i] = bytes[at];
         }
         positions = newPositions;
         waiters = newWaiters;
         values = newValues;
-        details = newDetails;
+        steps = newSteps;
+        bytes = newBytes;
         head = 0;
     }
 
@@ -192,8 +226,8 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     }
 
     /** Is to have its turn, until it does not want another one. */
-    void holdsBack(HeldBack messages) {
-        heldBack.add(messages);
+    void holdsBack(WriteBehindWindow messages) {
+        writeBehind.add(messages);
         queueTurn();
     }
 
@@ -206,15 +240,15 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     private void turn() {
         turnQueued = false;
-        heldBack.removeIf(messages -> !messages.turn());
-        if (!heldBack.isEmpty()) {
+        writeBehind.removeIf(messages -> !messages.turn());
+        if (!writeBehind.isEmpty()) {
             queueTurn();
         }
     }
 
     /** Hands over what was submitted and what is held back: the store is about to be closed. */
     public void finish() {
-        heldBack.forEach(HeldBack::writeAll);
+        writeBehind.forEach(WriteBehindWindow::writeAll);
         flush();
     }
 
@@ -241,23 +275,24 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     @Override
     public void committed(long position) {
-        if (failing) {
-            failing = false;
-            LOG.debug("the store takes operations again");
-        }
+        failing = false;
         settle(position, true);
     }
 
     @Override
     public void failed(long position, Throwable cause) {
-        long now = System.nanoTime();
-        if (!failing && (!warned || now - warnedNanos > WARN_EVERY_NANOS)) {
-            warned = true;
-            warnedNanos = now;
-            LOG.warn("the store does not take what is written to it; acknowledgements are withheld", cause);
+        if (lines.allows(WRITES)) {
+            LOG.warn("the store rejects writes; acknowledgements are withheld", cause);
         }
         failing = true;
         settle(position, false);
+    }
+
+    /** Logs that messages cannot be read, which are read again later. */
+    void readFailed(Throwable cause) {
+        if (lines.allows(READS)) {
+            LOG.warn("messages of a session cannot be read; trying again", cause);
+        }
     }
 
     private void settle(long position, boolean kept) {
@@ -266,24 +301,37 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         while (size > 0 && positions[head] <= position) {
             Object waiter = waiters[head];
             long value = values[head];
-            int detail = details[head];
+            Object step = steps[head];
+            int length = bytes[head];
             waiters[head] = null;
             head = (head + 1) & (positions.length - 1);
             size--;
             try {
-                if (waiter instanceof RouteTicket ticket) {
-                    ticket.release(kept);
-                } else if (waiter instanceof StoreWaiter other && other.settled(value, detail, kept)) {
-                    later(other, value, detail);
-                }
+                completed(Objects.requireNonNull(waiter), step, value, length, kept);
             } catch (RejectedExecutionException e) { // the event loop of whoever waited has ended with the broker
                 LOG.debug("nobody is left who waits for an operation of the store", e);
             } catch (RuntimeException e) { // one that fails must not keep the others waiting
-                LOG.error("the end of an operation of the store could not be dealt with", e);
+                LOG.error("completing an operation of the store failed", e);
             }
         }
         if (positions.length > KEPT_CAPACITY && most < positions.length / 8 && size < positions.length / 8) {
             resize(positions.length / 2); // a slow disk made it large
+        }
+    }
+
+    @SuppressWarnings("unchecked") // owner and step came together
+    private void completed(Object waiter, @Nullable Object step, long value, int length, boolean kept) {
+        if (step != null) {
+            StoreStep<Object> operation = (StoreStep<Object>) step;
+            if (operation.completed(waiter, value, length, kept)) {
+                later(() -> operation.retry(waiter, value));
+            }
+        } else if (waiter instanceof RouteTicket ticket) {
+            ticket.release(kept);
+        } else if (waiter instanceof CommitCallback callback) {
+            callback.committed(kept);
+        } else if (waiter instanceof StoreWaiter other && other.completed(kept)) {
+            later(other::retry);
         }
     }
 
@@ -292,22 +340,22 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         return positions.length;
     }
 
-    /** Asks a waiter to submit an operation again in a while. */
-    void later(StoreWaiter waiter, long value, int detail) {
-        attempts.add(new Attempt(waiter, value, detail));
+    /** Runs an attempt in a while. */
+    void later(Runnable attempt) {
+        attempts.add(attempt);
         if (!nextAttempts.isArmed()) {
             wheel.arm(nextAttempts, AGAIN_MILLIS);
         }
     }
 
     private void tryAgain() {
-        List<Attempt> due = attempts;
+        List<Runnable> due = attempts;
         attempts = new ArrayList<>();
-        for (Attempt attempt : due) {
+        for (Runnable attempt : due) {
             try {
-                attempt.waiter.again(attempt.value, attempt.detail);
+                attempt.run();
             } catch (RuntimeException e) { // one that fails must not keep the others waiting
-                LOG.error("an operation of the store could not be submitted again", e);
+                LOG.error("resubmitting an operation of the store failed", e);
             }
         }
     }

@@ -10,13 +10,13 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.SharedFilter;
-import io.smqtt.topic.TopicFilter;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -65,7 +65,7 @@ final class StoredArrival implements SessionArrival {
                 new ClientIdentity(state.clientId(), state.userName(), NOWHERE, "", ProtocolVersion.MQTT_5, Set.of());
         this.number = stores == null ? 0 : stores.store().newSession();
         this.unstored = stores == null ? new Session(resources, registry, loop, client, state.expirySeconds()) : null;
-        this.hold = new SessionMove(unstored, resources);
+        this.hold = new SessionMove(unstored, null, resources);
     }
 
     /** What a delivery of another node goes by. */
@@ -76,14 +76,8 @@ final class StoredArrival implements SessionArrival {
 
     private void await(Stores present, Consumer<Boolean> done) {
         if (present.waits()) {
-            present.of(loop)
-                    .await(
-                            (value, detail, kept) -> {
-                                done.accept(kept);
-                                return false;
-                            },
-                            0,
-                            0);
+            StoreLoop writes = present.of(loop);
+            writes.await((CommitCallback) done::accept, writes.isStable());
         } else {
             done.accept(true);
         }
@@ -149,7 +143,7 @@ final class StoredArrival implements SessionArrival {
                 StoredSession.CONNECTED);
     }
 
-    /** Whether the session may stay here. If not it stays where it was, with all that it has. */
+    /** Whether the session may stay here, in the place of the one here. If not it stays where it was, with all that it has. */
     private boolean fits() {
         long weight = HeapWeight.session(state.clientId(), state.userName(), Set.of(), stores != null);
         for (StoredSubscription subscription : state.subscriptions()) {
@@ -159,8 +153,8 @@ final class StoredArrival implements SessionArrival {
                     ? HeapWeight.subscription(text, null)
                     : HeapWeight.subscription(shared.filter().value(), shared.shareName());
         }
-        SessionBudget budget = resources.sessionBudget();
-        return !registry.refused(budget.refusal(0, weight, budget.user(state.userName()), weight, true));
+        Session replaced = registry.find(state.clientId());
+        return !registry.refused(Session.refusal(resources.sessionBudget(), replaced, weight, state.userName(), true));
     }
 
     @Override
@@ -210,7 +204,7 @@ final class StoredArrival implements SessionArrival {
         mine.cameElsewhere(cameLate);
         mine.arrived();
         if (count > 0) { // those that were sent before as well: they end when they are read
-            resources.observer().messageMovedHere(count);
+            resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, count);
         }
         inMemory.clear();
         state.awaitingRelease().forEach(packetId -> mine.inbound().received(packetId));
@@ -219,19 +213,11 @@ final class StoredArrival implements SessionArrival {
             older.execute(() -> older.terminate(ReasonCode.SESSION_TAKEN_OVER));
         }
         for (StoredSubscription stored : state.subscriptions()) {
-            String text = stored.clientFilter();
-            SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
-            if (shared != null) {
+            Subscription subscription = SessionRecovery.subscription(mine, stored);
+            if (subscription.shareName() != null) {
                 mine.member();
             }
-            mine.recover(new Subscription(
-                    mine,
-                    shared == null ? TopicFilter.of(text) : shared.filter(),
-                    shared == null ? null : shared.shareName(),
-                    stored.maximumQos(),
-                    stored.noLocal(),
-                    stored.retainAsPublished(),
-                    stored.identifier()));
+            mine.recover(subscription);
         }
     }
 
@@ -249,7 +235,7 @@ final class StoredArrival implements SessionArrival {
             }
             for (StoredMessage late : messages) {
                 ApplicationMessage message = late.message();
-                resources.observer().messageMovedHere(1);
+                resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, 1);
                 mine.take(message, subscription(mine, late), RouteTicket.NONE);
                 if (message.mark() != 0) {
                     cameLate.add(message.mark());

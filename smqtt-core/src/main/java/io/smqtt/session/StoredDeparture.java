@@ -9,6 +9,7 @@ import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredSubscription;
+import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * is under way between the session, the store and other members of its groups comes to rest, while it goes on taking
  * messages; then these are held back. Everything on the session's loop.
  */
+@OnEventLoop
 final class StoredDeparture implements SessionDeparture {
 
     private static final int PATIENCE_MILLIS = 5;
@@ -48,7 +50,7 @@ final class StoredDeparture implements SessionDeparture {
         this.session = session;
         this.resources = resources;
         this.waiting = waiting;
-        this.hold = new SessionMove(session, resources);
+        this.hold = new SessionMove(session, session.pressure(), resources);
         this.loop = session.owner();
     }
 

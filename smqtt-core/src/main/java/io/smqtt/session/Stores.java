@@ -3,9 +3,11 @@ package io.smqtt.session;
 
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.thread.AnyThread;
 import java.util.List;
 
-/** The store of a broker, and what its event loops write to it. Any thread. */
+/** The store of a broker, and what its event loops write to it. */
+@AnyThread
 public final class Stores {
 
     private final BrokerStore store;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.thread.OnEventLoop;
 import java.util.BitSet;
 
 /**
- * Which messages of an {@link InFlightWindow} its ring has left behind, in the order of sending: their sequence numbers, and
- * for each the place that holds it. On the session's event loop.
+ * Which messages of an {@link InFlightWindow} its ring has left behind, in the order of sending: their sequence numbers,
+ * and for each the place that holds it.
  */
+@OnEventLoop
 final class Stragglers {
 
     private final BitSet identifiers = new BitSet(InFlightWindow.IDENTIFIERS + 1);

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.routing.Subscription;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The subscriptions of one session, found by filter and share name: an open-addressed table without entry objects,
  * because a session may hold tens of thousands.
  */
+@OnEventLoop
 final class SubscriptionTable {
 
     private static final int FIRST_CAPACITY = 4;

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The sessions of each user, oldest first, where a limit per user is set. Guarded by its own monitor; touched when sessions
  * begin and end only.
  */
+@AnyThread
 final class UserSessions {
 
     private final int limit;

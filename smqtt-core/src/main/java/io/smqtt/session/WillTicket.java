@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-/** Lets a will wait in the store until its message is safe with all who get it. Any thread. */
+import io.smqtt.thread.AnyThread;
+
+/** Lets a will wait in the store until its message is safe with all who get it. */
+@AnyThread
 final class WillTicket extends HeldTicket {
 
     private final Runnable safe;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
-/** What a client wants to do with a topic. */
+/** An action of a client on a topic. */
 public enum AccessAction {
     /** Publish to a topic name, as a message or as a will. */
     PUBLISH,

@@ -5,7 +5,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** What an {@link Authorizer} says of one action: one of the constants, or a denial with a text. Immutable. */
+/**
+ * The decision of an {@link Authorizer} on one action: one of the constants, or a denial with a reason string. Immutable.
+ */
 public final class AccessDecision {
 
     /** The action is allowed. */

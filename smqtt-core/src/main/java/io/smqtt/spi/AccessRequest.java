@@ -4,7 +4,7 @@ package io.smqtt.spi;
 import io.smqtt.message.QoS;
 
 /**
- * What an {@link Authorizer} decides of. More components may come with later versions: read them by name.
+ * The action that an {@link Authorizer} decides on. More components may come with later versions: read them by name.
  *
  * @param client who wants it
  * @param action what it wants

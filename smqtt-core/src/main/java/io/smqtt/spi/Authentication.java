@@ -6,7 +6,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** What an {@link Authenticator} says of a client. */
+/** The decision of an {@link Authenticator} on a client. */
 public sealed interface Authentication {
 
     /** Not this authenticator's case: the next one decides; after the last one the client is refused. */

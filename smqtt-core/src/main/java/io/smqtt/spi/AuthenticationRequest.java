@@ -7,7 +7,7 @@ import java.security.cert.X509Certificate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client says of itself in its CONNECT.
+ * The credentials of a CONNECT.
  *
  * @param clientId the client identifier, assigned by the broker if the client sent none
  * @param userName the user name, or null; taken from the client certificate where the listener says so

@@ -2,6 +2,7 @@
 package io.smqtt.spi;
 
 import io.smqtt.message.QoS;
+import io.smqtt.thread.AnyThread;
 import reactor.core.publisher.Mono;
 
 /** Decides what a client may do. Several form a chain: the first answer that is not {@link AccessDecision#CONTINUE} counts. */
@@ -36,10 +37,11 @@ public interface Authorizer {
 
     /**
      * Counts the changes of the rules: when it grows, decisions that the broker remembers are asked for again, also for
-     * subscriptions that exist. Any thread; a plain volatile read.
+     * subscriptions that exist. A plain volatile read.
      *
      * @return a number that grows with each change
      */
+    @AnyThread
     default long generation() {
         return 0;
     }

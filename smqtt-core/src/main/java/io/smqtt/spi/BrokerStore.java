@@ -7,9 +7,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where persistent sessions, their messages and retained messages survive the broker's process. One writer thread takes
- * the operations of all event loops and makes many of them safe at once (group commit); event loops never wait for it,
- * acknowledgements do ({@link StoreWriter}).
+ * A store in which persistent sessions, their messages and retained messages survive the broker's process. One writer
+ * thread takes the operations of all event loops and makes many of them safe at once (group commit); event loops never wait
+ * for it, acknowledgements do ({@link StoreWriter}).
  *
  * <p>Life: created, {@link #recover} once, then writers and reads, {@link #close} at last. Methods may be called on any
  * thread unless they say otherwise.
@@ -22,7 +22,7 @@ public interface BrokerStore extends AutoCloseable {
      *
      * @param observer called on a thread of the store's own
      */
-    default void observe(BrokerObserver observer) {}
+    default void observe(StoreObserver observer) {}
 
     /**
      * Opens a writer for an event loop. The operations of one writer become safe in the order in which they were

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who a connected client is, once authentication has accepted it.
+ * The identity of a connected client, as accepted by authentication.
  *
  * @param clientId the client identifier
  * @param userName the authenticated user, or null for an anonymous client

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
+import io.smqtt.thread.AnyThread;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -15,11 +16,12 @@ public final class ClientNetwork {
     private ClientNetwork() {}
 
     /**
-     * Finds the network of an address. Any thread.
+     * Finds the network of an address.
      *
      * @param address a client's address
      * @return the address itself, for IPv6 its /64 network, because whoever has one address there has all of them
      */
+    @AnyThread
     public static InetAddress of(InetAddress address) {
         if (!(address instanceof Inet6Address) || address.isLoopbackAddress()) {
             return address;

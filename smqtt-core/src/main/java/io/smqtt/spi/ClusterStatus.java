@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 /**
- * How a cluster looks from one of its nodes. Immutable.
+ * The state of a cluster as one of its nodes sees it. Immutable.
  *
  * @param state where this node is between joining and leaving
  * @param self this node
@@ -32,7 +35,7 @@ public record ClusterStatus(
         peers = List.copyOf(peers);
     }
 
-    /** Where a node is between joining and leaving. */
+    /** The stage of a node between joining and leaving. */
     public enum State {
         /** It waits for the routes of those that it has found. */
         JOINING,
@@ -43,7 +46,7 @@ public record ClusterStatus(
     }
 
     /**
-     * What a node says of itself.
+     * A node's description of itself.
      *
      * @param nodeId its name
      * @param epoch its run; a later one has a greater number
@@ -75,7 +78,7 @@ public record ClusterStatus(
             int parkedMessages) {}
 
     /**
-     * What was exchanged, counted from the start of this node.
+     * Traffic with other nodes, counted from the start of this node.
      *
      * @param forwardedMessages messages sent to other nodes, once for each, repetitions included
      * @param forwardedFrames frames that they were sent in
@@ -86,6 +89,7 @@ public record ClusterStatus(
      * @param malformedFrames frames that were thrown away
      * @param pulls questions for missing routes
      * @param repairs tables of routes that were not what their owner said: 0 in a healthy cluster
+     * @param refusedConnections connections to and from other processes that were refused, for every reason
      */
     public record Traffic(
             long forwardedMessages,
@@ -96,7 +100,31 @@ public record ClusterStatus(
             long refusedFrames,
             long malformedFrames,
             long pulls,
-            long repairs) {}
+            long repairs,
+            Map<ClusterTransport.Refusal, Long> refusedConnections) {
+
+        /**
+         * Creates an account.
+         *
+         * @throws IllegalArgumentException if a reason is missing from the refused connections
+         */
+        public Traffic {
+            if (refusedConnections.size() != ClusterTransport.Refusal.values().length) {
+                throw new IllegalArgumentException("a reason is missing");
+            }
+            refusedConnections = Collections.unmodifiableMap(new EnumMap<>(refusedConnections));
+        }
+
+        /**
+         * Counts the connections that were refused for one reason.
+         *
+         * @param reason the reason
+         * @return 0 or more
+         */
+        public long refusedConnections(ClusterTransport.Refusal reason) {
+            return refusedConnections.getOrDefault(reason, 0L);
+        }
+    }
 
     /**
      * Wills that are kept away from the node of their client, to be published should that die.
@@ -113,7 +141,7 @@ public record ClusterStatus(
     }
 
     /**
-     * What a node knows of retained messages beside those that it has.
+     * A node's knowledge of retained messages beside those in its own tree.
      *
      * @param cleared topics whose message was removed or has expired, remembered so that it does not come back
      * @param clearedBytes about what these take

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
+import io.smqtt.thread.AnyThread;
 import reactor.core.publisher.Mono;
 
 /**
@@ -19,22 +20,25 @@ public interface ClusterTransport {
     Mono<Void> start(Handler handler);
 
     /**
-     * Queues a frame. Any thread; never blocks.
+     * Queues a frame. Never blocks.
      *
      * @param peer where it goes: one that was told to the handler
      * @param frame the bytes; not to be changed afterwards
      * @param bulk whether it waits behind other bulk frames and not before them
      * @return false if it was thrown away, because the peer is unknown or its queue is full
      */
+    @AnyThread
     boolean send(Peer peer, byte[] frame, boolean bulk);
 
     /**
-     * Tells whether nothing of a peer has arrived, not even what the transport says for itself, for longer than it should take to find it
-     * gone. So it is where only one way is open, and the peer cannot be told that it is not heard. Any thread; never blocks.
+     * Tells whether nothing of a peer has arrived, not even what the transport says for itself, for longer than it should
+     * take to find it gone. So it is where only one way is open, and the peer cannot be told that it is not heard. Never
+     * blocks.
      *
      * @param peer one that was told to the handler
      * @return false if something has arrived, or the transport cannot tell
      */
+    @AnyThread
     default boolean isSilent(Peer peer) {
         return false;
     }
@@ -58,7 +62,8 @@ public interface ClusterTransport {
         String toString();
     }
 
-    /** Is told what the transport sees. Any thread; what is told of one peer comes in order. */
+    /** Is told what the transport sees. What is told of one peer comes in order. */
+    @AnyThread
     interface Handler {
 
         /**
@@ -86,11 +91,28 @@ public interface ClusterTransport {
         void received(Peer from, byte[] frame);
 
         /**
-         * A frame was thrown away because it is not what a node with the same secret has sent, or was changed on its way.
-         * A handler that does not count such frames need not override this.
+         * A connection was refused, or ended because of what came on it. A handler that does not count them need not override this.
          *
-         * @param from who seems to have sent it
+         * @param reason why
          */
-        default void refused(Peer from) {}
+        default void refused(Refusal reason) {}
+    }
+
+    /** Why a connection between nodes is refused, by either end. */
+    enum Refusal {
+        /** One end does not prove that it has the secret of the other one. */
+        AUTHENTICATION,
+        /** The TLS handshake fails: there is no TLS, or no certificate of the authority. */
+        TLS,
+        /** The first bytes are not those of a node of a version that is understood. */
+        PROTOCOL,
+        /** The handshake takes too long. */
+        TIMEOUT,
+        /** Too many handshakes are under way. */
+        OVERLOAD,
+        /** The other end closes the connection during the handshake. */
+        ABORTED,
+        /** A frame is not what nodes send to each other. */
+        FRAME
     }
 }

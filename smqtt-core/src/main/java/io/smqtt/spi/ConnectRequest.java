@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a CONNECT asks for (MQTT 5.0, section 3.1).
+ * The content of a CONNECT, without credentials (MQTT 5.0, section 3.1).
  *
  * @param cleanStart whether an existing session ends; clean session before MQTT 5.0
  * @param sessionExpirySeconds how long the session is to outlive the connection, 0 to 4,294,967,295, the last for ever; the

@@ -4,7 +4,7 @@ package io.smqtt.spi;
 import java.util.List;
 
 /**
- * Why transport connections are refused before their CONNECT, as {@link BrokerObserver#connectionRefused} is told: the
+ * Why transport connections are refused before their CONNECT, as {@link LifecycleObserver#connectionRefused} is told: the
  * configuration key of a limit, or one of these words.
  */
 public final class ConnectionRefusals {

@@ -36,7 +36,7 @@ public interface EnhancedAuthenticator {
         Mono<Step> next(byte @Nullable [] data);
     }
 
-    /** What the broker answers. */
+    /** The broker's next step in an exchange. */
     sealed interface Step {
 
         /**

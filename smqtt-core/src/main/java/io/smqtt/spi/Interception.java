@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * What becomes of a request that an {@link Interceptor} has seen.
+ * The decision of an {@link Interceptor} on a request.
  *
  * @param <T> the request
  */

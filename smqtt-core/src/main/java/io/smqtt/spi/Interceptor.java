@@ -23,7 +23,7 @@ package io.smqtt.spi;
  * <p>All are called on event loops and must not block; the client's next packets wait for the answer. One that throws, answers
  * null or nothing, fails, or takes longer than half a minute refuses that request with 0x83 and nothing else: the connection of
  * a connected client lives on. Such failures are logged, once a minute at most, and counted
- * ({@link BrokerObserver#interceptorFailed}).
+ * ({@link LifecycleObserver#interceptorFailed}).
  */
 public sealed interface Interceptor
         permits ConnectInterceptor, PublishInterceptor, SubscribeInterceptor, UnsubscribeInterceptor {}

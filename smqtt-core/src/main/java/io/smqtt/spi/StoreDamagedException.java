@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
-/** What is stored cannot be read. The message names the file and says what to do. */
+/** Stored data cannot be read. The message names the file and says what to do. */
 public final class StoreDamagedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -2,7 +2,7 @@
 package io.smqtt.spi;
 
 /**
- * How a store is at a moment.
+ * A snapshot of a store's state.
  *
  * @param healthy whether it takes operations, see {@link BrokerStore#isHealthy()}
  * @param queuedBytes bytes of operations that wait to be written

@@ -2,14 +2,16 @@
 package io.smqtt.spi;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
 
 /**
- * Takes the operations of one event loop. Operations are gathered and become visible to the store's thread with
- * {@link #flush}, which the broker calls at the end of each pass of the loop. An operation is safe when the
- * {@link BrokerStore.CommitListener} has been told of its position. All operations of one flush become safe together or
- * not at all. Not thread-safe; on the event loop. No method blocks.
+ * Takes the operations of one event loop. Operations are gathered and become visible to the store's thread with {@link
+ * #flush}, which the broker calls at the end of each pass of the loop. An operation is safe when the {@link
+ * BrokerStore.CommitListener} has been told of its position. All operations of one flush become safe together or not at
+ * all. Not thread-safe. No method blocks.
  */
+@OnEventLoop
 public interface StoreWriter {
 
     /**

@@ -2,7 +2,7 @@
 package io.smqtt.spi;
 
 /**
- * How far the delivery of a stored message is.
+ * The delivery state of a stored message.
  *
  * @param state the state
  * @param packetId 1 to 65,535; 0 as long as it was not sent

@@ -2,7 +2,7 @@
 package io.smqtt.spi;
 
 /**
- * What waits for a stored session, without the messages themselves.
+ * Summary of the messages that wait for a stored session, without the messages themselves.
  *
  * @param firstSequence the lowest sequence number, or the next one if nothing waits
  * @param nextSequence above the highest one that was ever used

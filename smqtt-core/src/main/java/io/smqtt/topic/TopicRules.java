@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.topic;
 
-/** What makes a text a topic name or a topic filter (MQTT 5.0, section 4.7). */
+/** Rules for topic names and topic filters (MQTT 5.0, section 4.7). */
 final class TopicRules {
 
     static final int MAXIMUM_BYTES = 65_535;

@@ -9,6 +9,7 @@ import io.smqtt.connection.ClientLink;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientNetwork;
 import io.smqtt.spi.ConnectionRefusals;
+import io.smqtt.thread.OnEventLoop;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.cert.Certificate;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Everything but the immutable values is for the connection's event loop.
  */
+@OnEventLoop
 public final class AcceptedConnection implements ClientLink {
 
     private final Listener listener;
@@ -179,20 +181,21 @@ public final class AcceptedConnection implements ClientLink {
      * @param client where the client is, or null if {@link #enterFrom} is to say it later
      */
     boolean enter(@Nullable InetSocketAddress client) {
-        if (client != null && !countFor(client)) {
+        InetAddress key = client == null ? countForProxy() : countFor(client);
+        if (key == null) {
             return false;
         }
         String limit = listener.opened();
-        if (PendingConnection.COUNT.equals(limit) && listener.pending().evictFor(countedAddress, channel.eventLoop())) {
+        if (PendingConnection.COUNT.equals(limit) && listener.pending().evictFor(key, channel.eventLoop())) {
             limit = listener.opened();
         }
         if (limit != null) {
-            listener.admission().left(countedAddress);
+            listener.admission().left(key);
             countedAddress = null;
             refuse(limit);
             return false;
         }
-        PendingConnection counted = new PendingConnection(this, listener.pending());
+        PendingConnection counted = new PendingConnection(this, key, listener.pending());
         pending = counted;
         channel.pipeline().addFirst(MqttPipeline.PENDING, counted);
         listener.connections(channel.eventLoop()).add(this);
@@ -200,35 +203,49 @@ public final class AcceptedConnection implements ClientLink {
         deadline = channel.eventLoop()
                 .schedule(this::expire, listener.config().connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
         if (client != null) {
-            located(counted);
+            located();
         }
         return true;
     }
 
-    /** Counts the connection for the client's address; false if a limit refuses it, it is then closed. */
+    /** Counts the connection for the client's address, not for the proxy's any more; false if a limit refuses it, it is then closed. */
     boolean enterFrom(InetSocketAddress client) {
         PendingConnection counted = pending;
-        if (counted == null || !countFor(client)) {
+        if (counted == null) {
             return false;
         }
-        located(counted);
+        listener.admission().left(countedAddress);
+        countedAddress = null;
+        InetAddress key = countFor(client);
+        if (key == null) {
+            return false;
+        }
+        counted.from(key);
+        located();
         return true;
     }
 
-    private boolean countFor(InetSocketAddress client) {
+    private InetAddress countForProxy() {
+        InetAddress key = ClientNetwork.of(remoteAddress.getAddress());
+        listener.admission().by(key);
+        countedAddress = key;
+        return key;
+    }
+
+    /** Returns what the client's address is counted by; null if a limit refuses the connection, it is then closed. */
+    private @Nullable InetAddress countFor(InetSocketAddress client) {
         remoteAddress = ClientAddresses.unmapped(client);
         InetAddress key = ClientNetwork.of(remoteAddress.getAddress());
         String limit = listener.admission().from(key);
         if (limit != null) {
             refuse(limit);
-            return false;
+            return null;
         }
         countedAddress = key;
-        return true;
+        return key;
     }
 
-    private void located(PendingConnection counted) {
-        counted.from(countedAddress);
+    private void located() {
         opened = true;
         listener.observer().connectionOpened(listener.name());
     }

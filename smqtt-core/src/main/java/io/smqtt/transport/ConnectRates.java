@@ -4,6 +4,7 @@ package io.smqtt.transport;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Ticker;
+import io.smqtt.thread.AnyThread;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -12,9 +13,8 @@ import java.util.concurrent.TimeUnit;
  * New connections per second from one address. Each address may open a second's worth at once and then as many as its
  * rate grants (the generic cell rate algorithm: one time stamp per address). An address that was silent for a second has
  * its whole allowance again, so its entry can go; there is also a hard maximum of entries.
- *
- * <p>Any thread.
  */
+@AnyThread
 final class ConnectRates {
 
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);

@@ -2,6 +2,7 @@
 package io.smqtt.transport;
 
 import io.smqtt.config.LimitsConfig;
+import io.smqtt.thread.AnyThread;
 import java.net.InetAddress;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -9,13 +10,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the connections of one broker and refuses those over a limit. A connection is open from accept to close, and
- * pending from accept to the complete CONNECT. Per-address counts exist only while something is pending from that address,
- * so {@code max-pending-connections} bounds them too.
+ * Counts the connections of one broker and refuses those over a limit. A connection is open from accept to close, and pending from
+ * accept until its client is let in: authenticated, and with the right to its will. Per-address counts exist only while something is
+ * pending from that address, so {@code max-pending-connections} bounds them too. A connection that comes by a proxy counts for the
+ * proxy's address, whatever the limit of that, until the PROXY header says where its client is.
  *
- * <p>Any thread. Constant time and no lock across calls. Methods that admit return null, or the configuration key of the
+ * <p>Who is over the limit of its address is refused, and nobody is closed for it: that costs no handshake, however often one tries.
+ * Who makes room for others is for {@link PendingBudget} to say.
+ *
+ * <p>Constant time and no lock across calls. Methods that admit return null, or the configuration key of the
  * limit that refuses; what was refused is not counted.
  */
+@AnyThread
 final class ConnectionAdmission {
 
     private final LimitsConfig limits;
@@ -56,6 +62,16 @@ final class ConnectionAdmission {
         return null;
     }
 
+    /** Counts a pending connection whose client's address is not known yet for that of its proxy. */
+    void by(InetAddress proxy) {
+        pendingByAddress.merge(proxy, 1, Integer::sum);
+    }
+
+    /** How many connections are pending from an address. */
+    int pendingFrom(InetAddress address) {
+        return pendingByAddress.getOrDefault(address, 0);
+    }
+
     /** The connection is not pending any more: connected, or closed before that. */
     void settled(@Nullable InetAddress address) {
         pending.decrementAndGet();
@@ -78,7 +94,7 @@ final class ConnectionAdmission {
         return pendingByAddress.size();
     }
 
-    /** Takes {@link #from} back. */
+    /** Takes {@link #from} or {@link #by} back. */
     void left(@Nullable InetAddress address) {
         if (address != null) {
             pendingByAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);

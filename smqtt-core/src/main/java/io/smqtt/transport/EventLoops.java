@@ -11,6 +11,7 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.Future;
+import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,9 +30,8 @@ import reactor.netty.resources.LoopResources;
  * The event loops of one broker, shared by its listeners and by nobody else. Their threads are daemons called
  * {@code smqtt-1}, {@code smqtt-2} and so on, and refuse to be blocked by Reactor. Epoll is used where it is wanted and
  * available, NIO otherwise; the choice is logged once. io_uring is never chosen, even if it is on the class path.
- *
- * <p>Every method may be called on any thread.
  */
+@AnyThread
 public final class EventLoops {
 
     private static final Logger LOG = LoggerFactory.getLogger(EventLoops.class);

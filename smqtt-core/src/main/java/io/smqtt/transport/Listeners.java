@@ -7,6 +7,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.connection.ClientLog;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.thread.AnyThread;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,9 +20,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * All listeners of one broker. Bound together or not at all; limits that concern the whole broker are counted here.
- *
- * <p>Any thread.
  */
+@AnyThread
 public final class Listeners {
 
     private final ConnectionAdmission admission;
@@ -47,7 +47,10 @@ public final class Listeners {
         ConnectRates rates = new ConnectRates(config.limits().connectRatePerAddress(), Ticker.systemTicker());
         admission = new ConnectionAdmission(config.limits(), rates);
         pending = new PendingBudget(
-                config.limits().maxPendingBytes(), config.limits().maxPendingBytesPerAddress(), eventLoops.all());
+                config.limits().maxPendingBytes(),
+                config.limits().maxPendingBytesPerAddress(),
+                eventLoops.all(),
+                admission::pendingFrom);
         config.listeners()
                 .forEach((name, listener) -> listeners.add(new Listener(
                         name, listener, config.limits(), eventLoops, admission, pending, observer, log, initializer)));

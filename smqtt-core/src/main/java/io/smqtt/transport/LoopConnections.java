@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.transport;
 
+import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The open connections of one listener on one event loop: a list threaded through the connections themselves, so that
- * closing them all needs nothing more per connection. For that event loop only.
+ * closing them all needs nothing more per connection.
  */
+@OnEventLoop
 final class LoopConnections {
 
     private @Nullable AcceptedConnection first;

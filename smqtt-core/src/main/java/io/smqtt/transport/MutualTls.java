@@ -3,6 +3,7 @@ package io.smqtt.transport;
 
 import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.config.ConfigurationException;
+import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Path;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * TLS between equals: each side shows its certificate and accepts only those that one authority has signed. The files can be read
  * again; connections that are open stay as they are. Thread-safe.
  */
+@AnyThread
 public final class MutualTls {
 
     private final String key;

@@ -2,37 +2,50 @@
 package io.smqtt.transport;
 
 import io.netty.channel.EventLoop;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
 import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all connections of one broker hold together that are not let in yet. Each event loop counts its own; past the limit it
- * closes its oldest connections whose CONNECT is not complete, until there is room again. Is there none, one that waits for the
- * answer to its CONNECT goes, if its address holds more than that of the connection that needs the room. An address over its
- * share makes the room itself.
- *
- * <p>Any thread, unless a method says otherwise.
+ * Bytes held by all connections of one broker whose CONNECT was not accepted yet, and the choice of the connection that is closed past
+ * a limit. Each event loop counts and closes its own. The oldest connection of the address that holds most is closed, whether its CONNECT
+ * is complete or not. Of addresses that hold the same, one with a connection whose CONNECT is not complete is chosen; connections that
+ * all wait for the answer to their CONNECT are kept, because only the broker has work left for them. An address over its share loses
+ * its own connections.
  */
+@AnyThread
 final class PendingBudget {
-
-    /** How many are looked at, oldest first, to find one of an address: a bound to the work for one connection. */
-    private static final int LOOK = 64;
 
     private final Map<EventLoop, PendingConnections> byLoop = new HashMap<>(); // never changed after construction
     private final List<PendingConnections> all;
     private final ConcurrentMap<InetAddress, Long> byAddress = new ConcurrentHashMap<>();
     private final long limitBytes;
     private final long limitBytesPerAddress;
+    private final ToLongFunction<InetAddress> connections;
 
-    PendingBudget(long limitBytes, long limitBytesPerAddress, List<EventLoop> loops) {
+    /**
+     * Creates a budget.
+     *
+     * @param limitBytes what may have arrived on all connections together
+     * @param limitBytesPerAddress the share of an address
+     * @param loops the event loops of the broker
+     * @param connections how many connections are pending from an address
+     */
+    PendingBudget(
+            long limitBytes,
+            long limitBytesPerAddress,
+            List<EventLoop> loops,
+            ToLongFunction<InetAddress> connections) {
         this.limitBytes = limitBytes;
         this.limitBytesPerAddress = limitBytesPerAddress;
+        this.connections = connections;
         loops.forEach(loop -> byLoop.put(loop, new PendingConnections()));
         all = List.copyOf(byLoop.values());
     }
@@ -71,26 +84,24 @@ final class PendingBudget {
     }
 
     /**
-     * Makes room after a connection has received something. On the connection's event loop.
+     * Makes room after a connection has received something.
      *
      * @return false if the connection itself had to be closed
      */
+    @OnEventLoop
     boolean makeRoom(PendingConnection receiver, EventLoop loop) {
         PendingConnections own = of(loop);
         while (isOverShare(receiver)) {
-            PendingConnection oldest = oldestOf(receiver.address(), own);
+            PendingConnection oldest = own.oldestOf(receiver.address());
             (oldest == null ? receiver : oldest).evict(PendingConnection.BYTES);
             if (receiver.isEvicted()) {
                 return false;
             }
         }
         while (isExceeded()) {
-            PendingConnection oldest = own.unfinished().oldest();
-            if (oldest == receiver && others(own)) { // they hold more than the only one here
+            PendingConnection oldest = ofMost(receiver.address(), own, this::held);
+            if (oldest == receiver && others(own)) { // they hold more than those here
                 return true;
-            }
-            if (oldest == null || oldest == receiver) {
-                oldest = waitingOfMore(receiver.address(), own);
             }
             (oldest == null ? receiver : oldest).evict(PendingConnection.BYTES);
             if (receiver.isEvicted()) {
@@ -101,18 +112,14 @@ final class PendingBudget {
     }
 
     /**
-     * Closes a connection of the event loop that calls to let in one more: the oldest whose CONNECT is not complete, else one that
-     * waits and whose address holds more than that of the newcomer.
+     * Closes a connection of the event loop that calls to let in one more.
      *
-     * @param newcomer the newcomer's address, or null if it is not known yet
-     * @return false if there is none
+     * @param newcomer the newcomer's address, which it is counted for, or its proxy's
+     * @return false if there is none that makes room for it
      */
-    boolean evictFor(@Nullable InetAddress newcomer, EventLoop loop) {
-        PendingConnections own = of(loop);
-        PendingConnection oldest = own.unfinished().oldest();
-        if (oldest == null) {
-            oldest = waitingOfMore(newcomer, own);
-        }
+    @OnEventLoop
+    boolean evictFor(InetAddress newcomer, EventLoop loop) {
+        PendingConnection oldest = ofMost(newcomer, of(loop), connections);
         if (oldest != null) {
             oldest.evict(PendingConnection.COUNT);
         }
@@ -122,36 +129,25 @@ final class PendingBudget {
     /** Whether its address holds more than its share, and not on this connection alone. */
     private boolean isOverShare(PendingConnection receiver) {
         long held = held(receiver.address());
-        return limitBytesPerAddress < limitBytes && held > limitBytesPerAddress && held > receiver.bytesOfAddress();
+        return limitBytesPerAddress < limitBytes && held > limitBytesPerAddress && held > receiver.bytes();
     }
 
-    private long held(@Nullable InetAddress address) {
-        return address == null ? 0 : byAddress.getOrDefault(address, 0L);
+    private long held(InetAddress address) {
+        return byAddress.getOrDefault(address, 0L);
     }
 
-    private static @Nullable PendingConnection oldestOf(@Nullable InetAddress address, PendingConnections own) {
-        PendingConnection next = own.unfinished().oldest();
-        for (int i = 0; i < LOOK && next != null; i++, next = next.newer) {
-            if (Objects.equals(address, next.address())) {
-                return next;
-            }
+    /** The oldest connection of the address that holds most: that which needs the room, or another one; null if it has none here. */
+    private static @Nullable PendingConnection ofMost(
+            InetAddress needs, PendingConnections own, ToLongFunction<InetAddress> held) {
+        long most = held.applyAsLong(needs);
+        InetAddress address = needs;
+        PendingConnection unfinished = own.unfinished().ofMost(held, most - 1);
+        if (unfinished != null) {
+            address = unfinished.address();
+            most = held.applyAsLong(address);
         }
-        return null;
-    }
-
-    /** Of the oldest that wait the one whose address holds most, if that is more than the given one holds. */
-    private @Nullable PendingConnection waitingOfMore(@Nullable InetAddress address, PendingConnections own) {
-        PendingConnection found = null;
-        long most = held(address);
-        PendingConnection next = own.waiting().oldest();
-        for (int i = 0; i < LOOK && next != null; i++, next = next.newer) {
-            long held = held(next.address());
-            if (held > most) {
-                most = held;
-                found = next;
-            }
-        }
-        return found;
+        PendingConnection waiting = own.waiting().ofMost(held, most);
+        return own.oldestOf(waiting == null ? address : waiting.address());
     }
 
     /** Has another event loop make room, if one holds more than this one. */
@@ -167,10 +163,13 @@ final class PendingBudget {
     }
 
     private void relieve(PendingConnections own) {
-        PendingConnections.Queue unfinished = own.unfinished();
-        for (PendingConnection oldest = unfinished.oldest();
-                oldest != null && isExceeded();
-                oldest = unfinished.oldest()) {
+        while (isExceeded()) {
+            PendingConnection first = own.unfinished().ofMost(this::held, -1);
+            PendingConnection oldest =
+                    first == null ? own.waiting().ofMost(this::held, -1) : ofMost(first.address(), own, this::held);
+            if (oldest == null) {
+                return;
+            }
             oldest.evict(PendingConnection.BYTES);
         }
     }

@@ -5,14 +5,15 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
+import io.smqtt.thread.OnEventLoop;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what arrives on a connection before its client is let in, whatever is to become of it: PROXY header, handshakes and
- * CONNECT are all held until they are complete. The first handler of the pipeline; leaves it when the client is let in. On the
- * connection's event loop.
+ * Counts what arrives on a connection before its client is let in, whatever is to become of it: PROXY header, handshakes
+ * and CONNECT are all held until they are complete. The first handler of the pipeline; leaves it when the client is let in.
  */
+@OnEventLoop
 final class PendingConnection extends ChannelInboundHandlerAdapter {
 
     /** Why connections are closed: the configuration keys of the limits. */
@@ -23,9 +24,8 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
     private final AcceptedConnection connection;
     private final PendingBudget budget;
     private final PendingConnections own;
-    private @Nullable InetAddress address;
+    private InetAddress address;
     private long bytes;
-    private long bytesOfAddress; // the part that came when the address was known
     private boolean complete;
     private boolean evicted;
 
@@ -36,26 +36,34 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
     @Nullable
     PendingConnection newer;
 
-    PendingConnection(AcceptedConnection connection, PendingBudget budget) {
+    /** A connection of an address, which must have been made by {@link io.smqtt.spi.ClientNetwork#of}. */
+    PendingConnection(AcceptedConnection connection, InetAddress address, PendingBudget budget) {
         this.connection = connection;
+        this.address = address;
         this.budget = budget;
         this.own = budget.of(connection.channel().eventLoop());
         own.unfinished().add(this);
     }
 
-    /** Counts what arrives from now on for that address as well. */
-    void from(@Nullable InetAddress client) {
+    /** The client is at another address than the proxy: what has arrived counts there. */
+    void from(InetAddress client) {
+        budget.count(address, -bytes);
         address = client;
+        budget.count(address, bytes);
     }
 
-    @Nullable
+    /** Where it is counted: the client's address, or the proxy's before that is known. */
     InetAddress address() {
         return address;
     }
 
-    /** What has arrived since the address is known. */
-    long bytesOfAddress() {
-        return bytesOfAddress;
+    boolean isOlderThan(PendingConnection other) {
+        return connection.acceptedNanos() - other.connection.acceptedNanos() < 0;
+    }
+
+    /** What has arrived. */
+    long bytes() {
+        return bytes;
     }
 
     @Override
@@ -64,10 +72,7 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
             int count = arrived.readableBytes();
             bytes += count;
             own.count(count);
-            if (address != null) {
-                bytesOfAddress += count;
-                budget.count(address, count);
-            }
+            budget.count(address, count);
             if (!budget.makeRoom(this, connection.channel().eventLoop())) {
                 ReferenceCountUtil.release(message);
                 return;
@@ -76,7 +81,7 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
         context.fireChannelRead(message);
     }
 
-    /** The CONNECT is complete: those that are not make room for others before it. Can be called more than once. */
+    /** The CONNECT is complete. Can be called more than once. */
     void complete() {
         if (!complete) {
             complete = true;
@@ -90,9 +95,7 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
         (complete ? own.waiting() : own.unfinished()).remove(this);
         complete = true;
         own.count(-bytes);
-        if (address != null) {
-            budget.count(address, -bytesOfAddress);
-        }
+        budget.count(address, -bytes);
         if (connection.channel().isActive()) {
             connection.channel().pipeline().remove(this);
         }

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.transport;
 
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
+import java.net.InetAddress;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The connections of one event loop that are not let in yet: how much has arrived on them, those whose CONNECT is not complete,
- * and those that wait for the answer to theirs. For that event loop only, but for {@link #bytes()}.
+ * and those that wait for the answer to theirs. Of each kind the oldest 64 are looked at to find one: a bound to the work for one
+ * connection.
  */
+@OnEventLoop
 final class PendingConnections {
+
+    private static final int LOOK = 64;
 
     private final Queue unfinished = new Queue();
     private final Queue waiting = new Queue();
@@ -23,7 +31,19 @@ final class PendingConnections {
         return waiting;
     }
 
-    /** What has arrived. Any thread. */
+    /** The oldest connection of an address, whether its CONNECT is complete or not; null if there is none. */
+    @Nullable
+    PendingConnection oldestOf(InetAddress address) {
+        PendingConnection first = unfinished.oldestOf(address);
+        PendingConnection second = waiting.oldestOf(address);
+        if (first == null || second == null) {
+            return first == null ? second : first;
+        }
+        return first.isOlderThan(second) ? first : second;
+    }
+
+    /** What has arrived. */
+    @AnyThread
     long bytes() {
         return bytes;
     }
@@ -39,9 +59,30 @@ final class PendingConnections {
         private @Nullable PendingConnection oldest;
         private @Nullable PendingConnection newest;
 
+        private @Nullable PendingConnection oldestOf(InetAddress address) {
+            PendingConnection next = oldest;
+            for (int i = 0; i < LOOK && next != null; i++, next = next.newer) {
+                if (next.address().equals(address)) {
+                    return next;
+                }
+            }
+            return null;
+        }
+
+        /** The oldest connection of the address that holds most, if that is more than a number. */
         @Nullable
-        PendingConnection oldest() {
-            return oldest;
+        PendingConnection ofMost(ToLongFunction<InetAddress> held, long moreThan) {
+            PendingConnection found = null;
+            long most = moreThan;
+            PendingConnection next = oldest;
+            for (int i = 0; i < LOOK && next != null; i++, next = next.newer) {
+                long holds = held.applyAsLong(next.address());
+                if (holds > most) {
+                    most = holds;
+                    found = next;
+                }
+            }
+            return found;
         }
 
         void add(PendingConnection connection) {

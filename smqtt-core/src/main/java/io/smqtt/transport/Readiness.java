@@ -106,7 +106,7 @@ final class Readiness extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** What must be over before MQTT begins; the last one that a listener has counts. */
+    /** The stages before MQTT begins; the last one that a listener has counts. */
     enum Stage {
         /** The connection stands. */
         SOCKET,

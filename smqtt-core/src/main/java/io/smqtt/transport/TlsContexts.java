@@ -10,6 +10,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.TlsConfig;
+import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,8 +31,9 @@ import org.slf4j.LoggerFactory;
  * TLS of one listener or of the management port, 1.2 and 1.3 only. Holds the context made from the files as they were last read; a connection keeps
  * the one it began with. The Java platform's TLS is used, or OpenSSL if the application brings it.
  *
- * <p>Any thread; making and reloading read files and so may block.
+ * <p>Making and reloading read files and so may block.
  */
+@AnyThread
 public final class TlsContexts {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsContexts.class);

@@ -315,7 +315,7 @@ final class WebSocketFrames extends ChannelDuplexHandler {
         return header;
     }
 
-    /** What the next byte is. */
+    /** The part of a frame that the next byte belongs to. */
     private enum Part {
         OPCODE,
         LENGTH,

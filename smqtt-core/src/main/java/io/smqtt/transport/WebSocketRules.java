@@ -17,9 +17,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request must have for a WebSocket connection of one listener: RFC 6455, section 4.2.1, the listener's path and
- * origins, and the subprotocol {@code mqtt} [MQTT-6.0.0-3], or {@code mqttv3.1} of old clients. A request without Origin
- * comes from no browser and passes the list of origins, which protects users of browsers.
+ * Checks a WebSocket handshake request for one listener: RFC 6455, section 4.2.1, the listener's path and origins, and the
+ * subprotocol {@code mqtt} [MQTT-6.0.0-3], or {@code mqttv3.1} of old clients. A request without Origin comes from no
+ * browser and passes the list of origins, which protects users of browsers.
  *
  * @param path the path, compared without the query
  * @param origins values of Origin that pass, * for all; empty for those of the host that the request asks
@@ -144,7 +144,7 @@ record WebSocketRules(String path, List<String> origins, String host) {
         return new Refused(HttpResponseStatus.BAD_REQUEST, reason);
     }
 
-    /** What becomes of a request. */
+    /** The decision on a request. */
     sealed interface Verdict {}
 
     /**

@@ -303,6 +303,35 @@ class AclFileTest {
     }
 
     @Test
+    void everyMalformedLineIsNamedAtOnce() throws IOException {
+        write("topci read a\nuser alice\ntopic read a\naddress 10.0.0\ntopic a/#/b\nuser\n");
+
+        assertThatThrownBy(() -> AclFile.read(file))
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        refused -> assertThat(refused.problems())
+                                .satisfiesExactly(
+                                        first -> assertThat(first).startsWith(file + ":1: begins with 'topci'"),
+                                        second -> assertThat(second).startsWith(file + ":4: '10.0.0' is no network"),
+                                        third -> assertThat(third).startsWith(file + ":5: has no valid topic filter"),
+                                        fourth -> assertThat(fourth).startsWith(file + ":6: has no name after user")));
+    }
+
+    @Test
+    void ofAFileThatIsNoneOfOursTheFirstLinesAreNamed() throws IOException {
+        write("nonsense\n".repeat(1_000));
+
+        assertThatThrownBy(() -> AclFile.read(file))
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        refused -> assertThat(refused.problems())
+                                .hasSize(101)
+                                .last()
+                                .asString()
+                                .isEqualTo(file + ": has 900 more malformed lines; is this the right file?"));
+    }
+
+    @Test
     void aLineThatIsNotUtf8IsNamed() throws IOException {
         Files.write(
                 file, new byte[] {'t', 'o', 'p', 'i', 'c', ' ', 'a', '\n', 'u', 's', 'e', 'r', ' ', (byte) 0xC3, '\n'});

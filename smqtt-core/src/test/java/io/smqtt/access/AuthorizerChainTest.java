@@ -48,6 +48,26 @@ class AuthorizerChainTest {
     }
 
     @Test
+    void deniesWhatReactorTakesForFatal() {
+        LinkageError missing = new NoClassDefFoundError("on purpose");
+
+        assertThat(decide(request -> {
+                    throw missing;
+                }))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(decide(answers(Mono.error(missing)), says(AccessDecision.ALLOW)))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(decide(answers(Mono.fromSupplier(() -> {
+                    throw missing;
+                }))))
+                .isEqualTo(AccessDecision.DENY);
+        assertThat(decide(answers(Mono.defer(() -> {
+                    throw missing;
+                }))))
+                .isEqualTo(AccessDecision.DENY);
+    }
+
+    @Test
     void deniesOnErrorAndEmptyAnswerThatComeLater() {
         Mono<AccessDecision> lateError = later(Mono.error(new IllegalStateException("down")));
 

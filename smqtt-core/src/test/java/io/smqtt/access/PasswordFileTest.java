@@ -36,6 +36,21 @@ class PasswordFileTest {
     }
 
     @Test
+    void everyMalformedLineIsNamedAtOnce() throws IOException {
+        Files.writeString(file, "nothing\n# comment\nanna:in the clear\n");
+
+        assertThatThrownBy(() -> PasswordFile.read(file))
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        refused -> assertThat(refused.problems())
+                                .satisfiesExactly(
+                                        first -> assertThat(first).startsWith(file + ":1: has no user:hash"),
+                                        second -> assertThat(second)
+                                                .startsWith(file + ":3: ")
+                                                .doesNotContain("clear")));
+    }
+
+    @Test
     void whatIsWrittenIsRead() throws IOException {
         PasswordFile written = PasswordFile.empty();
         written.set("alice", SECRET, PasswordFile.Kind.PBKDF2_SHA_512, 50);

@@ -24,21 +24,35 @@ class CorePackagesTest {
 
     /** Each package with all that it may import. What is not written here is forbidden. */
     private static final Map<String, Set<String>> ALLOWED = Map.ofEntries(
+            Map.entry("thread", Set.of()),
             Map.entry("topic", Set.of()),
-            Map.entry("message", Set.of("topic")),
-            Map.entry("codec", Set.of("message", "topic")),
-            Map.entry("config", Set.of("message", "topic")),
-            Map.entry("spi", Set.of("message", "topic")),
-            Map.entry("access", Set.of("config", "spi", "message", "topic")),
-            Map.entry("routing", Set.of("config", "spi", "message", "topic")),
-            Map.entry("session", Set.of("routing", "config", "spi", "message", "topic")),
-            Map.entry("connection", Set.of("session", "routing", "codec", "config", "spi", "message", "topic")),
+            Map.entry("message", Set.of("thread", "topic")),
+            Map.entry("log", Set.of("thread", "message")),
+            Map.entry("codec", Set.of("thread", "message", "topic")),
+            Map.entry("config", Set.of("thread", "message", "topic")),
+            Map.entry("spi", Set.of("thread", "message", "topic")),
+            Map.entry("access", Set.of("thread", "log", "config", "spi", "message", "topic")),
+            Map.entry("routing", Set.of("thread", "config", "spi", "message", "topic")),
+            Map.entry("session", Set.of("thread", "log", "routing", "config", "spi", "message", "topic")),
+            Map.entry(
+                    "connection",
+                    Set.of("thread", "log", "session", "routing", "codec", "config", "spi", "message", "topic")),
             Map.entry(
                     "transport",
-                    Set.of("connection", "session", "routing", "access", "config", "spi", "message", "topic")),
+                    Set.of(
+                            "thread",
+                            "connection",
+                            "session",
+                            "routing",
+                            "access",
+                            "config",
+                            "spi",
+                            "message",
+                            "topic")),
             Map.entry(
                     ROOT,
                     Set.of(
+                            "thread",
                             "transport",
                             "connection",
                             "session",

@@ -203,8 +203,8 @@ class ConfigBinderTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "listeners.tcp.port      | abc  | must be a whole number, but is \"abc\"",
-                "listeners.tcp.port      | ''   | must be a whole number, but is \"\"",
+                "listeners.tcp.port      | abc  | must be an integer, but is \"abc\"",
+                "listeners.tcp.port      | ''   | must be an integer, but is \"\"",
                 "listeners.tcp.port      | 65536 | must be 0 to 65535, but is 65536",
                 "limits.max-packet-bytes | 1GiB | must be 16 to 268435460, but is 1073741824",
                 "limits.max-packet-bytes | 9999999999 | must be a size such as 64KiB, 1MiB or 16MB, but is \"9999999999\"",
@@ -240,6 +240,7 @@ class ConfigBinderTest {
         "limits.maxInFlight, limits.max-in-flight",
         "acces.password-file, access.password-file",
         "storage.directory, storage.dir",
+        "management.token, management.token-file",
         "eventloops, event-loops"
     })
     void unknownKeyIsNamedWithTheNearestKnownOne(String key, String nearest) {
@@ -249,6 +250,9 @@ class ConfigBinderTest {
     @Test
     void unknownKeyFarFromAllOthersIsNamedAlone() {
         assertThat(problems("zzzzzzzzzz", "1")).containsExactly("here: unknown key zzzzzzzzzz");
+        assertThat(problems("management.zzzz", "1"))
+                .as("the block alone makes no key near")
+                .containsExactly("here: unknown key management.zzzz");
     }
 
     @Test
@@ -256,6 +260,36 @@ class ConfigBinderTest {
         assertThat(problems(
                         "listeners.tcp.port", "x", "limits.max-in-flight", "0", "mqtt.max-qos", "3", "foo.bar", "1"))
                 .hasSize(4);
+    }
+
+    @Test
+    void problemsAreInTheOrderOfFilesAndLines() {
+        ConfigurationException refused = new ConfigurationException(List.of(
+                "environment SMQTT_X: unknown key x",
+                "b.yaml:10: tenth",
+                "a:1: of another file",
+                "b.yaml:9: ninth",
+                "listeners.tcp.host: ::1:7: is no address",
+                "b.yaml:10: tenth again"));
+
+        assertThat(refused.problems())
+                .containsExactly(
+                        "b.yaml:9: ninth",
+                        "b.yaml:10: tenth",
+                        "b.yaml:10: tenth again",
+                        "a:1: of another file",
+                        "environment SMQTT_X: unknown key x",
+                        "listeners.tcp.host: ::1:7: is no address");
+    }
+
+    @Test
+    void whatGoesTogetherIsReportedWhereAPartOfItWasGiven() {
+        for (String given : List.of("user", "password", "org", "bucket", "token")) {
+            assertThat(problems("management.influx.url", "http://127.0.0.1:8086", "management.influx." + given, "x"))
+                    .singleElement()
+                    .asString()
+                    .startsWith("here: management.influx." + given + " needs influx.");
+        }
     }
 
     @Test

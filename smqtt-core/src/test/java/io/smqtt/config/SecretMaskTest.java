@@ -80,6 +80,9 @@ class SecretMaskTest {
                 "cannot read password=x now   | cannot read password=*** now",
                 "\"secret\": \"x y\", \"a\":1 | \"secret\": ***, \"a\":1",
                 "port: 1883                   | port: 1883",
+                "--set takes KEY=VALUE, or no | --set takes KEY=VALUE, or no",
+                "(KEY=VALUE)                  | (KEY=VALUE)",
+                "KEY=VALUES                   | KEY=***",
             })
     void whatSomebodyElseSaysIsMasked(String text, String shown) {
         assertThat(SecretMask.text(text)).isEqualTo(shown);

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ final class CountingObserver implements BrokerObserver {
     final LongAdder matched = new LongAdder();
     final LongAdder retained = new LongAdder();
     final LongAdder redispatched = new LongAdder();
+    final LongAdder recovered = new LongAdder();
     final LongAdder delivered = new LongAdder();
     final LongAdder queued = new LongAdder();
     final Map<DropReason, Integer> dropped = new ConcurrentHashMap<>();
@@ -23,7 +25,7 @@ final class CountingObserver implements BrokerObserver {
     final List<String> life = new CopyOnWriteArrayList<>();
 
     long cameAbout() {
-        return matched.sum() + retained.sum() + redispatched.sum();
+        return matched.sum() + retained.sum() + redispatched.sum() + recovered.sum();
     }
 
     long ended() {
@@ -42,13 +44,13 @@ final class CountingObserver implements BrokerObserver {
     }
 
     @Override
-    public void retainedMatched(int count) {
-        retained.add(count);
-    }
-
-    @Override
-    public void messageRedispatched(int count) {
-        redispatched.add(count);
+    public void deliveriesAdded(DeliverySource source, int count) {
+        switch (source) {
+            case RETAINED -> retained.add(count);
+            case REDISPATCHED -> redispatched.add(count);
+            case RECOVERED -> recovered.add(count);
+            case MOVED_HERE, REPEATED -> {}
+        }
     }
 
     @Override

@@ -3,9 +3,11 @@ package io.smqtt.session;
 
 import io.netty.util.concurrent.AbstractEventExecutor;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** An event loop whose tasks run when the test says so, and that counts them. */
 final class ManualLoop extends AbstractEventExecutor {
@@ -26,6 +28,12 @@ final class ManualLoop extends AbstractEventExecutor {
     public void execute(Runnable task) {
         offered++;
         tasks.add(task);
+    }
+
+    /** What is to happen later never happens: tests with deadlines have a wheel. */
+    @Override
+    public @Nullable ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+        return null;
     }
 
     @Override

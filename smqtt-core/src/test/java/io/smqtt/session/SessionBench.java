@@ -19,6 +19,7 @@ import io.smqtt.routing.SubscriptionIndex;
 import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.AccessRequest;
 import io.smqtt.spi.Authorizer;
+import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -102,6 +103,11 @@ final class SessionBench {
     }
 
     SessionBench(int loops, LimitsConfig limits, SessionConfig config) {
+        this(loops, limits, config, null);
+    }
+
+    /** With a store, which is read when the test calls {@link SessionRegistry#recover()}. */
+    SessionBench(int loops, LimitsConfig limits, SessionConfig config, @Nullable BrokerStore store) {
         executors = new ArrayList<>();
         for (int i = 0; i < loops; i++) {
             executors.add(new ManualLoop());
@@ -112,9 +118,18 @@ final class SessionBench {
                 new SubscriptionIndex(SharedStrategy.ROUND_ROBIN),
                 new RetainedMessages(1_000, 1 << 20),
                 observer);
-        registry = new SessionRegistry(router, wheels, rules, observer, () -> nanos, limits, config, budget, null);
+        Stores stores = store == null ? null : stores(store);
+        registry = new SessionRegistry(router, wheels, rules, observer, () -> nanos, limits, config, budget, stores);
         resources = new SessionResources(
-                router, wheels, rules, observer, () -> nanos, limits, config, budget, registry.budget(), null);
+                router, wheels, rules, observer, () -> nanos, limits, config, budget, registry.budget(), stores);
+    }
+
+    private Stores stores(BrokerStore store) {
+        List<StoreLoop> loops = new ArrayList<>();
+        for (int i = 0; i < executors.size(); i++) {
+            loops.add(new StoreLoop(executors.get(i), wheels.get(i), true, true));
+        }
+        return new Stores(store, loops, true);
     }
 
     RoutingLoop loop(int index) {

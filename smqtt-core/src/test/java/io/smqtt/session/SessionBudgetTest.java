@@ -3,16 +3,25 @@ package io.smqtt.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** What sessions hold is counted, given back, and limited for a session, a user and all. */
 final class SessionBudgetTest {
@@ -68,6 +77,33 @@ final class SessionBudgetTest {
     }
 
     @Test
+    void whatIsKeptForMessagesCountsWhileTheClientIsAway() {
+        SessionBench bench = bench(1 << 20, 1 << 20, 1 << 20);
+        RecordingSink sink = new RecordingSink();
+        Session session = connect(bench, "a", "u", null, sink).session;
+        SessionBench.subscribe(session, "t", QoS.AT_LEAST_ONCE);
+        int connected = session.heapBytes();
+        session.inbound().received(65_535);
+        assertThat(session.heapBytes()).isEqualTo(connected);
+
+        session.connectionEnded(sink, false, -1);
+        assertThat(session.heapBytes() - connected).isBetween(8_192, 8_300);
+        bench.publish(0, "t", "1", QoS.AT_LEAST_ONCE);
+        bench.publish(0, "t", "2", QoS.AT_LEAST_ONCE);
+        bench.run();
+        assertThat(session.heapBytes() - connected).isBetween(8_700, 9_000);
+        assertThat(bench.registry.budget().bytes()).isEqualTo(session.heapBytes());
+
+        RecordingSink again = new RecordingSink();
+        connect(bench, "a", "u", null, again);
+        assertThat(session.heapBytes()).isEqualTo(connected);
+        session.connectionEnded(again, false, -1);
+        assertThat(session.heapBytes() - connected).isBetween(8_700, 9_000);
+        bench.pass(Duration.ofSeconds(HOUR + 1));
+        assertThat(bench.registry.budget().bytes()).isZero();
+    }
+
+    @Test
     void aWillThatDoesNotFitIsRefusedAndTheSessionStaysAsItWas() {
         SessionBench bench = bench(10_000, 1 << 20, 1 << 20);
         RecordingSink first = new RecordingSink();
@@ -100,6 +136,120 @@ final class SessionBudgetTest {
         assertThat(session.hasEnded()).isFalse();
         assertThat(session.sink()).isSameAs(first);
         assertThat(bench.registry.budget().bytes()).isEqualTo(session.heapBytes());
+    }
+
+    @Test
+    void aSessionInThePlaceOfAnotherOneHasTheWholeLimitOfASessionAndNoMore() {
+        SessionBench bench = bench(10_000, 1 << 20, 1 << 20);
+        Session session = connect(bench, "a", null, large(8_000, 60), new RecordingSink()).session;
+
+        SessionBench.Outcome refused =
+                bench.request(SessionBench.client("a", null), 1, true, HOUR, large(15_000, 60), new RecordingSink());
+        bench.run();
+        assertThat(refused.refusal).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        assertThat(session.hasEnded()).isFalse();
+
+        SessionBench.Outcome fits =
+                bench.request(SessionBench.client("a", null), 1, true, HOUR, large(9_000, 60), new RecordingSink());
+        bench.run();
+        assertThat(fits.refusal).isNull();
+        assertThat(bench.registry.budget().bytes()).isEqualTo(fits.session.heapBytes());
+    }
+
+    @Test
+    void aSessionInThePlaceOfOneOfAnotherUserCountsInFull() {
+        LimitsConfig limits = LimitsConfig.builder()
+                .maxSessionBytes(10_000)
+                .maxUserSessionBytes(12_000)
+                .maxTotalSessionBytes(1 << 20)
+                .build();
+        SessionBench bench = new SessionBench(
+                2, limits, SessionConfig.builder().bindToUser(false).build());
+        connect(bench, "b", "v", large(8_000, 60), new RecordingSink());
+        connect(bench, "a", "u", large(6_000, 60), new RecordingSink());
+
+        SessionBench.Outcome refused =
+                bench.request(SessionBench.client("a", "v"), 0, true, HOUR, large(5_000, 60), new RecordingSink());
+        bench.run();
+
+        assertThat(refused.refusal).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        assertThat(bench.observer.life).contains("refused limits.max-user-session-bytes");
+        assertThat(connect(bench, "a", "v", large(5_000, 60), new RecordingSink()).refusal)
+                .isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        assertThat(connect(bench, "a", "u", large(5_000, 60), new RecordingSink()).refusal)
+                .isNull();
+    }
+
+    private static StoredSubscription stored(String clientFilter) {
+        return new StoredSubscription(clientFilter, QoS.AT_LEAST_ONCE, false, false, Subscription.NO_IDENTIFIER);
+    }
+
+    private static SessionState elsewhere(String clientId, String... filters) {
+        List<StoredSubscription> subscriptions =
+                Stream.of(filters).map(SessionBudgetTest::stored).toList();
+        return new SessionState(clientId, null, HOUR, 1, 0, subscriptions, List.of());
+    }
+
+    @Test
+    void aSessionThatArrivesCountsInThePlaceOfTheOneThatWasHere() {
+        SessionBench bench = bench(10_000, 12_000, 1 << 20);
+        Session here = bench.open("a", 0, false, HOUR, new RecordingSink());
+        SessionBench.subscribe(here, "x".repeat(8_000), QoS.AT_LEAST_ONCE);
+        List<Boolean> installed = new ArrayList<>();
+
+        SessionArrival arrival = bench.registry.arrive(elsewhere("a", "y".repeat(8_000)));
+        arrival.install(installed::add);
+        bench.run();
+        arrival.finish(() -> {});
+        bench.run();
+
+        assertThat(installed).containsExactly(true);
+        assertThat(here.hasEnded()).isTrue();
+        assertThat(bench.registry.budget().bytes())
+                .isEqualTo(bench.registry.find("a").heapBytes());
+        bench.registry.arrive(elsewhere("b", "y".repeat(8_000))).install(installed::add);
+        bench.run();
+        assertThat(installed).containsExactly(true, false);
+    }
+
+    @Test
+    void whatDoesNotFitIntoOneSessionOfTwoIsRefusedAndToldOnce() {
+        LimitsConfig limits = LimitsConfig.builder()
+                .maxSessionBytes(10_000)
+                .maxUserSessionBytes(1 << 20)
+                .maxTotalSessionBytes(1 << 20)
+                .maxSubscriptionsPerClient(3)
+                .build();
+        SessionBench bench = new SessionBench(2, limits, SessionConfig.defaults());
+        Session here = bench.open("a", 0, false, HOUR, new RecordingSink());
+        SessionBench.subscribe(here, "here", QoS.AT_LEAST_ONCE);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(MergingArrival.class);
+        log.start();
+        logger.addAppender(log);
+        List<Boolean> installed = new ArrayList<>();
+        try {
+            SessionState other = elsewhere("a", "here", "x".repeat(12_000), "1", "2", "3", "4");
+            here.claimClock(2);
+            SessionArrival arrival = bench.registry.merge(other);
+            arrival.install(installed::add);
+            arrival.finish(() -> {});
+            bench.run();
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        assertThat(installed).containsExactly(true);
+        assertThat(here.subscriptionCount()).isEqualTo(3);
+        assertThat(here.subscription("2")).isNotNull();
+        assertThat(bench.observer.life)
+                .containsOnlyOnce("refused limits.max-session-bytes")
+                .contains("refused limits.max-subscriptions-per-client");
+        assertThat(log.list)
+                .singleElement()
+                .satisfies(line -> assertThat(line.getFormattedMessage())
+                        .contains("a has a session here")
+                        .contains("of the 6 subscriptions there 3 do not fit"));
     }
 
     @Test

@@ -3,6 +3,9 @@ package io.smqtt.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.QoS;
@@ -15,6 +18,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 class SessionRegistryTest {
 
@@ -356,6 +360,36 @@ class SessionRegistryTest {
         assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.QUEUE_COUNT, 15));
         assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
         assertThat(bench.budget.bytes()).isZero();
+    }
+
+    @Test
+    void whatAConsumerMissesDuringAMoveIsToldLikeAnythingElseItMisses() {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(ConsumerPressure.class);
+        log.start();
+        logger.addAppender(log);
+        try {
+            bench.request(InProcess.identity("orders"), 0, false, 60, null, first);
+            bench.run();
+            Session session = bench.registry.find(InProcess.PREFIX + "orders");
+            LimitsConfig five = LimitsConfig.builder().maxQueuedMessages(5).build();
+            session.pressure().set("orders", five, false, Duration.ofHours(1));
+            SessionBench.subscribe(session, "t", QoS.AT_LEAST_ONCE);
+            bench.request(InProcess.identity("orders"), 1, false, 60, null, second);
+            bench.executors.get(0).runTasks(); // owned by loop 1 from here on
+            bench.executors.get(1).runTasks();
+            for (int i = 1; i <= 8; i++) {
+                bench.publish(1, "t", String.valueOf(i), QoS.AT_LEAST_ONCE);
+            }
+            bench.run();
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        assertThat(second.texts()).containsExactly("1", "2", "3", "4", "5");
+        assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.QUEUE_COUNT, 3));
+        assertThat(log.list).isNotEmpty();
+        assertThat(log.list.get(0).getFormattedMessage()).startsWith("messages dropped for orders");
     }
 
     @Test

@@ -25,9 +25,17 @@ class StoreLoopTest {
     private static final int FIRST_CAPACITY = 64;
 
     private final List<Long> told = new ArrayList<>();
-    private final StoreWaiter waiter = (value, detail, kept) -> {
-        told.add(value);
-        return false;
+    private final StoreStep<List<Long>> step = new StoreStep<>() {
+        @Override
+        public boolean completed(List<Long> owner, long value, int bytes, boolean kept) {
+            owner.add(value);
+            return false;
+        }
+
+        @Override
+        public void retry(List<Long> owner, long value) {
+            throw new AssertionError("nothing failed");
+        }
     };
     private final StoreLoop loop =
             new StoreLoop(ImmediateEventExecutor.INSTANCE, new DeadlineWheel(Ticker.SYSTEM), true, true);
@@ -49,7 +57,7 @@ class StoreLoopTest {
     private void await(int count) {
         for (int i = 0; i < count; i++) {
             position++;
-            loop.watch(waiter, position, 0);
+            loop.watch(told, step, position, 0);
         }
     }
 
@@ -86,12 +94,11 @@ class StoreLoopTest {
         logger.addAppender(log);
         try {
             position++;
-            loop.watch(
-                    (value, detail, kept) -> {
+            loop.await(
+                    kept -> {
                         throw new RejectedExecutionException("ended");
                     },
-                    0,
-                    0);
+                    true);
             await(1);
             loop.committed(position);
         } finally {

@@ -24,26 +24,23 @@ class ObserverChainTest {
     private final List<String> calls = new ArrayList<>();
 
     static Stream<Method> methods() {
-        return Arrays.stream(BrokerObserver.class.getDeclaredMethods())
+        return Arrays.stream(BrokerObserver.class.getMethods())
                 .filter(method -> !Modifier.isStatic(method.getModifiers())
                         && !method.isSynthetic()
                         && method.getReturnType() == void.class);
     }
 
     private BrokerObserver recording(String name) {
-        return recording(name, true);
+        return recording(name, BrokerObserver.class);
     }
 
-    private BrokerObserver recording(String name, boolean watchesMessages) {
-        return (BrokerObserver) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {BrokerObserver.class}, (proxy, method, arguments) -> {
-                    if (method.getReturnType() == boolean.class) {
-                        return watchesMessages;
-                    }
+    private <T extends Observer> T recording(String name, Class<T> kind) {
+        return kind.cast(Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {kind}, (proxy, method, arguments) -> {
                     calls.add(name + " " + method.getName()
                             + Arrays.toString(arguments == null ? new Object[0] : arguments));
                     return null;
-                });
+                }));
     }
 
     private static Object argument(Class<?> type, int position) {
@@ -67,6 +64,9 @@ class ObserverChainTest {
         }
         if (type == DropReason.class) {
             return DropReason.EXPIRED;
+        }
+        if (type == DeliverySource.class) {
+            return DeliverySource.REPEATED;
         }
         if (type == Elsewhere.class) {
             return Elsewhere.MOVED;
@@ -102,21 +102,23 @@ class ObserverChainTest {
         assertThat(calls).containsExactly("first " + expected, "second " + expected);
     }
 
-    @Test
-    void whoDoesNotWatchMessagesIsToldOfAllElse() {
-        BrokerObserver chain = BrokerObserver.of(List.of(recording("first", false), recording("second")));
+    @ParameterizedTest
+    @MethodSource("methods")
+    void anObserverGetsTheCallsOfItsOwnInterface(Method method) throws Exception {
+        List<Observer> members = List.of(
+                recording("life", LifecycleObserver.class),
+                recording("messages", MessageObserver.class),
+                recording("store", StoreObserver.class));
+        Object[] arguments = new Object[method.getParameterCount()];
+        for (int i = 0; i < arguments.length; i++) {
+            arguments[i] = argument(method.getParameterTypes()[i], i);
+        }
 
-        chain.messageDelivered(QoS.AT_MOST_ONCE, 1);
-        chain.queueTimed(1);
-        chain.deliveryTimed(1);
-        chain.retainedMatched(1);
-        assertThat(calls).hasSize(4).allMatch(call -> call.startsWith("second "));
-        chain.willPublished("c");
-        assertThat(calls).hasSize(6).contains("first willPublished[c]");
-        assertThat(chain.watchesMessages()).isTrue();
-        assertThat(BrokerObserver.of(List.of(recording("a", false), recording("b", false)))
-                        .watchesMessages())
-                .isFalse();
+        method.invoke(BrokerObserver.of(members), arguments);
+
+        Class<?> owner = method.getDeclaringClass();
+        String name = owner == LifecycleObserver.class ? "life" : owner == StoreObserver.class ? "store" : "messages";
+        assertThat(calls).containsExactly(name + " " + method.getName() + Arrays.toString(arguments));
     }
 
     @Test
@@ -124,5 +126,7 @@ class ObserverChainTest {
         BrokerObserver only = recording("only");
         assertThat(BrokerObserver.of(List.of(only)) == only).isTrue();
         assertThat(BrokerObserver.of(List.of())).isSameAs(BrokerObserver.NONE);
+        assertThat(BrokerObserver.of(List.of(recording("part", StoreObserver.class))))
+                .isInstanceOf(ObserverChain.class);
     }
 }

@@ -15,7 +15,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -217,25 +216,63 @@ final class ListenersTest {
     }
 
     @Test
-    void whoseConnectIsCompleteMakesNoRoom() throws IOException {
+    void whoseConnectIsCompleteMakesNoRoomForAnAddressThatHoldsAsMuch() throws IOException {
         try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 2, 100, 0))) {
             broker.connectAtOnce = false;
-            try (WireClient first = WireClient.tcp(broker.address());
-                    WireClient second = WireClient.tcp(broker.address())) {
+            try (WireClient first = from("127.0.0.2", broker);
+                    WireClient second = from("127.0.0.3", broker)) {
                 assertThat(first.echo("x") + second.echo("x")).isEqualTo("xx");
-                for (int i = 0; i < 2; i++) {
-                    AcceptedConnection complete = broker.accepted.get(i);
-                    broker.channels
-                            .get(i)
-                            .eventLoop()
-                            .submit(complete::connectComplete)
-                            .syncUninterruptibly();
-                }
-                try (WireClient third = WireClient.tcp(broker.address())) {
+                complete(broker, 0);
+                complete(broker, 1);
+                try (WireClient third = from("127.0.0.4", broker)) {
                     assertThat(third.ended()).isTrue();
                 }
                 assertThat(broker.refused).containsExactly("limits.max-pending-connections");
                 assertThat(first.echo("y") + second.echo("y")).isEqualTo("yy");
+            }
+        }
+    }
+
+    @Test
+    void withinOneAddressTheOldestGoesWhetherItsConnectIsCompleteOrNot() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 4, 100, 0))) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                clients.add(WireClient.tcp(broker.address()));
+                assertThat(clients.get(i).echo("x")).isEqualTo("x");
+                if (i < 2) {
+                    complete(broker, i); // 2 and 3 are not, and are younger
+                }
+            }
+            assertThat(clients.get(0).ended()).isTrue();
+            assertThat(broker.refused).containsExactly("limits.max-pending-connections");
+            for (WireClient client : clients.subList(1, 5)) {
+                assertThat(client.echo("y")).isEqualTo("y");
+                client.close();
+            }
+        }
+    }
+
+    @Test
+    void anAddressThatHoldsMoreMakesRoomAlsoWhereItsConnectionsWait() throws IOException {
+        try (TestListeners broker = TestListeners.bound(Configs.tcp().build(), Configs.limits(100, 5, 5, 0))) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (int i = 0; i < 5; i++) { // the event loops take turns
+                clients.add(from(i == 3 ? "127.0.0.2" : "127.0.0.1", broker));
+                assertThat(clients.get(i).echo("x")).isEqualTo("x");
+                if (i != 3) {
+                    complete(broker, i);
+                }
+            }
+            clients.add(from("127.0.0.3", broker)); // on the event loop of 1 and 3
+            assertThat(clients.get(5).echo("x")).isEqualTo("x");
+            assertThat(clients.remove(1).ended()).isTrue();
+            assertThat(broker.refused).containsExactly("limits.max-pending-connections");
+            for (WireClient client : clients) {
+                assertThat(client.echo("y")).isEqualTo("y");
+                client.close();
             }
         }
     }
@@ -279,14 +316,11 @@ final class ListenersTest {
                 List<WireClient> clients = new ArrayList<>();
                 for (int i = 0; i < 6; i++) {
                     clients.add(WireClient.tcp(broker.address()));
-                    if (i < 4) {
-                        assertThat(clients.get(i).echo("x".repeat(5_000))).hasSize(5_000);
-                        complete(broker, i + 1);
-                    } else { // those that wait hold the share
-                        clients.get(i).send("x".repeat(5_000).getBytes(StandardCharsets.US_ASCII));
-                        assertThat(clients.get(i).ended()).isTrue();
-                    }
+                    assertThat(clients.get(i).echo("x".repeat(5_000))).hasSize(5_000);
+                    complete(broker, i + 1);
                 }
+                assertThat(clients.get(0).ended()).isTrue(); // those that wait hold the share, the oldest go
+                assertThat(clients.get(1).ended()).isTrue();
                 assertThat(broker.refused)
                         .containsOnly("limits.max-pending-bytes")
                         .hasSize(2);

@@ -13,7 +13,10 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +71,7 @@ final class ProxyProtocolTest {
         }
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -198,6 +202,52 @@ final class ProxyProtocolTest {
                 other.sendRaw("PROXY TCP4 192.0.2.8 198.51.100.1 3 1883\r\n");
                 assertThat(other.echo("x")).isEqualTo("x");
                 assertThat(broker.refused).containsExactly("limits.max-pending-connections-per-address");
+            }
+        }
+    }
+
+    @Test
+    void whoMakesRoomIsDecidedByTheRealAddress() throws IOException {
+        ListenerConfig config = Configs.tcp().trusting("127.0.0.0/8").build();
+        try (TestListeners broker = TestListeners.bound(config, Configs.limits(100, 5, 4, 0))) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (int i = 0; i < 6; i++) { // the event loops take turns
+                String client = i == 1 ? "192.0.2.8" : i == 5 ? "192.0.2.9" : "192.0.2.7";
+                clients.add(WireClient.tcp(broker.address()));
+                clients.get(i).sendRaw("PROXY TCP4 " + client + " 198.51.100.1 1 1883\r\n");
+                assertThat(clients.get(i).echo("x")).isEqualTo("x");
+            }
+            assertThat(clients.remove(3).ended()).isTrue(); // 1 is older, and on the same event loop
+            assertThat(broker.refused).containsExactly("limits.max-pending-connections");
+            for (WireClient client : clients) {
+                assertThat(client.echo("y")).isEqualTo("y");
+                client.close();
+            }
+            await().until(() -> broker.listeners.pendingCount() == 0);
+            assertThat(broker.listeners.pendingBytes()).isZero();
+        }
+    }
+
+    @Test
+    void connectionsOfAProxyHaveNoLimitOfAnAddressBeforeTheirHeaders() throws IOException {
+        ListenerConfig config = Configs.tcp().trusting("127.0.0.0/8").build();
+        try (TestListeners broker = TestListeners.bound(config, Configs.limits(100, 100, 1, 0))) {
+            broker.connectAtOnce = false;
+            List<WireClient> clients = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                clients.add(WireClient.tcp(broker.address()));
+            }
+            await().until(() -> broker.listeners.pendingCount() == 3);
+            for (int i = 0; i < 2; i++) {
+                clients.get(i).sendRaw("PROXY TCP4 192.0.2." + i + " 198.51.100.1 1 1883\r\n");
+                assertThat(clients.get(i).echo("x")).isEqualTo("x");
+            }
+            clients.get(2).sendRaw("PROXY UNKNOWN\r\n"); // the proxy itself
+            assertThat(clients.get(2).echo("x")).isEqualTo("x");
+            assertThat(broker.refused).isEmpty();
+            for (WireClient client : clients) {
+                client.close();
             }
         }
     }

@@ -116,6 +116,7 @@ final class BrokerProcess implements AutoCloseable {
         if (!jar.isEmpty() && Files.isRegularFile(Path.of(jar))) {
             return List.of(
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-ea:io.smqtt...",
                     "-jar",
                     Path.of(jar).toAbsolutePath().toString());
         }

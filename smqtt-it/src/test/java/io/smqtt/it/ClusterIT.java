@@ -309,8 +309,8 @@ class ClusterIT {
                         .anySatisfy(line -> assertThat(line).matches("n2 +reachable +.* +1 +0 +0 +0 +0 +.* s ago"));
                 assertThat(lines).contains("ready: yes, 3 of 3 nodes together");
                 assertThat(lines)
-                        .anySatisfy(
-                                line -> assertThat(line).matches("routes: \\d+ pulls, 0 repairs; malformed frames: 0"));
+                        .anySatisfy(line -> assertThat(line)
+                                .matches("routes: \\d+ pulls, 0 repairs; malformed frames: 0; refused connections: 0"));
             });
             assertThat(nodes.metric(0, "smqtt_subscriptions_active")).isEqualTo(5);
             assertThat(nodes.metric(0, "smqtt_subscriptions_groups")).isEqualTo(1);

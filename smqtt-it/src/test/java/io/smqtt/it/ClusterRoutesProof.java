@@ -118,7 +118,7 @@ class ClusterRoutesProof {
                 say(
                         "a node that joins 100,000 routes is ready %.2f s and knows them %.2f s after its process began",
                         seconds(started - began), known);
-                say("%s", network.broker(2).awaitLine("is here"));
+                say("%s", network.broker(2).awaitLine("is reachable"));
                 say("%s", network.broker(2).awaitLine(" with ["));
 
                 began = System.nanoTime();

@@ -130,7 +130,7 @@ class ManagementIT {
 
             Files.writeString(file, "a-newer-token-of-more\n");
             broker.signal("HUP");
-            broker.awaitLine("read again");
+            broker.awaitLine("reloaded: ");
             assertThat(status(broker, "/metrics", TOKEN)).isEqualTo(401);
             assertThat(status(broker, "/metrics", "a-newer-token-of-more")).isEqualTo(200);
         }
@@ -177,7 +177,7 @@ class ManagementIT {
 
             certificates.renewServer();
             broker.signal("HUP");
-            broker.awaitLine("read again");
+            broker.awaitLine("reloaded: ");
             assertThat(serial(certificates, url)).isNotEqualTo(serial);
 
             Files.writeString(certificates.serverKey(), "no key");

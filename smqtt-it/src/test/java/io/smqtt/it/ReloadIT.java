@@ -113,7 +113,7 @@ class ReloadIT {
             certificates.renewServer();
 
             broker.signal("HUP");
-            broker.awaitLine("read again");
+            broker.awaitLine("reloaded: ");
 
             try (RawClient bob = open()) {
                 bob.connect(login("bob"));
@@ -129,7 +129,7 @@ class ReloadIT {
     void aUserWhoWasRemovedIsDisconnected() throws IOException {
         password("bob");
         broker.signal("HUP");
-        broker.awaitLine("read again");
+        broker.awaitLine("reloaded: ");
         try (RawClient anna = open();
                 RawClient bob = open()) {
             anna.connect(login("anna"));
@@ -152,7 +152,7 @@ class ReloadIT {
             Files.writeString(certificates.serverCertificate(), "no certificate");
 
             broker.signal("HUP");
-            broker.awaitLine("not read again");
+            broker.awaitLine("not reloaded");
 
             anna.send(PublishBytes.to("a/x").payload("still allowed"));
             anna.expectPublish("a/x", "still allowed");

@@ -62,7 +62,12 @@ class UnusableDataIT {
     void aFileInPlaceOfTheDirectoryEndsTheStart() throws IOException {
         Path data = StoredBroker.data(directory);
         Files.writeString(data, "no directory");
-        assertRefused("", data);
+        try (CapturedProcess start = CapturedProcess.start("smqtt start", StoredBroker.command(directory, List.of()))) {
+            assertThat(start.awaitExit(PATIENCE))
+                    .as("exit code%s", start.report())
+                    .isEqualTo(3); // of a wrong configuration
+            assertThat(start.report()).contains("storage.dir: " + data + " is a file, but must be a directory");
+        }
     }
 
     /** The data directory, on a disk of its own. */

@@ -8,6 +8,7 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -26,8 +27,9 @@ import reactor.core.publisher.Mono;
  * Broker.builder().config(config).observer(meters.observer()).module(meters).start();
  * }</pre>
  *
- * The meters go when the broker stops, or does not start. Any thread.
+ * The meters go when the broker stops, or does not start.
  */
+@AnyThread
 public final class ApplicationMeters implements BrokerModule {
 
     private static final String OURS = "smqtt.";

@@ -9,6 +9,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ConnectRefusal;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoreFigures;
@@ -182,23 +183,8 @@ final class BrokerMeters implements BrokerObserver {
     }
 
     @Override
-    public void retainedMatched(int count) {
-        messages.retainedMatched(count);
-    }
-
-    @Override
-    public void messageRedispatched(int count) {
-        messages.redispatched(count);
-    }
-
-    @Override
-    public void messageMovedHere(int count) {
-        messages.movedHere(count);
-    }
-
-    @Override
-    public void messageRepeated(int count) {
-        messages.repeated(count);
+    public void deliveriesAdded(DeliverySource source, int count) {
+        messages.added(source, count);
     }
 
     @Override

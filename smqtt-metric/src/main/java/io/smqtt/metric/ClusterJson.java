@@ -3,9 +3,10 @@ package io.smqtt.metric;
 
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterStatus.PeerStatus;
+import io.smqtt.spi.ClusterTransport;
 import java.util.Iterator;
 
-/** How a cluster looks, as JSON. What other nodes say of themselves may hold anything, and is escaped. */
+/** The cluster's state as JSON. What other nodes say of themselves may hold anything, and is escaped. */
 final class ClusterJson {
 
     private final StringBuilder json = new StringBuilder(512);
@@ -76,6 +77,14 @@ final class ClusterJson {
         number("malformed-frames", traffic.malformedFrames());
         number("pulls", traffic.pulls());
         number("repairs", traffic.repairs());
+        json.append(",\"refused-connections\":{");
+        String separator = "";
+        for (ClusterTransport.Refusal reason : ClusterTransport.Refusal.values()) {
+            json.append(separator).append('"').append(Tagged.of(reason)).append("\":");
+            json.append(traffic.refusedConnections(reason));
+            separator = ",";
+        }
+        json.append('}');
     }
 
     private void number(String name, long value) {

@@ -6,11 +6,12 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterStatus.PeerStatus;
+import io.smqtt.spi.ClusterTransport;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-/** What one node sees of its cluster. Read when the registry is asked; the names of nodes are no tags. */
+/** Meters of the cluster, as one node sees it. Read when the registry is asked; the names of nodes are no tags. */
 final class ClusterMeters {
 
     private final MeterRegistry registry;
@@ -92,6 +93,15 @@ final class ClusterMeters {
                 "smqtt.cluster.frames.malformed",
                 "frames that were thrown away because they cannot be understood",
                 ClusterStatus.Traffic::malformedFrames);
+        for (ClusterTransport.Refusal reason : ClusterTransport.Refusal.values()) {
+            FunctionCounter.builder(
+                            "smqtt.cluster.connections.refused",
+                            status,
+                            now -> now.get().traffic().refusedConnections(reason))
+                    .description("connections between nodes that were refused, by what was wrong")
+                    .tag("reason", Tagged.of(reason))
+                    .register(registry);
+        }
         counter("smqtt.cluster.routes.pulls", "questions for missing routes", ClusterStatus.Traffic::pulls);
         counter(
                 "smqtt.cluster.routes.repairs",

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** How a cluster looks, as a table for people. */
+/** The cluster's state as a table for people. */
 final class ClusterText {
 
     private static final List<String> HEAD =
@@ -75,7 +75,7 @@ final class ClusterText {
         return """
                 ready: %s, %d of %d nodes together%s
                 forwarded: %d messages in %d frames, %d bytes; received: %d bytes
-                routes: %d pulls, %d repairs; malformed frames: %d
+                routes: %d pulls, %d repairs; malformed frames: %d; refused connections: %d
                 wills: %d of this node, %d refused; kept for other nodes: %d, %d bytes
                 retained: %d refused, %d parts to compare, %d compared; removed: %d topics, %d bytes, %d forgotten early
                 """.formatted(
@@ -90,6 +90,9 @@ final class ClusterText {
                         traffic.pulls(),
                         traffic.repairs(),
                         traffic.malformedFrames(),
+                        traffic.refusedConnections().values().stream()
+                                .mapToLong(Long::longValue)
+                                .sum(),
                         wills.own(),
                         wills.refused(),
                         wills.held(),

@@ -10,6 +10,7 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ConnectionRefusals;
+import io.smqtt.thread.AnyThread;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
@@ -18,9 +19,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What is counted per connection. Tags are names of listeners and of limits, which the configuration bounds, and
- * constants of the protocol. Any thread.
+ * Meters of connections. Tags are names of listeners and of limits, which the configuration bounds, and constants of the
+ * protocol.
  */
+@AnyThread
 final class ConnectionCounts {
 
     private static final Set<ReasonCode> BAD_CREDENTIALS =

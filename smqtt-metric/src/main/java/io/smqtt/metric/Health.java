@@ -2,6 +2,7 @@
 package io.smqtt.metric;
 
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.thread.AnyThread;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the broker lives, and whether clients should be sent to it. Any thread. */
+/** Liveness and readiness checks of the broker. */
+@AnyThread
 final class Health {
 
     private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -79,7 +81,7 @@ final class Health {
     }
 
     /**
-     * What a check found.
+     * The result of a check.
      *
      * @param up whether all is well
      * @param checks what was looked at, and how it is

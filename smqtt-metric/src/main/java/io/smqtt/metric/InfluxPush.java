@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** What needs micrometer-registry-influx; loaded only if the configuration asks for it. */
+/** Pushes to InfluxDB: needs micrometer-registry-influx and is loaded only if the configuration asks for it. */
 final class InfluxPush {
 
     private InfluxPush() {}

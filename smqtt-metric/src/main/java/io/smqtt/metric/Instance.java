@@ -5,7 +5,7 @@ import io.smqtt.config.BrokerConfig;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
-/** What tells this broker from others that send to the same place. */
+/** Tags that tell this broker from others that push to the same place. */
 final class Instance {
 
     private Instance() {}

@@ -2,8 +2,8 @@
 package io.smqtt.metric;
 
 /**
- * How often something happens per minute, over one, five and fifteen minutes, as the load topics of mosquitto tell it:
- * each value decays towards the latest rate. One thread at a time.
+ * Exponentially decaying rate per minute over one, five and fifteen minutes, as in the load topics of mosquitto: each value
+ * decays towards the latest rate. One thread at a time.
  */
 final class LoadAverage {
 

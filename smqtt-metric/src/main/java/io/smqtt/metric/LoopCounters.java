@@ -3,6 +3,7 @@ package io.smqtt.metric;
 
 import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import io.smqtt.thread.AnyThread;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -12,11 +13,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
 /**
  * A fixed number of counters that every event loop adds to in an array of its own: an addition is a load, an add and a
  * store without a lock prefix, and shares no cache line with another loop. Threads that are no event loops, which are rare
- * here, add to one atomic array. Any thread.
+ * here, add to one atomic array.
  *
  * <p>A reader may miss what was added a moment ago, and never sees a counter go back. Arrays are kept as long as these
  * counters, so that nothing is lost with a thread.
  */
+@AnyThread
 final class LoopCounters {
 
     private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);

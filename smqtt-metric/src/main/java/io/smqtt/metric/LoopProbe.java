@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.TimeGauge;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
+import io.smqtt.thread.AnyThread;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.TimeUnit;
@@ -92,12 +93,14 @@ final class LoopProbe {
         }
     }
 
-    /** How late the loop is or was, in nanoseconds; also while it is stuck. Any thread. */
+    /** How late the loop is or was, in nanoseconds; also while it is stuck. */
+    @AnyThread
     double greatestLag() {
         return Math.max(lateNanos(), Math.max(greatestNanos, greatestBeforeNanos));
     }
 
-    /** For how long the loop has been late at this moment, in nanoseconds. Any thread. */
+    /** For how long the loop has been late at this moment, in nanoseconds. */
+    @AnyThread
     long lateNanos() {
         return stopped ? 0 : Math.max(0, System.nanoTime() - dueNanos);
     }

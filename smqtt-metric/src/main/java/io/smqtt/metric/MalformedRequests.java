@@ -14,7 +14,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
-import io.smqtt.message.LogLimiter;
+import io.smqtt.log.LogLimiter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,7 +58,7 @@ final class MalformedRequests extends ChannelInboundHandlerAdapter {
         refused = true;
         if (lines.allows(ManagementServer.NAME)) {
             LOG.warn(
-                    "the management port got what is no request, from {}: {}",
+                    "malformed request on the management port from {}: {}",
                     context.channel().remoteAddress(),
                     cause.getClass().getSimpleName());
         }

@@ -2,18 +2,20 @@
 package io.smqtt.metric;
 
 import io.netty.channel.Channel;
+import io.smqtt.thread.AnyThread;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of the management port, in two classes with a limit each: those whose last request has shown the token, and all
- * others, among them the probes of health. None of one class takes a place of the other one, so nobody keeps a probe out, with the
- * token or without. In a class that is full the connection that has been idle longest makes room, and where none is idle: among the
- * others, the one that has been asking longest; among those with the token none, since what is being done there is somebody's work, so the
- * new one is refused. Any thread.
+ * The connections of the management port, in two classes with a limit each: those whose last request has shown the token,
+ * and all others, among them the probes of health. None of one class takes a place of the other one, so nobody keeps a
+ * probe out, with the token or without. In a class that is full the connection that has been idle longest makes room, and
+ * where none is idle: among the others, the one that has been asking longest; among those with the token none, since what
+ * is being done there is somebody's work, so the new one is refused.
  */
+@AnyThread
 final class ManagementConnections {
 
     private final Map<Channel, Peer> others =
@@ -150,7 +152,7 @@ final class ManagementConnections {
         return refusedKnown.sum();
     }
 
-    /** Who is connected; under the lock. */
+    /** Connections of one address; guarded by the lock. */
     private static final class Peer {
 
         private boolean asked;

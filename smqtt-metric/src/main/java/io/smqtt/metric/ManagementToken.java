@@ -5,6 +5,7 @@ import io.netty.util.NetUtil;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.StorageConfig;
+import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -27,10 +28,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who may ask what. With a token file everything but health needs its token. Without one, which is possible on loopback
- * only, anybody on this machine sees the metrics and the nodes of the cluster, and the rest needs the token that the broker
- * makes itself in its data directory, which only its own user can read. Any thread.
+ * Authorization of requests to the management port. With a token file everything but health needs its token. Without one,
+ * which is possible on loopback only, anybody on this machine sees the metrics and the nodes of the cluster, and the rest
+ * needs the token that the broker makes itself in its data directory, which only its own user can read.
  */
+@AnyThread
 final class ManagementToken {
 
     /** The token that the broker makes, in the data directory. */

@@ -7,17 +7,21 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Elsewhere;
+import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** What is counted per message. The registry reads; the message path only adds. Any thread. */
+/** Meters of messages. The registry reads; the message path only adds. */
+@AnyThread
 final class MessageCounts {
 
     private static final int LEVELS = QoS.values().length;
     private static final int DROPS = DropReason.values().length;
+    private static final int SOURCES = DeliverySource.values().length;
     private static final int ELSEWHERES = Elsewhere.values().length;
     private static final int CODES = ReasonCode.values().length;
 
@@ -25,19 +29,15 @@ final class MessageCounts {
     private static final int RECEIVED_BYTES = RECEIVED + LEVELS;
     private static final int PUBLISH_MATCHES = RECEIVED_BYTES + 1;
     private static final int UNMATCHED = PUBLISH_MATCHES + 1;
-    private static final int RETAINED_MATCHES = UNMATCHED + 1;
-    private static final int REDISPATCHED = RETAINED_MATCHES + 1;
-    private static final int RECOVERED = REDISPATCHED + 1;
-    private static final int DELIVERED = RECOVERED + 1;
+    private static final int ADDED = UNMATCHED + 1;
+    private static final int DELIVERED = ADDED + SOURCES;
     private static final int DELIVERED_BYTES = DELIVERED + LEVELS;
     private static final int QUEUED = DELIVERED_BYTES + 1;
     private static final int DROPPED = QUEUED + LEVELS;
     private static final int ABANDONED = DROPPED + DROPS;
     private static final int REFUSED = ABANDONED + DROPS;
     private static final int RETAINED_REFUSED = REFUSED + CODES;
-    private static final int MOVED_HERE = RETAINED_REFUSED + 1;
-    private static final int REPEATED = MOVED_HERE + 1;
-    private static final int ELSEWHERE = REPEATED + 1;
+    private static final int ELSEWHERE = RETAINED_REFUSED + 1;
     private static final int SIZE = ELSEWHERE + ELSEWHERES;
 
     /** What messages are refused with; anything else is counted as other. */
@@ -122,20 +122,8 @@ final class MessageCounts {
         counters.add(REFUSED + reason.ordinal(), 1);
     }
 
-    void retainedMatched(int count) {
-        counters.add(RETAINED_MATCHES, count);
-    }
-
-    void redispatched(int count) {
-        counters.add(REDISPATCHED, count);
-    }
-
-    void movedHere(int count) {
-        counters.add(MOVED_HERE, count);
-    }
-
-    void repeated(int count) {
-        counters.add(REPEATED, count);
+    void added(DeliverySource source, int count) {
+        counters.add(ADDED + source.ordinal(), count);
     }
 
     void elsewhere(Elsewhere reason, int count) {
@@ -144,7 +132,7 @@ final class MessageCounts {
 
     /** Messages that waited for sessions when the broker started. */
     void recovered(long count) {
-        counters.add(RECOVERED, count);
+        counters.add(ADDED + DeliverySource.RECOVERED.ordinal(), count);
     }
 
     void delivered(QoS qos, int payloadBytes) {
@@ -189,12 +177,7 @@ final class MessageCounts {
 
     /** Deliveries that came about. */
     long matched() {
-        return counters.sum(PUBLISH_MATCHES)
-                + counters.sum(RETAINED_MATCHES)
-                + counters.sum(REDISPATCHED)
-                + counters.sum(MOVED_HERE)
-                + counters.sum(REPEATED)
-                + counters.sum(RECOVERED);
+        return counters.sum(PUBLISH_MATCHES) + counters.sum(ADDED, SOURCES);
     }
 
     /** Deliveries that came about and have not ended: they wait in queues, or are on their way between event loops. */
@@ -233,11 +216,11 @@ final class MessageCounts {
                 .description("messages accepted from publishers that no subscription matched")
                 .register(registry);
         matched(registry, "publish", PUBLISH_MATCHES);
-        matched(registry, "retained", RETAINED_MATCHES);
-        matched(registry, "redispatch", REDISPATCHED);
-        matched(registry, "recovered", RECOVERED);
-        matched(registry, "moved", MOVED_HERE);
-        matched(registry, "repeated", REPEATED);
+        matched(registry, "retained", ADDED + DeliverySource.RETAINED.ordinal());
+        matched(registry, "redispatch", ADDED + DeliverySource.REDISPATCHED.ordinal());
+        matched(registry, "recovered", ADDED + DeliverySource.RECOVERED.ordinal());
+        matched(registry, "moved", ADDED + DeliverySource.MOVED_HERE.ordinal());
+        matched(registry, "repeated", ADDED + DeliverySource.REPEATED.ordinal());
         for (Elsewhere reason : Elsewhere.values()) {
             counter("smqtt.messages.elsewhere", ELSEWHERE + reason.ordinal())
                     .description("deliveries that ended on this node because somebody has the message elsewhere")

@@ -12,10 +12,11 @@ import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.message.UserProperty;
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.Interception;
+import io.smqtt.spi.MessageObserver;
 import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -32,10 +33,11 @@ import reactor.core.publisher.Mono;
  * Broker.builder().interceptor(tracing).observer(tracing.observer()).start();
  * }</pre>
  *
- * <p>A message with a {@code traceparent} is always observed, and the tracer decides by its flag; of the others a share. It is to be the
- * last interceptor: what comes behind one that answers later ends with the next message of its event loop. Messages that the
- * broker makes itself (wills, status) are not observed. Any thread.
+ * <p>A message with a {@code traceparent} is always observed, and the tracer decides by its flag; of the others a share. It
+ * is to be the last interceptor: what comes behind one that answers later ends with the next message of its event loop.
+ * Messages that the broker makes itself (wills, status) are not observed.
  */
+@AnyThread
 public final class MessageTracing implements PublishInterceptor {
 
     static final String NAME = "smqtt.publish";
@@ -79,8 +81,8 @@ public final class MessageTracing implements PublishInterceptor {
      *
      * @return for {@link io.smqtt.BrokerBuilder#observer}
      */
-    public BrokerObserver observer() {
-        return new BrokerObserver() {
+    public MessageObserver observer() {
+        return new MessageObserver() {
 
             @Override
             public void messageReceived(QoS qos, int payloadBytes, int matches) {

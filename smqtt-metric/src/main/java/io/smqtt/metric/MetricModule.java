@@ -18,6 +18,7 @@ import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.TrafficCounts;
+import io.smqtt.thread.AnyThread;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -142,10 +143,11 @@ public final class MetricModule implements BrokerModule {
     }
 
     /**
-     * What {@code /metrics} shows. Any thread; takes some milliseconds.
+     * What {@code /metrics} shows. Takes some milliseconds.
      *
      * @return lines in the text format of Prometheus
      */
+    @AnyThread
     public String scrape() {
         return scraped.scrape();
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.metric;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
+import io.smqtt.log.LogLimiter;
+import io.smqtt.thread.AnyThread;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
@@ -12,22 +11,22 @@ import java.util.logging.SimpleFormatter;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes what OpenTelemetry says, which it says to the JDK's log, to the one of the broker: warnings only, each class at most once a minute.
- * What the exporter says is left out, for {@link ToldSpanExporter} does. It holds for the whole process, so only for one that has no other use of
- * OpenTelemetry. Any thread.
+ * Passes on what OpenTelemetry logs by the JDK's logging to the log of the broker: warnings only, one per minute and class.
+ * Messages of the exporter are left out, because {@link ToldSpanExporter} logs its failures. It holds for the whole process,
+ * so it is only for one that has no other use of OpenTelemetry.
  */
+@AnyThread
 final class OtelLog extends Handler {
 
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(OtelLog.class);
     private static final String EXPORTER = "io.opentelemetry.exporter.";
-    private static final long SILENCE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private static final SimpleFormatter FORMAT = new SimpleFormatter();
 
     /** Kept here, or what is set would be collected with it. */
     private static final Logger SOURCE = Logger.getLogger("io.opentelemetry");
 
-    private final Map<String, Long> toldNanos = new ConcurrentHashMap<>();
+    private final LogLimiter lines = new LogLimiter(LOG, org.slf4j.event.Level.WARN, 1);
 
     private OtelLog() {}
 
@@ -48,10 +47,7 @@ final class OtelLog extends Handler {
         if (said.getLevel().intValue() < Level.WARNING.intValue() || source.startsWith(EXPORTER)) {
             return;
         }
-        long now = System.nanoTime();
-        Long told = toldNanos.get(source);
-        if (told == null || now - told >= SILENCE_NANOS) {
-            toldNanos.put(source, now);
+        if (lines.allows(source)) {
             LOG.warn(text(said), said.getThrown());
         }
     }

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** What needs micrometer-registry-otlp; loaded only if the configuration asks for it. */
+/** Pushes by OTLP: needs micrometer-registry-otlp and is loaded only if the configuration asks for it. */
 final class OtlpPush {
 
     private OtlpPush() {}

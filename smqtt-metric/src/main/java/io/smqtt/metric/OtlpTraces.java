@@ -22,6 +22,7 @@ import io.opentelemetry.sdk.trace.SpanLimits;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.smqtt.config.TracingConfig;
+import io.smqtt.thread.AnyThread;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -29,7 +30,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What needs OpenTelemetry: a tracer that sends. Loaded only if the configuration asks for it. Any thread. */
+/** A tracer that sends by OTLP: needs OpenTelemetry. Loaded only if the configuration asks for it. */
+@AnyThread
 final class OtlpTraces {
 
     private static final Duration CONNECT = Duration.ofSeconds(1);

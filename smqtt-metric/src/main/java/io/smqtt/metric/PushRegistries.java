@@ -9,6 +9,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.InfluxConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.OtlpConfig;
+import io.smqtt.log.Outage;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -65,7 +67,11 @@ final class PushRegistries {
         String where = query < 0 ? url : url.substring(0, query);
         return new ToldSender(
                 new HttpUrlConnectionSender(CONNECT, ANSWER),
-                new Outage("metrics to " + where, LOG::warn, LOG::info, System::nanoTime));
+                new Outage(
+                        LOG,
+                        Level.WARN,
+                        "metrics to " + where + " could not be sent",
+                        "metrics to " + where + " can be sent again"));
     }
 
     private void add(String thread, String key, Supplier<PushMeterRegistry> maker) {
@@ -104,7 +110,7 @@ final class PushRegistries {
                         .subscribeOn(Schedulers.boundedElastic())
                         .timeout(CLOSE)
                         .onErrorResume(error -> {
-                            LOG.warn("the last metrics could not be sent: {}", error.toString());
+                            LOG.warn("the final push of metrics failed: {}", error.toString());
                             return Mono.empty();
                         }))
                 .then();

@@ -108,7 +108,7 @@ final class StatusTopics {
                 loop.executor().execute(() -> changed.forEach(this::write));
             }
         } catch (RuntimeException e) {
-            LOG.warn("the topics below $SYS could not be written this time", e);
+            LOG.warn("publishing the $SYS topics failed", e);
         }
     }
 

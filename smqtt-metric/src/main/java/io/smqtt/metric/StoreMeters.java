@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What the store does. Told on the store's thread once per commit, which holds many messages under load. */
+/** Meters of the store. Told on the store's thread once per commit, which holds many messages under load. */
 final class StoreMeters {
 
     private static final StoreFigures NOTHING = new StoreFigures(true, 0, 0, 0, 0);

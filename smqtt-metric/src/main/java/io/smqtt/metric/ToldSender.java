@@ -2,12 +2,15 @@
 package io.smqtt.metric;
 
 import io.micrometer.core.ipc.http.HttpSender;
+import io.smqtt.log.Outage;
+import io.smqtt.thread.AnyThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends meters and tells itself what fails, seldom: a registry would log an error with a stack trace each time, so it only
- * hears of successes. A database that InfluxDB was to make is asked for again until it is there. Any thread.
+ * Sends meters and logs failures itself, one per minute: a registry would log an error with a stack trace each time, so it
+ * only sees successes. A database that InfluxDB was to make is asked for again until it is there.
  */
+@AnyThread
 final class ToldSender implements HttpSender {
 
     private static final Response TAKEN = new Response(200, null);
@@ -23,7 +26,7 @@ final class ToldSender implements HttpSender {
      * Creates one.
      *
      * @param http sends
-     * @param outage tells
+     * @param outage logs
      */
     ToldSender(HttpSender http, Outage outage) {
         this.http = http;
@@ -50,7 +53,7 @@ final class ToldSender implements HttpSender {
             }
             Response response = sent(request);
             if (response.isSuccessful()) {
-                outage.worked();
+                outage.recovered();
             } else {
                 outage.failed(answer(response) + refused);
             }

@@ -10,25 +10,27 @@ import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.smqtt.log.LogLimiter;
+import io.smqtt.log.Outage;
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
- * Tells in the broker's own log when spans are lost, at most once a minute, and when they are taken again. Spans wait before it in a queue that
- * drops what is too much without a word; so what goes there is counted, and not given when it would be too much. Any thread.
+ * Logs when spans are lost, one message per minute, and when they are taken again. Spans wait before it in a queue that drops
+ * the excess without a log; so the exporter counts what goes there, and drops the excess itself.
  */
+@AnyThread
 final class ToldSpanExporter implements SpanExporter {
 
     private static final Logger LOG = LoggerFactory.getLogger(ToldSpanExporter.class);
-    private static final long SILENCE_NANOS = TimeUnit.MINUTES.toNanos(1);
-    private static final long NEVER = Long.MIN_VALUE;
 
     private final SpanExporter exporter;
     private final String url;
@@ -36,9 +38,9 @@ final class ToldSpanExporter implements SpanExporter {
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicLong lost = new AtomicLong();
     private final AtomicLong tooMany = new AtomicLong();
-    private long toldNanos = NEVER; // under the lock of this, as the next
-    private long toldTooManyNanos = NEVER;
-    private long toldTooMany;
+    private final AtomicLong loggedTooMany = new AtomicLong();
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
+    private final Outage outage;
 
     /**
      * Creates one.
@@ -51,6 +53,8 @@ final class ToldSpanExporter implements SpanExporter {
         this.exporter = exporter;
         this.url = url;
         this.most = most;
+        this.outage = new Outage(
+                LOG, Level.WARN, "spans could not be sent to " + url, "spans are taken by " + url + " again");
     }
 
     /**
@@ -73,16 +77,8 @@ final class ToldSpanExporter implements SpanExporter {
             return true;
         }
         waiting.decrementAndGet();
-        tooMany.incrementAndGet(); // told by the thread that exports, not by the one of a message
+        tooMany.incrementAndGet(); // logged by the thread that exports, not by the one of a message
         return false;
-    }
-
-    /** Under the lock of this. */
-    private long notTold() {
-        long all = tooMany.get();
-        long more = all - toldTooMany;
-        toldTooMany = all;
-        return lost.getAndSet(0) + more;
     }
 
     @Override
@@ -99,26 +95,19 @@ final class ToldSpanExporter implements SpanExporter {
         });
     }
 
-    private synchronized void taken() {
-        if (toldNanos != NEVER) {
-            toldNanos = NEVER;
-            LOG.info("traces are taken by {} again; {} spans were lost since the last warning", url, notTold());
-            return;
-        }
-        long now = System.nanoTime();
-        if (tooMany.get() > toldTooMany && (toldTooManyNanos == NEVER || now - toldTooManyNanos >= SILENCE_NANOS)) {
-            toldTooManyNanos = now;
-            LOG.warn("{} spans were lost: they come quicker than {} takes them", notTold(), url);
+    private void taken() {
+        outage.recovered();
+        long dropped = tooMany.get();
+        if (dropped > loggedTooMany.get() && lines.allows(url)) {
+            LOG.warn(
+                    "{} spans were lost: they come quicker than {} takes them",
+                    dropped - loggedTooMany.getAndSet(dropped),
+                    url);
         }
     }
 
-    private synchronized void lost(int count, @Nullable Throwable cause) {
-        lost.addAndGet(count);
-        long now = System.nanoTime();
-        if (toldNanos == NEVER || now - toldNanos >= SILENCE_NANOS) {
-            toldNanos = now;
-            LOG.warn("{} spans could not be sent to {}: {}", notTold(), url, reason(cause));
-        }
+    private void lost(int count, @Nullable Throwable cause) {
+        outage.failed(reason(cause) + "; spans lost since the start: " + lost.addAndGet(count));
     }
 
     /** The causes within the exporter's own exception, which only says that something failed. */
@@ -153,18 +142,14 @@ final class ToldSpanExporter implements SpanExporter {
 
     @Override
     public CompletableResultCode shutdown() {
-        tellRest();
+        long all = lost.get() + tooMany.get();
+        if (all > 0) {
+            LOG.warn("spans lost since the start: {}", all);
+        }
         return exporter.shutdown();
     }
 
-    private synchronized void tellRest() {
-        long more = notTold();
-        if (more > 0) {
-            LOG.warn("{} spans were lost since the last word of it", more);
-        }
-    }
-
-    /** What is before the queue. */
+    /** Counts spans before the exporter's queue. */
     private final class Counted implements SpanProcessor {
 
         private final SpanProcessor queue;

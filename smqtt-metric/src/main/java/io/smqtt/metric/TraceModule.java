@@ -5,8 +5,9 @@ import io.smqtt.BrokerModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.TracingConfig;
-import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.MessageObserver;
 import io.smqtt.spi.PublishInterceptor;
+import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
@@ -67,10 +68,11 @@ public final class TraceModule implements BrokerModule {
     }
 
     /**
-     * Takes what OpenTelemetry says to the JDK's log, below {@code io.opentelemetry}, to the log of the broker, once for all brokers of this process
-     * and until it ends. For programs that are a broker and nothing else: what other users of OpenTelemetry in this process have to say, such as that
-     * their exporters fail, goes there too or nowhere. Any thread.
+     * Takes what OpenTelemetry says to the JDK's log, below {@code io.opentelemetry}, to the log of the broker, once for
+     * all brokers of this process and until it ends. For programs that are a broker and nothing else: what other users of
+     * OpenTelemetry in this process have to say, such as that their exporters fail, goes there too or nowhere.
      */
+    @AnyThread
     public static void takeOverLog() {
         OtelLog.install();
     }
@@ -89,7 +91,7 @@ public final class TraceModule implements BrokerModule {
      *
      * @return for {@link io.smqtt.BrokerBuilder#observer}
      */
-    public BrokerObserver observer() {
+    public MessageObserver observer() {
         return tracing.observer();
     }
 
@@ -105,7 +107,7 @@ public final class TraceModule implements BrokerModule {
                 .subscribeOn(Schedulers.boundedElastic())
                 .timeout(CLOSE.plusMillis(500))
                 .onErrorResume(error -> {
-                    LOG.warn("the last traces could not be sent: {}", error.toString());
+                    LOG.warn("the final push of traces failed: {}", error.toString());
                     return Mono.empty();
                 });
     }

@@ -7,8 +7,11 @@ import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterStatus.Node;
 import io.smqtt.spi.ClusterStatus.PeerStatus;
 import io.smqtt.spi.ClusterStatus.State;
+import io.smqtt.spi.ClusterTransport.Refusal;
 import java.net.http.HttpResponse;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What the management port shows of a cluster. */
@@ -31,9 +34,19 @@ class ClusterStatusTest {
                 List.of(
                         new PeerStatus(new Node("n2", 2, "10.0.0.2:7800", "0.1.0", 2, 100), true, 3, 400, 5, 640, 0),
                         new PeerStatus(new Node("n\"3", 3, "", "", 0, 20), false, 0, 90_000, 9, 900, 9)),
-                new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 777, 3, 1, 2, 0),
+                new ClusterStatus.Traffic(1_000, 10, 99_000, 12_345, 777, 3, 1, 2, 0, refusals()),
                 new ClusterStatus.Wills(20_000, 11, 4_711, 7),
                 new ClusterStatus.Retained(8, 2_100, 4, 3, 2, 40));
+    }
+
+    private static Map<Refusal, Long> refusals() {
+        Map<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
+        for (Refusal reason : Refusal.values()) {
+            refusals.put(reason, 0L);
+        }
+        refusals.put(Refusal.AUTHENTICATION, 12L);
+        refusals.put(Refusal.FRAME, 1L);
+        return refusals;
     }
 
     @Test
@@ -49,9 +62,11 @@ class ClusterStatusTest {
                             + "\"queued-messages\":5,\"queued-bytes\":640,\"parked-messages\":0}")
                     .contains("n\\u00223")
                     .contains("\"waiting-bytes\":777,\"refused-frames\":3,")
-                    .endsWith("\"pulls\":2,\"repairs\":0},\"wills\":{\"own\":20000,\"held\":11,"
-                            + "\"held-bytes\":4711,\"refused\":7},\"retained\":{\"refused\":3,\"comparing\":2,"
-                            + "\"compared\":40,\"cleared\":8,\"cleared-bytes\":2100,\"forgotten\":4}}\n");
+                    .endsWith(
+                            "\"pulls\":2,\"repairs\":0,\"refused-connections\":{\"authentication\":12,\"tls\":0,\"protocol\":0,"
+                                    + "\"timeout\":0,\"overload\":0,\"aborted\":0,\"frame\":1}},\"wills\":{\"own\":20000,\"held\":11,"
+                                    + "\"held-bytes\":4711,\"refused\":7},\"retained\":{\"refused\":3,\"comparing\":2,"
+                                    + "\"compared\":40,\"cleared\":8,\"cleared-bytes\":2100,\"forgotten\":4}}\n");
         }
     }
 
@@ -67,7 +82,7 @@ class ClusterStatusTest {
                             "n2 reachable 0.1.0 10.0.0.2:7800 2 100 3 5 0 0.4 s ago")
                     .contains(
                             "ready: yes, 2 of 3 nodes together",
-                            "routes: 2 pulls, 0 repairs; malformed frames: 1",
+                            "routes: 2 pulls, 0 repairs; malformed frames: 1; refused connections: 13",
                             "wills: 20000 of this node, 7 refused; kept for other nodes: 11, 4711 bytes",
                             "retained: 3 refused, 2 parts to compare, 40 compared; removed: 8 topics, 2100 bytes, 4"
                                     + " forgotten early");
@@ -97,6 +112,18 @@ class ClusterStatusTest {
             assertThat(broker.scraped("smqtt_cluster_received_waiting_bytes")).isEqualTo(777);
             assertThat(broker.scraped("smqtt_cluster_frames_refused_total")).isEqualTo(3);
             assertThat(broker.scraped("smqtt_cluster_routes_repairs_total")).isZero();
+        }
+    }
+
+    @Test
+    void connectionsThatWereRefusedAreCountedForEveryReasonFromTheStart() throws Exception {
+        try (ObservedBroker broker = ObservedBroker.in(three())) {
+            String name = "smqtt_cluster_connections_refused_total";
+            assertThat(broker.scraped(name)).isEqualTo(13);
+            for (Map.Entry<Refusal, Long> refusals : refusals().entrySet()) {
+                assertThat(broker.scraped(name, "reason=\"" + Tagged.of(refusals.getKey()) + '"'))
+                        .isEqualTo(refusals.getValue().doubleValue());
+            }
         }
     }
 

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
@@ -254,6 +255,7 @@ class ManagementConnectionsTest {
         return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
     }
 
+    @Tag("slow")
     @Test
     void whoSendsNoRequestIsClosedAndWhoSentOneStays() throws IOException {
         InetSocketAddress server = serve(Duration.ofSeconds(2));

@@ -36,6 +36,7 @@ import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a collector and a database get, read from a server of HTTP on this machine. */
@@ -192,6 +193,7 @@ class PushRegistriesTest {
                 .contains("/v1/metrics", "/write");
     }
 
+    @Tag("slow")
     @Test
     void whoeverRefusesThemDisturbsNobody() throws Exception {
         status = 500;
@@ -234,6 +236,7 @@ class PushRegistriesTest {
     }
 
     /** Neither the messages nor the stop wait for somebody who takes connections and never answers. */
+    @Tag("slow")
     @Test
     void whoeverNeverAnswersHoldsNothingUp() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {

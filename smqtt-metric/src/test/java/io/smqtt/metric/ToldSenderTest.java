@@ -3,22 +3,26 @@ package io.smqtt.metric;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.ipc.http.HttpSender;
+import io.smqtt.log.Outage;
 import java.net.ConnectException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
-/** What is told of somebody who takes no metrics, and how often. */
+/** What is logged of a collector that takes no metrics. */
 class ToldSenderTest {
 
-    private final List<String> warnings = new ArrayList<>();
-    private final List<String> notes = new ArrayList<>();
+    private final Logger log = (Logger) LoggerFactory.getLogger(ToldSenderTest.class);
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
     private final List<String> asked = new ArrayList<>();
-    private final AtomicLong now = new AtomicLong();
     private int status = 204;
     private int statusOfCreation = 200;
     private boolean unreachable;
@@ -34,7 +38,23 @@ class ToldSenderTest {
             boolean creates = request.getUrl().getPath().equals("/query");
             return new HttpSender.Response(creates ? statusOfCreation : status, "because\nof that");
         };
-        sender = new ToldSender(network, new Outage("metrics to x", warnings::add, notes::add, now::get));
+        sender = new ToldSender(
+                network,
+                new Outage(log, Level.WARN, "metrics to x could not be sent", "metrics to x can be sent again"));
+        log.setLevel(ch.qos.logback.classic.Level.INFO);
+        lines.start();
+        log.addAppender(lines);
+    }
+
+    @AfterEach
+    void leave() {
+        log.detachAppender(lines);
+    }
+
+    private List<String> logged() {
+        return lines.list.stream()
+                .map(line -> line.getLevel() + " " + line.getFormattedMessage())
+                .toList();
     }
 
     /** {@return whether the registry would keep silent} */
@@ -43,29 +63,23 @@ class ToldSenderTest {
     }
 
     @Test
-    void anOutageIsToldAtOnceThenOnceAMinuteAndItsEnd() throws Throwable {
+    void anOutageIsLoggedOnceAndItsEnd() throws Throwable {
         unreachable = true;
         for (int i = 0; i < 100; i++) {
             assertThat(send("/v1/metrics")).isTrue();
         }
-        assertThat(warnings).hasSize(1);
-        assertThat(warnings.get(0)).contains("metrics to x could not be sent", "Connection refused");
-
-        now.addAndGet(Duration.ofMinutes(1).toNanos());
-        send("/v1/metrics");
-        send("/v1/metrics");
-        assertThat(warnings).hasSize(2);
-        assertThat(warnings.get(1)).contains("99 more times");
-        assertThat(notes).isEmpty();
+        assertThat(logged())
+                .containsExactly("WARN metrics to x could not be sent: java.net.ConnectException: Connection refused");
 
         unreachable = false;
         send("/v1/metrics");
         send("/v1/metrics");
-        assertThat(notes).singleElement().asString().contains("metrics to x can be sent again");
-
-        unreachable = true;
-        send("/v1/metrics"); // another outage
-        assertThat(warnings).hasSize(3);
+        assertThat(logged())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("INFO metrics to x can be sent again after ")
+                .contains("99 more failures");
     }
 
     @Test
@@ -73,7 +87,7 @@ class ToldSenderTest {
         status = 500;
         assertThat(send("/v1/metrics")).isTrue();
 
-        assertThat(warnings).containsExactly("metrics to x could not be sent: it answers 500 because of that");
+        assertThat(logged()).containsExactly("WARN metrics to x could not be sent: it answers 500 because of that");
     }
 
     @Test
@@ -96,10 +110,10 @@ class ToldSenderTest {
         send("/query");
         send("/write");
         assertThat(asked).containsExactly("/query", "/write");
-        assertThat(warnings).isEmpty();
+        assertThat(logged()).isEmpty();
 
         status = 404;
         send("/write");
-        assertThat(warnings).singleElement().asString().contains("404", "the database cannot be made", "403");
+        assertThat(logged()).singleElement().asString().contains("404", "the database cannot be made", "403");
     }
 }

@@ -44,6 +44,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a collector of traces gets, read from a server of HTTP on this machine. */
@@ -261,6 +262,7 @@ class TraceModuleTest {
     }
 
     /** Neither the messages nor the stop wait for somebody who takes connections and never answers. */
+    @Tag("slow")
     @Test
     void whoeverNeverAnswersHoldsNothingUp() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {

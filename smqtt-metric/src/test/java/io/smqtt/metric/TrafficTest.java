@@ -12,6 +12,7 @@ import io.smqtt.test.packet.ConnectBytes;
 import io.smqtt.test.packet.PublishBytes;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What goes over the wire, and what waits or is given up because somebody is gone or slow. */
@@ -63,6 +64,7 @@ class TrafficTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aWillThatIsDelayedIsSeenWhileItWaits() throws Exception {
         try (ObservedBroker broker = new ObservedBroker()) {

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * How another process asks the one that has the store open for a backup: it leaves a file with the target in the store's
- * directory, which belongs to one user, and finds the answer in another file.
+ * Backup requests from another process: it leaves a file with the target in the store's directory, which belongs to one
+ * user, and finds the answer in another file.
  */
 final class BackupRequests {
 

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * What becomes safe at once. Messages are put together per session before anything is encoded: a message that is put and
+ * The operations of one commit. Messages are put together per session before anything is encoded: a message that is put and
  * removed in the same batch leaves no trace but its number, a state of a delivery goes into the row of its message, and a
- * message of some size that several sessions wait for is written once, with the count of its references. On the
- * committing thread.
+ * message of some size that several sessions wait for is written once, with the count of its references.
  */
+@OnCommittingThread
 final class Batch implements Database.Rows {
 
     private static final int LARGEST_INLINE_BYTES = 512;
@@ -273,7 +273,7 @@ final class Batch implements Database.Rows {
     }
 
     /**
-     * What the batch does to one message.
+     * The change that the batch makes to one message.
      *
      * @param message a new message, or null
      * @param delivery its state, or the new state of a stored one

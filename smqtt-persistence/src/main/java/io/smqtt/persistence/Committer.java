@@ -85,7 +85,7 @@ final class Committer implements Runnable {
             try {
                 goesOn = step();
             } catch (RuntimeException | Error e) { // everybody waits for this thread: it does not end before the store
-                LOG.error("the committing thread goes on after a failure", e);
+                LOG.error("unexpected failure in the commit thread, which continues", e);
                 LockSupport.parkNanos(this, FAILURE_PAUSE_NANOS);
             }
         }
@@ -152,7 +152,7 @@ final class Committer implements Runnable {
             try {
                 read.run();
             } catch (RuntimeException | Error e) {
-                LOG.error("a read could not be handed over", e);
+                LOG.error("starting a read failed", e);
             }
         }
         reads.clear();

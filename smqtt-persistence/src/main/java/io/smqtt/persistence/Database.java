@@ -286,7 +286,7 @@ final class Database implements AutoCloseable {
         T from(View view) throws RocksDBException;
     }
 
-    /** What is written at once. */
+    /** Rows that are written at once. */
     interface Rows {
 
         void writeTo(RowBatch batch, Handles open);

@@ -76,7 +76,7 @@ final class DiskQuota {
                 try {
                     database.compact();
                 } catch (RocksDBException e) {
-                    LOG.info("the store is not made smaller: {}", e.getMessage());
+                    LOG.info("compacting the store failed: {}", e.getMessage());
                 } finally {
                     compacting.set(false);
                 }

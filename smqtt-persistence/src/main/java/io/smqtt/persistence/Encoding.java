@@ -7,7 +7,8 @@ import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 
-/** Makes rows, with one buffer for all of them. On the committing thread. */
+/** Makes rows, with one buffer for all of them. */
+@OnCommittingThread
 final class Encoding {
 
     private final RowWriter row = new RowWriter();

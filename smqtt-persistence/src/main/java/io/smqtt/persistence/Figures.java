@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
-import io.smqtt.spi.BrokerObserver;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.spi.StoreFigures;
+import io.smqtt.spi.StoreObserver;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Counts for {@link StoreStatistics}, and tells the observer. On the committing thread, but for reading. */
 final class Figures {
@@ -15,13 +17,13 @@ final class Figures {
     private final LongAdder commits = new LongAdder();
     private final LongAdder operations = new LongAdder();
     private final LongAdder commitNanos = new LongAdder();
-    private volatile BrokerObserver observer = BrokerObserver.NONE;
+    private volatile StoreObserver observer = StoreObserver.NONE;
     private volatile long diskBytes;
     private volatile long submittedBytes;
     private volatile long writtenBytes;
-    private boolean observerFailed;
+    private final LogLimiter lines = new LogLimiter(LOG, Level.ERROR, 1);
 
-    void observe(BrokerObserver told) {
+    void observe(StoreObserver told) {
         observer = told;
     }
 
@@ -58,9 +60,8 @@ final class Figures {
         try {
             call.run();
         } catch (RuntimeException e) {
-            if (!observerFailed) {
-                observerFailed = true;
-                LOG.error("an observer failed; this is logged once", e);
+            if (lines.allows("observers")) {
+                LOG.error("an observer failed", e);
             }
         }
     }

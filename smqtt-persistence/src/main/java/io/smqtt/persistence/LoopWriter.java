@@ -152,7 +152,7 @@ final class LoopWriter implements StoreWriter {
                 outcomes.clear(); // the loop has ended, nobody waits
                 announced.set(false);
             } catch (RuntimeException | Error e) {
-                LOG.error("an event loop does not take the news of a commit", e);
+                LOG.error("notifying an event loop of a commit failed", e);
                 announced.set(false); // it comes with the next one
             }
         }
@@ -174,12 +174,12 @@ final class LoopWriter implements StoreWriter {
         try {
             outcome.tell(listener);
         } catch (RuntimeException e) { // what follows is to be told all the same
-            LOG.error("the end of a commit could not be dealt with", e);
+            LOG.error("completing a commit failed", e);
         }
     }
 
     /**
-     * What became of a flush.
+     * The result of a flush.
      *
      * @param position its last operation
      * @param cause why it was not kept, or null if it was

@@ -12,10 +12,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the database's list of table files says of itself, read before the database does. A list whose end is cut off is an
- * older list to the library: tables that were added since are taken for leftovers, and what the log no longer holds
- * because it was in them is gone without a word. The number of the last change gives that away: the log cannot begin
- * behind it.
+ * Reads the database's list of table files before the database does. A list whose end is cut off is an older list to the
+ * library: tables that were added since are taken for leftovers, and what the log no longer holds because it was in them is
+ * gone without a word. The number of the last change gives that away: the log cannot begin behind it.
  */
 final class Manifest {
 

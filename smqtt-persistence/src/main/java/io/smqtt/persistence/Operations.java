@@ -7,12 +7,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one event loop submitted between two flushes, in order; parallel arrays, so that gathering makes no garbage beside
- * them. Filled on the event loop, then handed over to the committing thread.
+ * Operations that one event loop submitted between two flushes, in order; parallel arrays, so that gathering makes no
+ * garbage beside them. Filled on the event loop, then handed over to the committing thread.
  */
 final class Operations {
 
-    /** What an operation does. */
+    /** The kind of an operation. */
     enum Kind {
         PUT_SESSION,
         REMOVE_SESSION,

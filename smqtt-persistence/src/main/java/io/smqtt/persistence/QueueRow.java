@@ -122,7 +122,7 @@ final class QueueRow {
     }
 
     /**
-     * What is needed to remove a message.
+     * The fields that are needed to remove a message.
      *
      * @param footprintBytes what it counts for
      * @param body the number of its body, or {@link #INLINE}

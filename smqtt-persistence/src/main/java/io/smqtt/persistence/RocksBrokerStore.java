@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.StoreObserver;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredPage;
 import java.io.IOException;
@@ -136,7 +136,7 @@ public final class RocksBrokerStore implements BrokerStore {
     }
 
     @Override
-    public void observe(BrokerObserver observer) {
+    public void observe(StoreObserver observer) {
         store.figures().observe(observer);
     }
 
@@ -312,7 +312,7 @@ public final class RocksBrokerStore implements BrokerStore {
         if (database.close(CLOSE_WITHIN)) {
             folder.close();
         } else {
-            LOG.warn("the store is still being read, by a backup for instance, and is closed when that is done");
+            LOG.warn("the store is still in use, for example by a backup; it closes when that ends");
             background.execute(() -> {
                 database.close();
                 folder.close();

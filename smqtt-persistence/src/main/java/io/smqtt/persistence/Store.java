@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.log.Outage;
 import io.smqtt.persistence.LoopWriter.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,11 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
- * What the committing thread works on. Keeps the store honest when the disk is not: a batch that could not be written is
- * told as failed and cut out of the log, everything after it fails until the database could be opened anew and written
- * to, and what clients were done with in between is removed then.
+ * The state of the committing thread. Keeps the store honest when the disk is not: a batch that could not be written is
+ * told as failed and cut out of the log, everything after it fails until the database could be opened anew and written to,
+ * and what clients were done with in between is removed then.
  */
 final class Store {
 
@@ -36,8 +38,13 @@ final class Store {
     private final Tails tails;
     private final Heads heads;
     private final Sweeper sweeper = new Sweeper();
-    private final Owed owed = new Owed();
+    private final PendingRemovals pendingRemovals = new PendingRemovals();
     private final Figures figures = new Figures();
+    private final Outage outage = new Outage(
+            LOG,
+            Level.ERROR,
+            "the store cannot be written to, and takes nothing until it can",
+            "the store can be written to again");
     private Runnable everySecond = () -> {};
     private LongSupplier queuedBytes = () -> 0;
     private volatile @Nullable Throwable broken;
@@ -89,7 +96,7 @@ final class Store {
                 cause = write(flushes);
             } catch (RuntimeException | Error e) { // a row cannot be made or understood; the disk is well
                 forgetCached();
-                owed.clear(); // it may be the reason, and must not fail all that follow
+                pendingRemovals.clear(); // it may be the reason, and must not fail all that follow
                 if (flushes.size() > 1) {
                     flushes.forEach(flush -> commit(List.of(flush), flush.size(), flush.bytes()));
                     return;
@@ -99,7 +106,7 @@ final class Store {
             }
             nanos = System.nanoTime() - beganNanos;
         } else {
-            flushes.forEach(owed::add);
+            flushes.forEach(pendingRemovals::add);
         }
         for (Operations flush : flushes) {
             Throwable why = cause == null && quota.refuses(flush) ? quota.refusal() : cause;
@@ -111,14 +118,14 @@ final class Store {
     private @Nullable Throwable write(List<Operations> flushes) {
         Batch batch = new Batch(encoding, database, tails, heads);
         try {
-            owed.applyTo(batch);
+            pendingRemovals.applyTo(batch);
             boolean sync = apply(flushes, batch);
             write(batch, sync);
-            owed.clear();
+            pendingRemovals.clear();
             batch.removedSessions().forEach(sweeper::add);
             return null;
         } catch (RocksDBException e) {
-            flushes.forEach(owed::add);
+            flushes.forEach(pendingRemovals::add);
             fail(e);
             return e;
         }
@@ -172,7 +179,7 @@ final class Store {
     }
 
     private void fail(RocksDBException failure) {
-        LOG.error("the store cannot be written to, and takes nothing until it can: {}", failure.getMessage());
+        outage.failed(String.valueOf(failure.getMessage()));
         forgetCached();
         broken = failure;
         repairNanos = System.nanoTime();
@@ -244,20 +251,20 @@ final class Store {
             cut();
             database.open(false);
             Batch batch = new Batch(encoding, database, tails, heads);
-            owed.applyTo(batch);
+            pendingRemovals.applyTo(batch);
             batch.finish();
             batch.add(clockRow());
             database.write(batch, true);
             batch.committed();
-            owed.clear();
+            pendingRemovals.clear();
             broken = null;
-            LOG.info("the store can be written to again");
+            outage.recovered();
         } catch (RocksDBException | IOException e) {
             forgetCached();
-            LOG.info("the store cannot be written to yet: {}", e.getMessage());
+            outage.failed(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) { // a row that cannot be read; the next attempt is without it
             forgetCached();
-            owed.clear();
+            pendingRemovals.clear();
             LOG.warn("the store cannot be written to yet", e);
         }
     }

@@ -94,7 +94,7 @@ final class StoreClock {
         }
     }
 
-    /** What the machine knows of time. */
+    /** The clocks of the machine. */
     interface Machine {
 
         long wallMillis();

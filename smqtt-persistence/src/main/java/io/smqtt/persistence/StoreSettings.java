@@ -4,7 +4,7 @@ package io.smqtt.persistence;
 import io.smqtt.spi.Ticker;
 
 /**
- * What a {@link RocksBrokerStore} may use.
+ * Settings of a {@link RocksBrokerStore}.
  *
  * @param maxBytes bytes on disk past which nothing new is taken, removals are; 0 for no limit
  * @param cacheBytes memory for blocks read from disk

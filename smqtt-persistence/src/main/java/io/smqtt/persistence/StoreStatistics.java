@@ -2,7 +2,7 @@
 package io.smqtt.persistence;
 
 /**
- * What a store has done since it was opened.
+ * Statistics of a store since it was opened.
  *
  * @param commits batches that were kept
  * @param operations operations in them

@@ -9,8 +9,9 @@ import org.rocksdb.RocksDBException;
 /**
  * Removes the rows of sessions that are no more, some at a time, so that commits do not wait for it. What is to do is
  * stored, and goes on after a restart. Each step begins where the last one ended: walking over rows that were removed takes
- * longer with each of them. On the committing thread.
+ * longer with each of them.
  */
+@OnCommittingThread
 final class Sweeper {
 
     private static final int ROWS_AT_ONCE = 256;

@@ -5,7 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.rocksdb.RocksDBException;
 
-/** The tails of sessions that got or lost a message lately. On the committing thread. */
+/** The tails of sessions that got or lost a message lately. */
+@OnCommittingThread
 final class Tails {
 
     private static final int KEPT = 16_384;

@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,6 +78,7 @@ class DiskQuotaTest {
         return answer.reasonCode();
     }
 
+    @Tag("slow")
     @Test
     void pastTheLimitPublishersAreToldAndOthersGoOnUntilThereIsRoom() {
         try (RawClient absent = open();

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -97,6 +98,7 @@ class ObservedStoreTest {
         assertThat(rounds.get(rounds.size() - 1)).isFalse();
     }
 
+    @Tag("slow")
     @Test
     void figuresAreToldAllTheTime() {
         try (RocksBrokerStore store = open()) {

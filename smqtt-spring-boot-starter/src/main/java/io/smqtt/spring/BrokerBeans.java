@@ -5,11 +5,11 @@ import io.smqtt.BrokerBuilder;
 import io.smqtt.BrokerModule;
 import io.smqtt.spi.Authenticator;
 import io.smqtt.spi.Authorizer;
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.EnhancedAuthenticator;
 import io.smqtt.spi.Interceptor;
+import io.smqtt.spi.Observer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 
@@ -40,7 +40,7 @@ final class BrokerBeans {
                 .forEach(builder::enhancedAuthenticator);
         beans.getBeanProvider(Authorizer.class).orderedStream().forEach(builder::authorizer);
         beans.getBeanProvider(Interceptor.class).orderedStream().forEach(builder::interceptor);
-        beans.getBeanProvider(BrokerObserver.class).orderedStream().forEach(builder::observer);
+        beans.getBeanProvider(Observer.class).orderedStream().forEach(builder::observer);
         beans.getBeanProvider(BrokerModule.class).orderedStream().forEach(builder::module);
         ClientDirectory directory = beans.getBeanProvider(ClientDirectory.class).getIfAvailable();
         if (directory != null) {

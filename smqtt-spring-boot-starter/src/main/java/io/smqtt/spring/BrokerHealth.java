@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Whether clients should be sent to the broker, in no words of any version of Spring Boot. Any thread. */
+/** Health of the broker, independent of the version of Spring Boot. Any thread. */
 final class BrokerHealth {
 
     private final BrokerLifecycle lifecycle;
@@ -17,7 +17,7 @@ final class BrokerHealth {
     }
 
     /**
-     * What was found.
+     * The result of a check.
      *
      * @param up whether all is well
      * @param outOfService whether it is not well, but nothing is broken: it starts, stops, or is in the smaller part of a cluster

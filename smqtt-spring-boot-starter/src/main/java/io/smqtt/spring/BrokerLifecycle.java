@@ -145,7 +145,7 @@ public final class BrokerLifecycle implements SmartLifecycle {
     @Override
     public void stop(Runnable callback) {
         end().doFinally(signal -> callback.run())
-                .subscribe(done -> {}, error -> LOG.warn("the broker did not stop as it should", error));
+                .subscribe(done -> {}, error -> LOG.warn("the broker did not stop cleanly", error));
     }
 
     /** One end for all who ask; it begins at once. */

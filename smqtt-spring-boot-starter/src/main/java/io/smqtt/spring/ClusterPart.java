@@ -8,7 +8,7 @@ import io.smqtt.spi.ClusterStatus;
 import java.util.function.Supplier;
 
 /**
- * What needs smqtt-cluster.
+ * The part of the auto-configuration that needs smqtt-cluster.
  *
  * @param module for one run of the broker
  * @param status how the cluster looks; any thread

@@ -4,7 +4,9 @@ package io.smqtt.spring;
 import io.smqtt.ConsumerOptions;
 import io.smqtt.ConsumerOptions.RetainHandling;
 import io.smqtt.ReceivedMessage;
+import io.smqtt.log.LogLimiter;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.LogText;
 import io.smqtt.message.Payload;
 import io.smqtt.message.QoS;
 import java.lang.reflect.InvocationTargetException;
@@ -17,6 +19,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.convert.ConversionService;
@@ -27,6 +32,7 @@ import reactor.core.scheduler.Scheduler;
 /** One method with {@link MqttListener}. Any thread. */
 final class ListenerMethod {
 
+    private static final Logger LOG = LoggerFactory.getLogger(MqttListener.class);
     private static final int WINDOW = 256;
 
     private final Object bean;
@@ -38,7 +44,7 @@ final class ListenerMethod {
     private final ConsumerOptions options;
     private final LongAdder handled = new LongAdder();
     private final LongAdder failed = new LongAdder();
-    private final FailureLog failures;
+    private final LogLimiter failures = new LogLimiter(LOG, Level.ERROR, 1);
     private volatile boolean active;
 
     ListenerMethod(
@@ -52,7 +58,6 @@ final class ListenerMethod {
         this.method = method;
         this.pattern = pattern;
         name = beanName + "." + method.getName();
-        failures = new FailureLog(name, System::nanoTime);
         if (annotation.qos() < 0 || annotation.qos() > 2) {
             throw problem("qos must be 0, 1 or 2");
         }
@@ -119,7 +124,7 @@ final class ListenerMethod {
         return failed.sum();
     }
 
-    /** How a parameter gets its value. */
+    /** Supplies the value of a parameter. */
     @FunctionalInterface
     interface Argument extends Function<ReceivedMessage, @Nullable Object> {}
 
@@ -164,13 +169,23 @@ final class ListenerMethod {
                 })
                 .onErrorResume(error -> {
                     failed.increment();
-                    failures.failed(received.message().topic().value(), error);
+                    log(received.message(), error);
                     if (isDurable() || over.getAsBoolean()) {
                         return Mono.error(error);
                     }
                     received.acknowledge();
                     return Mono.empty();
                 });
+    }
+
+    private void log(ApplicationMessage message, Throwable error) {
+        if (failures.allows(name)) {
+            LOG.error(
+                    "{} failed with a message of topic {}",
+                    name,
+                    LogText.escape(message.topic().value()),
+                    EscapedException.of(error));
+        }
     }
 
     private Argument variable(Parameter parameter, TopicVariable annotation, ConversionService conversions) {

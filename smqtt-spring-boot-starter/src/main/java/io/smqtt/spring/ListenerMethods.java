@@ -92,7 +92,7 @@ final class ListenerMethods {
             throw new IllegalStateException("the listener " + method.name() + " has no subscription after "
                     + patience.toSeconds() + " s; warnings before this say why");
         }
-        LOG.warn("the durable listener {} has no subscription yet, it is tried on", method.name());
+        LOG.warn("the durable listener {} has no subscription yet; retrying", method.name());
     }
 
     private Mono<Void> subscribe(ListenerMethod method, ListenerRun to) {

@@ -70,7 +70,7 @@ final class ListenerRun {
                 .doFinally(signal -> method.setActive(false))
                 .retryWhen(again)
                 .onErrorComplete(BrokerClosedException.class)
-                .subscribe(done -> {}, error -> LOG.error("{} gets no messages any more", method.name(), error)));
+                .subscribe(done -> {}, error -> LOG.error("{} receives no more messages", method.name(), error)));
         return subscribed.asMono();
     }
 
@@ -86,7 +86,11 @@ final class ListenerRun {
             }
         }
         Duration taken = pause.compareTo(LAST_RETRY) > 0 ? LAST_RETRY : pause;
-        LOG.warn("{} gets no messages, next try in {} s: {}", method.name(), taken.toSeconds(), error.toString());
+        LOG.warn(
+                "{} receives no messages, next attempt in {} s: {}",
+                method.name(),
+                taken.toSeconds(),
+                error.toString());
         return Mono.delay(taken);
     }
 

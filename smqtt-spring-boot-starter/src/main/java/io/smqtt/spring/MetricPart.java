@@ -10,7 +10,7 @@ import io.smqtt.metric.MessageTracing;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 
-/** What needs smqtt-metric. */
+/** The part of the auto-configuration that needs smqtt-metric. */
 final class MetricPart {
 
     private MetricPart() {}

@@ -96,11 +96,13 @@ final class PropertyReader {
             Match list = keys.find(elements.subList(0, elements.size() - 1));
             String key = list == null ? String.join(".", elements.subList(0, elements.size() - 1)) : list.name();
             lists.computeIfAbsent(key, unused -> new TreeMap<>())
-                    .put(Integer.valueOf(elements.get(elements.size() - 1)), value(source, name, true));
+                    .put(
+                            Integer.valueOf(elements.get(elements.size() - 1)),
+                            new ConfigValue(text(source, name, list), origin(source, name), HERE));
             return;
         }
         Match match = keys.find(elements);
-        found.put(match == null ? String.join(".", elements) : match.name(), value(source, name, match != null));
+        found.put(match == null ? String.join(".", elements) : match.name(), value(source, name, match));
     }
 
     private ConfigValue joined(String key, NavigableMap<Integer, ConfigValue> items) {
@@ -123,19 +125,19 @@ final class PropertyReader {
         if (body.endsWith(FILE)) {
             Match secret = keys.findVariable(body.substring(0, body.length() - FILE.length()));
             if (secret != null && secret.key().secret()) {
-                String text = content(Path.of(text(source, name)), origin);
+                String text = content(Path.of(text(source, name, secret)), origin);
                 found.put(secret.name(), new ConfigValue(text, origin, HERE));
                 return;
             }
         }
         Match match = keys.findVariable(body);
         if (match != null) {
-            found.put(match.name(), new ConfigValue(text(source, name), origin, HERE));
+            found.put(match.name(), new ConfigValue(text(source, name, match), origin, HERE));
         } else if (body.contains("__")) {
             String key = body.toLowerCase(Locale.ROOT).replace("__", ".").replace('_', '-');
-            found.put(key, new ConfigValue(text(source, name), origin, HERE));
+            found.put(key, new ConfigValue(text(source, name, null), origin, HERE));
         } else if (!isServiceLink(name)) {
-            LOG.warn("the environment variable {} is no key of the broker", name);
+            LOG.warn("the environment variable {} is not a key of the broker", name);
         }
     }
 
@@ -153,15 +155,25 @@ final class PropertyReader {
                 || name.matches("SMQTT_([A-Z0-9_]+_)?PORT(_[0-9]+_(TCP|UDP)(_.*)?)?");
     }
 
-    private String text(PropertySource<?> source, String name) {
+    /** Spring resolves all placeholders but those that the broker itself fills in, which are escaped from it. */
+    private String text(PropertySource<?> source, String name, @Nullable Match match) {
         Object value = source.getProperty(name);
-        return value == null ? "" : environment.resolveRequiredPlaceholders(value.toString());
+        if (value == null) {
+            return "";
+        }
+        String text = value.toString();
+        if (match != null) {
+            for (String own : match.key().placeholders()) {
+                text = text.replace("\\" + own, own).replace(own, "\\" + own);
+            }
+        }
+        return environment.resolveRequiredPlaceholders(text);
     }
 
     /** A name without a value is an empty text for a key, and nothing for a block. */
-    private ConfigValue value(PropertySource<?> source, String name, boolean known) {
-        String text = text(source, name);
-        return new ConfigValue(known || !text.isEmpty() ? text : null, origin(source, name), HERE);
+    private ConfigValue value(PropertySource<?> source, String name, @Nullable Match match) {
+        String text = text(source, name, match);
+        return new ConfigValue(match != null || !text.isEmpty() ? text : null, origin(source, name), HERE);
     }
 
     private static String origin(PropertySource<?> source, String name) {

@@ -65,7 +65,7 @@ final class SecurityAuthenticator implements Authenticator, Disposable {
                     .collect(Collectors.toUnmodifiableSet());
             return new Authentication.Accepted(result.getName(), roles);
         } catch (InternalAuthenticationServiceException e) {
-            LOG.warn("the authentication manager could not decide", e);
+            LOG.warn("the authentication manager failed", e);
             return new Authentication.Refused(ReasonCode.SERVER_UNAVAILABLE);
         } catch (AuthenticationException e) {
             LOG.debug("refused: {}", e.getMessage());

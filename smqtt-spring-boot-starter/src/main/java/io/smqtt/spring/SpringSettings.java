@@ -6,20 +6,19 @@ import io.smqtt.config.ConfigurationException;
 import java.time.Duration;
 
 /**
- * What the starter adds to the keys of the broker. Immutable.
+ * Keys of the starter beside those of the broker. Immutable.
  *
  * @param enabled whether there is a broker at all
  * @param spring what concerns the application around the broker
  * @param legacy what programs written for the former smqtt expect
  */
 public record SpringSettings(
-        @ConfigDoc("false for an application without the broker: none of its beans are there")
+        @ConfigDoc("false switches the broker off: none of its beans exist")
         boolean enabled,
 
-        @ConfigDoc("what concerns the application around the broker")
-        Embedded spring,
+        @ConfigDoc("the application around the broker") Embedded spring,
 
-        @ConfigDoc("what programs written for the former smqtt expect")
+        @ConfigDoc("compatibility with programs for the former smqtt")
         Legacy legacy) {
 
     static SpringSettings defaults() {
@@ -27,7 +26,7 @@ public record SpringSettings(
     }
 
     /**
-     * What concerns the application around the broker. Immutable.
+     * Settings of the application around the broker. Immutable.
      *
      * @param stopTimeout how long clients and listener methods have at a stop
      * @param listenerThreads threads that call listener methods
@@ -37,23 +36,32 @@ public record SpringSettings(
      */
     public record Embedded(
             @ConfigDoc(
-                    value = "how long clients have to take what was written, and listener methods to end, when the "
-                            + "application stops; shorter than spring.lifecycle.timeout-per-shutdown-phase",
+                    value =
+                            "maximum time of a graceful stop, for clients to read pending data and for listener methods to "
+                                    + "return; shorter than spring.lifecycle.timeout-per-shutdown-phase",
                     min = "0s",
                     max = "1h")
             Duration stopTimeout,
 
-            @ConfigDoc(value = "threads that call the methods with @MqttListener, at most", min = "1", max = "10000")
+            @ConfigDoc(
+                    value = "maximum number of threads that call methods with @MqttListener",
+                    min = "1",
+                    max = "10000")
             int listenerThreads,
 
-            @ConfigDoc("whether the AuthenticationManager of Spring Security decides on clients with a user name")
+            @ConfigDoc("whether the AuthenticationManager of Spring Security authenticates clients with a user name")
             boolean security,
 
-            @ConfigDoc(value = "threads that wait for the AuthenticationManager, at most", min = "1", max = "10000")
+            @ConfigDoc(
+                    value = "maximum number of threads that wait for the AuthenticationManager",
+                    min = "1",
+                    max = "10000")
             int authenticationThreads,
 
             @ConfigDoc(
-                    value = "clients that wait for one of these threads; more are refused as server busy",
+                    value =
+                            "maximum number of clients that wait for one of these threads; further ones are refused as server "
+                                    + "busy",
                     min = "1",
                     max = "1000000")
             int authenticationQueue) {
@@ -80,13 +88,13 @@ public record SpringSettings(
     }
 
     /**
-     * What programs written for the former smqtt expect. Immutable.
+     * Compatibility with programs written for the former smqtt. Immutable.
      *
      * @param eventTopics whether its topics of connects and disconnects are written
      */
     public record Legacy(
             @ConfigDoc(
-                    "whether `$event/connect` and `$event/close` are written, as the former smqtt did; to read them takes a "
-                            + "rule of the ACL file, or the role admin")
+                    "whether `$event/connect` and `$event/close` are published, as by the former smqtt. Subscribers need "
+                            + "a rule of the ACL file, or the role admin")
             boolean eventTopics) {}
 }

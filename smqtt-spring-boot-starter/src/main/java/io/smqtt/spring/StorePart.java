@@ -12,7 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** What needs smqtt-persistence. */
+/** The part of the auto-configuration that needs smqtt-persistence. */
 final class StorePart {
 
     private StorePart() {}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spring;
 
-import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.StoreFigures;
+import io.smqtt.spi.StoreObserver;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /** Remembers whether the store keeps what it is given, and since when it has been at one commit. */
-final class StoreWatch implements BrokerObserver {
+final class StoreWatch implements StoreObserver {
 
     private static final long IDLE = Long.MIN_VALUE;
     private static final long HANGS_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -22,11 +22,6 @@ final class StoreWatch implements BrokerObserver {
 
     StoreWatch(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
-    }
-
-    @Override
-    public boolean watchesMessages() {
-        return false;
     }
 
     @Override

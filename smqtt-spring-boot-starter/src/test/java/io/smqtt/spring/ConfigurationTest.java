@@ -12,9 +12,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
@@ -151,6 +154,23 @@ class ConfigurationTest {
                 });
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"${user}-*", "\\${user}-*"})
+    void placeholdersOfTheBrokerAreLeftToIt(String pattern) {
+        for (String key : List.of("smqtt.access.client-id", "smqtt.access.clientId")) {
+            assertThat(of(Map.of(key, pattern, "user", "root")).access().clientId())
+                    .isEqualTo("${user}-*");
+        }
+        assertThat(of(Map.of("smqtt.access.client-id", "${tenant}-" + pattern, "tenant", "acme", "user", "root"))
+                        .access()
+                        .clientId())
+                .isEqualTo("acme-${user}-*");
+        assertThat(ofVariables(Map.of("SMQTT_ACCESS_CLIENTID", pattern, "USER", "root"))
+                        .access()
+                        .clientId())
+                .isEqualTo("${user}-*");
+    }
+
     @Test
     void unknownKeysAreNamedWithTheNearestAndTheLine() {
         assertThatThrownBy(() -> properties(yaml("smqtt:\n  listeners:\n    tcp:\n      prot: 1\n")))
@@ -167,7 +187,7 @@ class ConfigurationTest {
                         () -> properties(
                                 yaml(
                                         "smqtt:\n  event-loops: many\n  management:\n    port: 1\n  spring:\n    listener-threads: 0\n")))
-                .hasMessageContaining("application.yaml:2: event-loops must be a whole number")
+                .hasMessageContaining("application.yaml:2: event-loops must be an integer")
                 .hasMessageContaining("application.yaml:4: management.port has no use in a Spring application")
                 .hasMessageContaining("application.yaml:6: spring.listener-threads must be from 1 to 10000");
     }

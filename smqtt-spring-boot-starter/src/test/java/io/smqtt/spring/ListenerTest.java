@@ -314,7 +314,7 @@ class ListenerTest {
                     assertThat(first.isActive()).isFalse();
                     assertThat(log.list)
                             .extracting(ILoggingEvent::getFormattedMessage)
-                            .anyMatch(message -> message.contains(".hear gets no messages, next try in 60 s"));
+                            .anyMatch(message -> message.contains(".hear receives no messages, next attempt in 60 s"));
                 });
             });
         } finally {

@@ -103,7 +103,7 @@ class MetadataTest {
     private static String type(String words) {
         Map<String, String> types = Map.of(
                 "true or false", "java.lang.Boolean",
-                "a whole number", "java.lang.Long",
+                "an integer", "java.lang.Long",
                 "a duration such as 250ms, 5s or 1h", "java.time.Duration",
                 "a path", "java.nio.file.Path",
                 "a list", "java.util.List<java.lang.String>");

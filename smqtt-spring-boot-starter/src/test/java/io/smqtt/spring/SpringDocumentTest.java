@@ -76,8 +76,8 @@ class SpringDocumentTest {
 
     @Test
     void keysOfTheProgramAreNamed() throws IOException {
-        Matcher sentence =
-                Pattern.compile("(?s)but for those of the program(.*?):").matcher(Files.readString(DOCUMENT));
+        Matcher sentence = Pattern.compile("(?s)\\*\\*Not available\\*\\*: (.*?) They stop the start")
+                .matcher(Files.readString(DOCUMENT));
         assertThat(sentence.find()).isTrue();
         List<String> named = Pattern.compile("`([^`]+)`")
                 .matcher(sentence.group(1))

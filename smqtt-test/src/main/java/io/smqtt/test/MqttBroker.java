@@ -45,7 +45,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(MqttBrokerExtension.class)
 public @interface MqttBroker {
 
-    /** How long a broker lives. */
+    /** The lifetime of a broker. */
     enum Lifetime {
         /** Each test has a broker of its own. */
         METHOD,

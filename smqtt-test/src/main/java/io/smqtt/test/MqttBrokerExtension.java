@@ -29,8 +29,8 @@ import org.junit.platform.commons.support.AnnotationSupport;
 import org.junit.platform.commons.support.ReflectionSupport;
 
 /**
- * What {@link MqttBroker} does. Keeps no state of its own: brokers live in the store of the class or of the test. Uses nothing
- * that JUnit 5.10 does not have.
+ * The JUnit extension behind {@link MqttBroker}. Keeps no state of its own: brokers live in the store of the class or of
+ * the test. Uses nothing that JUnit 5.10 does not have.
  */
 final class MqttBrokerExtension
         implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback, ParameterResolver {

@@ -9,7 +9,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What the compiler makes of several {@link MqttBroker}s. */
+/** The container annotation of {@link MqttBroker}. */
 @Documented
 @Inherited
 @Target({ElementType.TYPE, ElementType.ANNOTATION_TYPE})

@@ -5,7 +5,10 @@ import io.smqtt.message.ApplicationMessage;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a broker was given to route. Adding costs the same however many there are; those above the limit are only counted. Any thread. */
+/**
+ * The messages that a broker was given to route. Adding costs the same however many there are; those above the limit are
+ * only counted. Any thread.
+ */
 final class ReceivedMessages {
 
     private static final int DEFAULT_LIMIT = 100_000;

@@ -2,49 +2,55 @@
 package io.smqtt.cluster.jgroups;
 
 import io.smqtt.cluster.jgroups.LinkSecurity.Link;
-import io.smqtt.cluster.jgroups.Refusals.Reason;
+import io.smqtt.log.LogLimiter;
+import io.smqtt.spi.ClientNetwork;
+import io.smqtt.spi.ClusterTransport.Refusal;
+import io.smqtt.thread.AnyThread;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
-import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Iterator;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jgroups.Global;
 import org.jgroups.Version;
 import org.jgroups.blocks.cs.Connection;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
- * The port of the cluster. Hands on connections whose other end has shown what {@link LinkSecurity} wants and has said where it can be
- * reached, all of it within {@value #PATIENCE_SECONDS} seconds; {@value #MAXIMUM_STRANGERS} others at most are looked at at a time, past
- * that the oldest one is closed. Nothing that such a one says is read but a number of bytes that is known before.
+ * The port of the cluster. Hands on connections whose other end has finished the handshake: it has shown what {@link LinkSecurity} wants, and
+ * has sent the greeting of a node, within the time of one {@link HandshakeTimer}. At most {@value #MAXIMUM_HANDSHAKES} connections are in that
+ * state; past that the address that has most of them (of IPv6 the /64 network) loses its oldest one, so no address keeps others out. Nothing of
+ * an unfinished handshake is read but a number of bytes that is known before.
  */
+@AnyThread
 final class AdmittingSocket extends ServerSocket {
 
-    /** Connections whose other end has not yet said who it is, at most; each has a thread. */
-    static final int MAXIMUM_STRANGERS = 64;
+    /** Connections that the channel has not taken yet, at most; each has a thread until its handshake is finished. */
+    static final int MAXIMUM_HANDSHAKES = 64;
 
-    private static final int PATIENCE_SECONDS = 5;
-    private static final Duration PATIENCE = Duration.ofSeconds(PATIENCE_SECONDS);
+    private static final Logger LOG = LoggerFactory.getLogger(AdmittingSocket.class);
     private static final Duration PAUSE = Duration.ofMillis(100);
     private static final int BACKLOG = 128;
     private static final int IDLE_SECONDS = 10;
@@ -53,27 +59,69 @@ final class AdmittingSocket extends ServerSocket {
 
     private final LinkSecurity security;
     private final Refusals refusals;
-    private final LimitedLog errors = new LimitedLog(System::nanoTime);
-    private final BlockingQueue<NodeSocket> admitted = new ArrayBlockingQueue<>(MAXIMUM_STRANGERS);
-    private final ThreadPoolExecutor examiners;
-    private final ScheduledThreadPoolExecutor clock;
+    private final HandshakeTimer timer;
+    private final LogLimiter errors = new LogLimiter(LOG, Level.WARN, 1);
+    private final ThreadPoolExecutor threads;
 
-    /** The oldest first; guarded by itself. */
-    private final Set<Socket> strangers = new LinkedHashSet<>();
+    /** Those of {@link #pending} whose handshake is finished. */
+    private final BlockingQueue<Handshake> admitted = new LinkedBlockingQueue<>();
 
-    AdmittingSocket(LinkSecurity security, Refusals refusals) throws IOException {
+    /** The oldest first; guarded by itself. Whoever removes one decides what becomes of its connection. */
+    private final Set<Handshake> pending = new LinkedHashSet<>();
+
+    private boolean ended; // guarded by pending
+
+    AdmittingSocket(LinkSecurity security, Refusals refusals, HandshakeTimer timer) throws IOException {
         this.security = security;
         this.refusals = refusals;
-        examiners = new ThreadPoolExecutor(
-                MAXIMUM_STRANGERS,
-                MAXIMUM_STRANGERS,
+        this.timer = timer;
+        threads = new ThreadPoolExecutor(
+                MAXIMUM_HANDSHAKES,
+                MAXIMUM_HANDSHAKES,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(MAXIMUM_STRANGERS),
+                new LinkedBlockingQueue<>(), // holds pending ones only
                 work -> daemon(work, "smqtt-cluster-admission"));
-        examiners.allowCoreThreadTimeOut(true);
-        clock = new ScheduledThreadPoolExecutor(1, work -> daemon(work, "smqtt-cluster-admission-clock"));
-        clock.setRemoveOnCancelPolicy(true);
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /** A connection from its acceptance until the channel takes it. */
+    private final class Handshake implements Runnable {
+
+        private final Socket socket;
+        private final SocketAddress address;
+        private final InetAddress network;
+        private @Nullable Future<?> deadline; // guarded by pending
+        private volatile @Nullable NodeSocket node;
+
+        Handshake(Socket socket) {
+            this.socket = socket;
+            this.address = socket.getRemoteSocketAddress();
+            this.network = ClientNetwork.of(socket.getInetAddress());
+        }
+
+        @Override
+        public void run() {
+            try {
+                socket.setTcpNoDelay(true);
+                Link link = security.accept(socket);
+                InputStream all = new SequenceInputStream(new ByteArrayInputStream(greeting(link.in())), link.in());
+                node = new NodeSocket(socket, all, link.out());
+                admit(this);
+            } catch (RefusedException e) {
+                refuse(this, e.reason(), e.getMessage());
+            } catch (
+                    IOException
+                            e) { // a probe of the port, or closed by the peer, or by this node, which was reported then
+                LOG.debug("a cluster connection ended during its handshake", e);
+                drop(this);
+            } catch (RuntimeException e) { // of a provider of TLS
+                if (errors.allows("handshakes")) {
+                    LOG.warn("the handshake of a cluster connection failed", e);
+                }
+                drop(this);
+            }
+        }
     }
 
     private static Thread daemon(Runnable work, String name) {
@@ -93,9 +141,10 @@ final class AdmittingSocket extends ServerSocket {
     public Socket accept() throws IOException {
         try {
             while (!isClosed()) {
-                NodeSocket next = admitted.poll(1, TimeUnit.SECONDS);
-                if (next != null) {
-                    return next;
+                Handshake next = admitted.poll(1, TimeUnit.SECONDS);
+                NodeSocket node = next == null ? null : next.node;
+                if (next != null && node != null && leave(next)) {
+                    return node;
                 }
             }
         } catch (InterruptedException e) {
@@ -107,140 +156,130 @@ final class AdmittingSocket extends ServerSocket {
     private void acceptAll() {
         while (!isClosed()) {
             try {
-                examine(super.accept());
-            } catch (IOException e) {
-                if (!isClosed()) { // such as no file descriptors left
-                    errors.warn("a connection of the cluster's port was not accepted", e);
+                begin(super.accept());
+            } catch (IOException | OutOfMemoryError e) {
+                if (!isClosed()) { // no file descriptors or threads left for a moment
+                    if (errors.allows("accepted connections")) {
+                        LOG.warn("accepting a cluster connection failed", e);
+                    }
                     LockSupport.parkNanos(PAUSE.toNanos());
                 }
             }
         }
     }
 
-    private void examine(Socket stranger) {
-        Socket oldest = null;
-        synchronized (strangers) {
-            strangers.add(stranger);
-            if (strangers.size() > MAXIMUM_STRANGERS) {
-                Iterator<Socket> first = strangers.iterator();
-                oldest = first.next();
-                first.remove();
+    private void begin(Socket accepted) {
+        Handshake begun = new Handshake(accepted);
+        Handshake evicted;
+        synchronized (pending) {
+            if (ended) {
+                NodeSocket.hangUp(accepted);
+                return;
             }
+            pending.add(begun);
+            evicted = pending.size() > MAXIMUM_HANDSHAKES ? oldestOfTheBusiest() : null;
+            begun.deadline = timer.start(() -> refuse(begun, Refusal.TIMEOUT, null));
+            threads.execute(begun);
         }
-        if (oldest != null) {
-            refusals.refused(Reason.CROWDED, oldest.getRemoteSocketAddress(), null);
-            hangUp(oldest);
-        }
-        try {
-            examiners.execute(() -> admit(stranger));
-        } catch (RejectedExecutionException e) { // closed, or those that were hung up on are still going
-            leave(stranger);
-            hangUp(stranger);
+        if (evicted != null) {
+            refuse(evicted, Refusal.OVERLOAD, null);
         }
     }
 
-    private void leave(Socket stranger) {
-        synchronized (strangers) {
-            strangers.remove(stranger);
+    private @Nullable Handshake oldestOfTheBusiest() {
+        Map<InetAddress, Integer> counts = new HashMap<>();
+        pending.forEach(each -> counts.merge(each.network, 1, Integer::sum));
+        int most = Collections.max(counts.values());
+        for (Handshake each : pending) {
+            if (counts.getOrDefault(each.network, 0) == most) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private void admit(Handshake finished) {
+        synchronized (pending) {
+            if (pending.contains(finished)) {
+                cancel(finished.deadline);
+                admitted.add(finished);
+            }
         }
     }
 
-    private void admit(Socket stranger) {
-        Object address = stranger.getRemoteSocketAddress();
-        AtomicBoolean isLate = new AtomicBoolean();
-        Future<?> deadline = null;
-        NodeSocket node = null;
-        try {
-            deadline = clock.schedule(
-                    () -> {
-                        isLate.set(true);
-                        hangUp(stranger);
-                    },
-                    PATIENCE_SECONDS,
-                    TimeUnit.SECONDS);
-            stranger.setTcpNoDelay(true);
-            stranger.setSoTimeout((int) PATIENCE.toMillis());
-            Link link = security.accept(stranger);
-            InputStream all = new SequenceInputStream(new ByteArrayInputStream(greeting(link.in())), link.in());
-            stranger.setSoTimeout(0);
-            if (deadline.cancel(false)) {
-                node = new NodeSocket(stranger, all, link.out());
-            }
-        } catch (RefusedException e) {
-            refusals.refused(e.reason(), address, e.getMessage());
-        } catch (SocketTimeoutException e) {
-            isLate.set(true);
-        } catch (IOException | RejectedExecutionException e) { // it has hung up, or was hung up on, which was said then
-            errors.debug("a connection ended before it was known whose it is", e);
-        } catch (RuntimeException e) { // of a provider of TLS
-            errors.error("a connection was not looked at", e);
-        } finally {
-            leave(stranger);
-            if (deadline != null) {
-                deadline.cancel(false);
-            }
-            if (node == null || isClosed() || !admitted.offer(node)) {
-                hangUp(stranger);
-            }
+    private void refuse(Handshake failed, Refusal reason, @Nullable String details) {
+        if (leave(failed)) {
+            NodeSocket.hangUp(failed.socket);
+            refusals.rejected(reason, failed.address, details);
         }
-        if (isLate.get()) {
-            refusals.refused(Reason.SLOW, address, null);
+    }
+
+    private void drop(Handshake failed) {
+        if (leave(failed)) {
+            NodeSocket.hangUp(failed.socket);
+        }
+    }
+
+    /** Returns whether it was still pending: true for one caller only. */
+    private boolean leave(Handshake handshake) {
+        synchronized (pending) {
+            if (!pending.remove(handshake)) {
+                return false;
+            }
+            cancel(handshake.deadline);
+            admitted.remove(handshake);
+            threads.remove(handshake);
+            return true;
+        }
+    }
+
+    private static void cancel(@Nullable Future<?> deadline) {
+        if (deadline != null) {
+            deadline.cancel(false);
         }
     }
 
     /** Reads what each connection begins with: four bytes that name the channel's library, its version, and an address. */
     private static byte[] greeting(InputStream in) throws IOException {
         int fixed = Connection.cookie.length + 2 * Short.BYTES + 1;
-        byte[] begin = exactly(in, fixed);
+        byte[] begin = in.readNBytes(fixed);
+        if (begin.length == 0) {
+            throw new EOFException();
+        }
+        requireAll(begin, fixed);
         short version =
                 (short) (begin[Connection.cookie.length] << Byte.SIZE | begin[Connection.cookie.length + 1] & 0xFF);
         if (!Arrays.equals(begin, 0, Connection.cookie.length, Connection.cookie, 0, Connection.cookie.length)
                 || !Version.isBinaryCompatible(version)) {
-            throw new RefusedException(Reason.GREETING, "other first bytes");
+            throw new RefusedException(Refusal.PROTOCOL, "unexpected first bytes");
         }
         int rest = switch (begin[fixed - 1]) {
             case Global.IPV4_SIZE -> IPV4_REST;
             case Global.IPV6_SIZE -> IPV6_REST;
-            default -> throw new RefusedException(Reason.GREETING, "an address of " + begin[fixed - 1] + " bytes");
+            default -> throw new RefusedException(Refusal.PROTOCOL, "an address of " + begin[fixed - 1] + " bytes");
         };
         byte[] all = Arrays.copyOf(begin, fixed + rest);
-        System.arraycopy(exactly(in, rest), 0, all, fixed, rest);
+        byte[] address = in.readNBytes(rest);
+        requireAll(address, rest);
+        System.arraycopy(address, 0, all, fixed, rest);
         return all;
     }
 
-    private static byte[] exactly(InputStream in, int count) throws IOException {
-        byte[] bytes = in.readNBytes(count);
-        if (bytes.length < count) {
-            throw new EOFException();
+    private static void requireAll(byte[] bytes, int expected) throws RefusedException {
+        if (bytes.length < expected) {
+            throw new RefusedException(Refusal.ABORTED, "after " + bytes.length + " of " + expected + " bytes");
         }
-        return bytes;
     }
 
     @Override
     public void close() throws IOException {
         super.close();
-        examiners.shutdownNow();
-        clock.shutdownNow();
-        Socket[] open;
-        synchronized (strangers) {
-            open = strangers.toArray(Socket[]::new);
-            strangers.clear();
+        List<Handshake> open;
+        synchronized (pending) {
+            ended = true;
+            open = List.copyOf(pending);
         }
-        for (Socket stranger : open) {
-            hangUp(stranger);
-        }
-        for (NodeSocket next = admitted.poll(); next != null; next = admitted.poll()) {
-            hangUp(next);
-        }
-    }
-
-    private static void hangUp(@Nullable Socket socket) {
-        try {
-            if (socket != null) {
-                socket.close();
-            }
-        } catch (IOException e) {
-            // it is closed all the same
-        }
+        open.forEach(this::drop);
+        threads.shutdownNow();
     }
 }

@@ -2,50 +2,53 @@
 package io.smqtt.cluster.jgroups;
 
 import io.smqtt.cluster.jgroups.LinkSecurity.Link;
-import io.smqtt.cluster.jgroups.Refusals.Reason;
+import io.smqtt.spi.ClusterTransport.Refusal;
+import io.smqtt.thread.AnyThread;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
-import java.net.SocketTimeoutException;
-import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to another node that this one has dialled. The two show each other what they must on the thread that reads; until then what
- * is written waits here, because the thread that writes does so to all nodes and must not wait for one that does not answer.
+ * A connection that this node has dialled. Its handshake runs on the thread that reads; what is written before it is finished waits here,
+ * because the thread that writes does so to all nodes and must not wait for one that does not answer.
  */
 final class DialledSocket extends NodeSocket {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final int WAITING_BYTES = 512 * 1024;
 
     private DialledSocket(Socket below, Beginning beginning) {
         super(below, beginning, beginning.outbox);
     }
 
-    DialledSocket(LinkSecurity security, Refusals refusals) {
-        this(security, refusals, new Socket());
+    DialledSocket(LinkSecurity security, Refusals refusals, HandshakeTimer timer) {
+        this(security, refusals, timer, new Socket());
     }
 
-    private DialledSocket(LinkSecurity security, Refusals refusals, Socket below) {
-        this(below, new Beginning(security, refusals, below));
+    private DialledSocket(LinkSecurity security, Refusals refusals, HandshakeTimer timer, Socket below) {
+        this(below, new Beginning(security, refusals, timer, below));
     }
 
-    /** Reads from the other end when it has shown what it must. For the one thread that reads. */
+    /** Reads from the other end after the handshake. For the one thread that reads. */
     private static final class Beginning extends InputStream {
 
         private final LinkSecurity security;
         private final Refusals refusals;
+        private final HandshakeTimer timer;
         private final Socket below;
         private final Outbox outbox = new Outbox();
         private @Nullable InputStream source;
 
-        Beginning(LinkSecurity security, Refusals refusals, Socket below) {
+        Beginning(LinkSecurity security, Refusals refusals, HandshakeTimer timer, Socket below) {
             this.security = security;
             this.refusals = refusals;
+            this.timer = timer;
             this.below = below;
         }
 
@@ -65,32 +68,44 @@ final class DialledSocket extends NodeSocket {
         }
 
         private InputStream open() throws IOException {
-            Object address = below.getRemoteSocketAddress();
+            SocketAddress address = below.getRemoteSocketAddress();
+            AtomicBoolean isOver = new AtomicBoolean();
+            Future<?> deadline = timer.start(() -> {
+                if (isOver.compareAndSet(false, true)) {
+                    refusals.failed(Refusal.TIMEOUT, address, null); // counted before anybody sees the end
+                    hangUp(below);
+                }
+            });
             try {
-                below.setSoTimeout((int) PATIENCE.toMillis());
                 Link link = security.dial(below);
-                below.setSoTimeout(0);
+                if (!isOver.compareAndSet(false, true)) {
+                    throw new SocketException("the handshake has timed out");
+                }
                 outbox.open(link.out());
                 return link.in();
-            } catch (RefusedException e) {
-                refusals.refused(e.reason(), address, e.getMessage());
-                throw hungUp(e);
-            } catch (SocketTimeoutException e) {
-                refusals.refused(Reason.SLOW, address, null);
-                throw hungUp(e);
+            } catch (IOException e) {
+                boolean isPeers = !below.isClosed() && isOver.compareAndSet(false, true);
+                if (isPeers) {
+                    Refusal reason = e instanceof RefusedException refused ? refused.reason() : Refusal.ABORTED;
+                    refusals.failed(reason, address, e.getMessage());
+                }
+                hangUp(below);
+                throw ended(e);
+            } finally {
+                deadline.cancel(false);
             }
         }
 
-        /** One that the channel says nothing about. */
-        private SocketException hungUp(IOException cause) throws IOException {
-            below.close();
+        /** An exception that the channel does not log. */
+        private static SocketException ended(IOException cause) {
             SocketException exception = new SocketException(cause.getMessage());
             exception.initCause(cause);
             return exception;
         }
     }
 
-    /** Keeps what is written until the connection is open. Any thread. */
+    /** Keeps what is written until the connection is open. */
+    @AnyThread
     private static final class Outbox extends OutputStream {
 
         private volatile @Nullable OutputStream target;

@@ -2,11 +2,13 @@
 package io.smqtt.cluster.jgroups;
 
 import io.smqtt.config.ClusterConfig;
+import io.smqtt.spi.ClusterTransport.Refusal;
 import io.smqtt.transport.MutualTls;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jgroups.JChannel;
 import org.jgroups.logging.CustomLogFactory;
@@ -51,9 +53,10 @@ final class JGroupsStack {
      *
      * @param lookup finds nodes by name
      * @param tls makes both ends of connections show certificates, if there is one
-     * @param refused is run for each connection and frame that is refused; any thread
+     * @param refused is told of each connection that is refused; any thread
      */
-    static JChannel create(ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls, Runnable refused)
+    static JChannel create(
+            ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls, Consumer<Refusal> refused)
             throws Exception {
         return limited(() -> made(config, lookup, tls, refused));
     }
@@ -64,12 +67,12 @@ final class JGroupsStack {
     }
 
     /**
-     * Protocols and servers take their log when they are made: what is made in here takes {@link LimitedLog}, and other users
+     * Protocols and servers take their log when they are made: what is made in here takes {@link ChannelLog}, and other users
      * of JGroups in this process keep theirs. One at a time.
      */
     private static synchronized <T> T limited(Callable<T> making) throws Exception {
         CustomLogFactory before = LogFactory.getCustomLogFactory();
-        LogFactory.setCustomLogFactory(new LimitedLog(System::nanoTime));
+        LogFactory.setCustomLogFactory(new ChannelLog());
         try {
             return making.call();
         } finally {
@@ -78,11 +81,12 @@ final class JGroupsStack {
     }
 
     private static JChannel made(
-            ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls, Runnable refused) throws Exception {
+            ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls, Consumer<Refusal> refused)
+            throws Exception {
         byte[] xml = xml(config).getBytes(StandardCharsets.UTF_8);
         JChannel channel = new JChannel(new ByteArrayInputStream(xml));
         channel.getProtocolStack()
-                .insertProtocol(new Hearing(System::nanoTime), ProtocolStack.Position.ABOVE, TCP.class);
+                .insertProtocol(new Liveness(System::nanoTime), ProtocolStack.Position.ABOVE, TCP.class);
         DNS_PING names = channel.getProtocolStack().findProtocol(DNS_PING.class);
         if (names != null) {
             names.setDNSResolver(new HostNames(lookup, port(config.bind())));

@@ -6,6 +6,7 @@ import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.transport.BindFailedException;
 import io.smqtt.transport.MutualTls;
 import java.io.IOException;
@@ -37,14 +38,6 @@ public final class JGroupsTransport implements ClusterTransport {
     private static final Logger LOG = LoggerFactory.getLogger(JGroupsTransport.class);
     private static final String CLUSTER = "smqtt";
 
-    /** Whoever is refused at the port: nobody knows who it is. */
-    private static final Peer STRANGER = new Peer() {
-        @Override
-        public String toString() {
-            return "a stranger";
-        }
-    };
-
     /** Longer than the channel takes to find a member gone. */
     private static final long SILENT_MILLIS = 7_000;
 
@@ -54,7 +47,7 @@ public final class JGroupsTransport implements ClusterTransport {
     private final Map<Address, PeerSender> senders = new ConcurrentHashMap<>();
     private @Nullable JChannel channel;
     private volatile @Nullable MutualTls tls;
-    private volatile @Nullable Hearing hearing;
+    private volatile @Nullable Liveness liveness;
 
     /**
      * Creates a transport that is not connected.
@@ -83,9 +76,9 @@ public final class JGroupsTransport implements ClusterTransport {
         try {
             ClusterTlsConfig files = config.tls();
             MutualTls own = files == null ? null : MutualTls.of("cluster.tls", files);
-            JChannel created = JGroupsStack.create(config, lookup, own, () -> handler.refused(STRANGER));
+            JChannel created = JGroupsStack.create(config, lookup, own, handler::refused);
             tls = own;
-            hearing = created.getProtocolStack().findProtocol(Hearing.class);
+            liveness = created.getProtocolStack().findProtocol(Liveness.class);
             channel = created;
             created.setName(nodeId).setDiscardOwnMessages(true).setReceiver(new Listener(created, handler));
             JGroupsStack.connect(created, CLUSTER);
@@ -97,7 +90,7 @@ public final class JGroupsTransport implements ClusterTransport {
                     throw new BindFailedException("cluster", config.bind(), cause);
                 }
             }
-            throw new IllegalStateException("this node cannot join others from " + config.bind(), e);
+            throw new IllegalStateException("joining the cluster from " + config.bind() + " failed", e);
         }
     }
 
@@ -123,15 +116,16 @@ public final class JGroupsTransport implements ClusterTransport {
 
     @Override
     public boolean isSilent(Peer peer) {
-        Hearing ears = hearing;
+        Liveness ears = liveness;
         return ears != null && peer instanceof Member member && ears.silentMillis(member.address()) >= SILENT_MILLIS;
     }
 
     /**
-     * Reads the certificate, the key and the authority again: connections that are open stay. Any thread; blocks.
+     * Reads the certificate, the key and the authority again: connections that are open stay. Blocks.
      *
      * @return what was read, and what cannot be used and stays as it was
      */
+    @AnyThread
     public ReloadResult reload() {
         MutualTls own = tls;
         if (own == null) {
@@ -184,7 +178,7 @@ public final class JGroupsTransport implements ClusterTransport {
             LOG.debug("view {}", view);
             Set<Address> next = new HashSet<>(view.getMembers());
             next.remove(own.getAddress());
-            Hearing ears = hearing;
+            Liveness ears = liveness;
             if (ears != null) {
                 ears.members(next);
             }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
-import io.smqtt.cluster.jgroups.Refusals.Reason;
+import io.smqtt.spi.ClusterTransport.Refusal;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.transport.MutualTls;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -13,12 +15,13 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What both ends of a connection must show before anything that the other one says is read as a message: certificates, the secret, both,
- * or nothing. Any thread.
+ * What both ends of a connection must show before anything that the other one says is read as a message: certificates, the
+ * secret, both, or nothing.
  *
  * @param tls makes the ends show certificates, if there is one
  * @param secret is what both ends must have, if there is one
  */
+@AnyThread
 record LinkSecurity(@Nullable MutualTls tls, @Nullable SharedSecret secret) {
 
     private static final String[] TLS_VERSIONS = {"TLSv1.3", "TLSv1.2"};
@@ -66,7 +69,8 @@ record LinkSecurity(@Nullable MutualTls tls, @Nullable SharedSecret secret) {
         try {
             encrypted.startHandshake();
         } catch (SSLException e) {
-            throw new RefusedException(Reason.TLS, String.valueOf(e.getMessage()));
+            boolean isCutOff = e.getCause() instanceof EOFException;
+            throw new RefusedException(isCutOff ? Refusal.ABORTED : Refusal.TLS, String.valueOf(e.getMessage()));
         }
         return plain(encrypted);
     }

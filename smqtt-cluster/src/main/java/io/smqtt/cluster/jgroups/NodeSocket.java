@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -9,7 +10,8 @@ import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 
-/** A socket whose streams are not those of the connection below. Has what the channel's transport needs of a socket; any thread. */
+/** A socket whose streams are not those of the connection below. Has what the channel's transport needs of a socket. */
+@AnyThread
 @SuppressWarnings(
         "UnsynchronizedOverridesSynchronized") // the connection below has locks of its own, and closing must not wait
 // for any
@@ -23,6 +25,15 @@ class NodeSocket extends Socket {
         this.below = below;
         this.in = in;
         this.out = out;
+    }
+
+    /** Closes a socket at once. */
+    static void hangUp(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // it is closed all the same
+        }
     }
 
     @Override

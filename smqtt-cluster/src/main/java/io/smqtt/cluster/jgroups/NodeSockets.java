@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import org.jgroups.util.DefaultSocketFactory;
 
-/** Makes the sockets of the channel's transport, which talk to nodes of this cluster only, as far as {@link LinkSecurity} can tell. Any thread. */
+/**
+ * Makes the sockets of the channel's transport, which talk to nodes of this cluster only, as far as {@link LinkSecurity}
+ * can tell.
+ */
+@AnyThread
 final class NodeSockets extends DefaultSocketFactory {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final LinkSecurity security;
     private final Refusals refusals;
+    private final HandshakeTimer timer = new HandshakeTimer(PATIENCE);
 
     NodeSockets(LinkSecurity security, Refusals refusals) {
         this.security = security;
@@ -19,11 +28,11 @@ final class NodeSockets extends DefaultSocketFactory {
 
     @Override
     public Socket createSocket(String service) {
-        return new DialledSocket(security, refusals);
+        return new DialledSocket(security, refusals, timer);
     }
 
     @Override
     public ServerSocket createServerSocket(String service) throws IOException {
-        return new AdmittingSocket(security, refusals);
+        return new AdmittingSocket(security, refusals, timer);
     }
 }

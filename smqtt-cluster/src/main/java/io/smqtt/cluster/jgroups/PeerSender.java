@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.log.LogLimiter;
 import java.util.ArrayDeque;
 import org.jgroups.Address;
 import org.jgroups.BytesMessage;
@@ -8,6 +9,7 @@ import org.jgroups.JChannel;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Sends to one peer on a thread of its own, because the channel blocks while the peer takes nothing. What waits is bounded;
@@ -22,7 +24,7 @@ final class PeerSender implements Runnable {
     private final JChannel channel;
     private final Address address;
     private final Thread thread;
-    private final LimitedLog errors = new LimitedLog(System::nanoTime);
+    private final LogLimiter errors = new LogLimiter(LOG, Level.WARN, 1);
 
     // guarded by this
     private final ArrayDeque<byte[]> urgent = new ArrayDeque<>();
@@ -97,9 +99,11 @@ final class PeerSender implements Runnable {
         try {
             channel.send(new BytesMessage(address, frame));
         } catch (Exception e) { // declared by the channel; the frame counts as lost, which those above cope with
-            LOG.debug("a frame to {} was not sent", address, e);
+            LOG.debug("sending a frame to {} failed", address, e);
         } catch (Error e) { // such as no memory for a moment: lost as well, and the peer is owed the next one
-            errors.error("a frame to " + address + " was not sent", e);
+            if (errors.allows(address)) {
+                LOG.warn("sending a frame to {} failed", address, e);
+            }
         }
     }
 }

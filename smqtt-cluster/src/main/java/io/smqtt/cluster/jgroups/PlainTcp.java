@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
-import io.smqtt.cluster.jgroups.Refusals.Reason;
+import io.smqtt.spi.ClusterTransport.Refusal;
+import io.smqtt.thread.AnyThread;
 import java.io.DataInput;
 import java.io.IOException;
 import java.net.SocketException;
@@ -9,7 +10,9 @@ import java.util.AbstractCollection;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jgroups.Address;
 import org.jgroups.Message;
@@ -26,11 +29,12 @@ import org.jgroups.util.SocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transport of the channel, which takes what {@link WireMessages} takes, frame by frame, and ends a connection on which anything else
- * arrives. It keeps a bounded number of connections of processes that are no members, since each has a thread: past that the oldest one is
- * closed, and what the channel remembers of such a process goes with its connection. Made by the channel, which needs it public; not for
- * anybody else. Any thread.
+ * The transport of the channel, which takes what {@link WireMessages} takes, frame by frame, and ends a connection on which
+ * anything else arrives. It keeps a bounded number of connections of processes that are no members, since each has a
+ * thread: past that the oldest one is closed, and what the channel remembers of such a process goes with its connection.
+ * Made by the channel, which needs it public; not for anybody else.
  */
+@AnyThread
 public final class PlainTcp extends TCP {
 
     /** Connections of processes that are no members, at most. */
@@ -45,13 +49,19 @@ public final class PlainTcp extends TCP {
     /** After as many connections of others than members the channel forgets the addresses that they had named. */
     private static final int FORGOTTEN_TOGETHER = 1_024;
 
+    /** Of the threads that read connections, each of which reads one and ends with it. */
+    private static final ThreadLocal<@Nullable Reading> READING = new ThreadLocal<>();
+
     private static final short PIECE = ClassConfigurator.getProtocolId(FRAG4.class);
 
     /** The oldest first; guarded by itself. */
     private final Set<Connection> strangers = new LinkedHashSet<>();
 
     private final AtomicInteger forgettable = new AtomicInteger();
-    private final ThreadLocal<Reading> reading = ThreadLocal.withInitial(Reading::new);
+
+    /** In how many open connections each sender has sent something. */
+    private final Map<Address, Integer> senders = new ConcurrentHashMap<>();
+
     private @Nullable Refusals refusals;
 
     /** What the thread that reads a connection knows of it. */
@@ -59,6 +69,9 @@ public final class PlainTcp extends TCP {
 
         private byte[] buffer = new byte[FIRST_BYTES];
         private @Nullable Address sender;
+
+        /** Whether its thread is in {@link PlainTcp#receive}: what is closed there is closed for another reason than its end. */
+        private boolean isReceiving;
     }
 
     /** Creates a transport that says and understands what that of the channel does. */
@@ -80,7 +93,20 @@ public final class PlainTcp extends TCP {
         if (length < HEAD_BYTES || length > WireMessages.MAXIMUM_BYTES) {
             throw refused(peer, new IOException("a frame of " + length + " bytes"));
         }
-        Reading connection = reading.get();
+        Reading connection = READING.get();
+        if (connection == null) {
+            connection = new Reading();
+            READING.set(connection);
+        }
+        connection.isReceiving = true;
+        try {
+            receive(connection, peer, in, length);
+        } finally {
+            connection.isReceiving = false;
+        }
+    }
+
+    private void receive(Reading connection, Address peer, DataInput in, int length) throws IOException {
         byte[] frame = read(connection, in, length);
         @Nullable Message message = null;
         @Nullable MessageBatch[] batches = null;
@@ -109,7 +135,7 @@ public final class PlainTcp extends TCP {
                 take(batches[0], false);
             }
         } catch (RuntimeException e) { // of a protocol above; the peer is none the wiser
-            log.error("a message was not taken", e);
+            log.error("processing a message failed", e);
         }
     }
 
@@ -130,7 +156,7 @@ public final class PlainTcp extends TCP {
     }
 
     /** One process, one connection, one address: so what is kept for a sender ends with its connection. */
-    private static void requireOneSender(
+    private void requireOneSender(
             Reading connection, @Nullable Message message, @Nullable MessageBatch @Nullable [] batches)
             throws IOException {
         Address sender = message == null ? null : message.getSrc();
@@ -146,6 +172,7 @@ public final class PlainTcp extends TCP {
         }
         if (connection.sender == null) {
             connection.sender = sender;
+            senders.merge(sender, 1, Integer::sum);
         } else if (!sender.equals(connection.sender)) {
             throw new IOException("messages of two senders");
         }
@@ -179,7 +206,7 @@ public final class PlainTcp extends TCP {
     private SocketException refused(Object peer, Exception cause) {
         Refusals told = refusals;
         if (told != null) {
-            told.refused(Reason.FRAME, peer, cause.getMessage());
+            told.rejected(Refusal.FRAME, peer, cause.getMessage());
         }
         return new SocketException(cause.getMessage()); // one that the channel says nothing about
     }
@@ -200,16 +227,15 @@ public final class PlainTcp extends TCP {
         }
     }
 
-    /** Called by the thread that has read from it, as a rule. */
+    /** Called by the thread that reads it, last of all, and by any thread that closes it. */
     @Override
     public void connectionClosed(Connection connection) {
         synchronized (strangers) {
             strangers.remove(connection);
         }
-        Address sender = reading.get().sender;
-        reading.remove();
+        Address sender = endOfReading();
         if (sender == null || !members.contains(sender)) {
-            if (sender != null) {
+            if (sender != null && senders.get(sender) == null) {
                 forget(sender);
             }
             if (forgettable.incrementAndGet() % FORGOTTEN_TOGETHER == 0) {
@@ -217,6 +243,19 @@ public final class PlainTcp extends TCP {
             }
         }
         super.connectionClosed(connection);
+    }
+
+    /** Returns whose connection the calling thread has read to its end; null if it has not. */
+    private @Nullable Address endOfReading() {
+        Reading ended = READING.get();
+        if (ended == null || ended.isReceiving) {
+            return null;
+        }
+        READING.remove();
+        if (ended.sender != null) {
+            senders.computeIfPresent(ended.sender, (sender, count) -> count == 1 ? null : count - 1);
+        }
+        return ended.sender;
     }
 
     /** The addresses to which there is a connection at the moment that one asks. */

@@ -1,49 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.log.LogLimiter;
+import io.smqtt.spi.ClusterTransport.Refusal;
+import io.smqtt.thread.AnyThread;
 import java.net.InetSocketAddress;
-import java.util.EnumMap;
-import java.util.Map;
+import java.util.function.Consumer;
 import org.jgroups.stack.IpAddress;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
-/** Counts what was refused at the port of the cluster, and logs at most one line in ten seconds for each reason. Any thread. */
+/** Reports cluster connections that were refused: counts each one, and logs the first six in a minute for each reason. */
+@AnyThread
 final class Refusals {
 
-    /** Why a connection was refused. */
-    enum Reason {
-        /** One end does not have the secret of the other one. */
-        SECRET("does not have this node's cluster.secret"),
-        /** There is no TLS, or no certificate of the authority. */
-        TLS("has no certificate that cluster.tls.client-ca has signed, or does not speak TLS"),
-        /** The first bytes are not those of a node of this version. */
-        GREETING("does not begin as a node does"),
-        /** It took too long to say who it is. */
-        SLOW("did not say who it is in time"),
-        /** Too many others came before it was known who it is. */
-        CROWDED("had not said who it is when too many others came"),
-        /** A frame is not what nodes send to each other. */
-        FRAME("sent what no node sends");
+    private static final Logger LOG = LoggerFactory.getLogger(Refusals.class);
+    private static final int PER_MINUTE = 6;
 
-        private final String words;
-
-        Reason(String words) {
-            this.words = words;
-        }
-    }
-
-    private final Map<Reason, LimitedLog> logs = new EnumMap<>(Reason.class);
-    private final Runnable counter;
+    private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, PER_MINUTE);
+    private final Consumer<Refusal> counter;
 
     /**
      * Creates the refusals of one channel.
      *
-     * @param counter is run for each refusal; any thread
+     * @param counter is told of each refusal; any thread
      */
-    Refusals(Runnable counter) {
+    Refusals(Consumer<Refusal> counter) {
         this.counter = counter;
-        for (Reason reason : Reason.values()) {
-            logs.put(reason, new LimitedLog(System::nanoTime));
+    }
+
+    /**
+     * Reports a connection that was accepted, or the frames on it, as refused.
+     *
+     * @param address of the peer
+     * @param details how it was noticed, or null
+     */
+    void rejected(Refusal reason, @Nullable Object address, @Nullable String details) {
+        report(reason, "rejected cluster connection from {}: {}{}", address, details);
+    }
+
+    /**
+     * Reports a connection that this node has dialled as failed.
+     *
+     * @param address of the peer
+     * @param details how it was noticed, or null
+     */
+    void failed(Refusal reason, @Nullable Object address, @Nullable String details) {
+        report(reason, "cluster connection to {} failed: {}{}", address, details);
+    }
+
+    private void report(Refusal reason, String format, @Nullable Object address, @Nullable String details) {
+        counter.accept(reason);
+        String words = words(reason);
+        if (lines.allows(words)) {
+            LOG.warn(format, shown(address), words, details == null ? "" : ": " + details);
         }
     }
 
@@ -54,19 +66,15 @@ final class Refusals {
         return address == null ? "an unknown address" : address.toString();
     }
 
-    /**
-     * Reports that a connection was refused, which is closed.
-     *
-     * @param address of the other end
-     * @param details how it was noticed, or null
-     */
-    void refused(Reason reason, @Nullable Object address, @Nullable String details) {
-        counter.run();
-        LimitedLog log = logs.get(reason);
-        if (log != null) {
-            log.warn(
-                    "somebody at %s %s%s: the connection is closed",
-                    shown(address), reason.words, details == null ? "" : " (" + details + ")");
-        }
+    private static String words(Refusal reason) {
+        return switch (reason) {
+            case AUTHENTICATION -> "authentication failed (different cluster.secret?)";
+            case TLS -> "TLS handshake failed (no TLS, or no certificate signed by cluster.tls.client-ca?)";
+            case PROTOCOL -> "not the protocol of a node (another version?)";
+            case TIMEOUT -> "handshake timed out";
+            case OVERLOAD -> "too many unfinished handshakes";
+            case ABORTED -> "closed by the peer during the handshake";
+            case FRAME -> "malformed frame";
+        };
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.spi.ClusterTransport.Refusal;
 import java.io.IOException;
 
 /** The other end of a connection is not a node of this cluster. */
@@ -8,20 +9,20 @@ final class RefusedException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient Refusals.Reason reason;
+    private final transient Refusal reason;
 
     /**
      * Creates an exception without a stack trace: strangers cause it.
      *
-     * @param reason what is missing
+     * @param reason what is wrong with it
      * @param message how that was noticed
      */
-    RefusedException(Refusals.Reason reason, String message) {
+    RefusedException(Refusal reason, String message) {
         super(message);
         this.reason = reason;
     }
 
-    Refusals.Reason reason() {
+    Refusal reason() {
         return reason;
     }
 

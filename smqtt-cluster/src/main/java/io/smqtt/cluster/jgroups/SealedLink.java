@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
-import io.smqtt.cluster.jgroups.Refusals.Reason;
+import io.smqtt.spi.ClusterTransport.Refusal;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -24,7 +24,8 @@ import javax.crypto.spec.SecretKeySpec;
  * <ol>
  *   <li>The end that accepts sends four bytes that name this protocol and a number of 32 bytes that it has drawn.
  *   <li>The end that dials sends the same four bytes, a number of its own, and the HMAC of both numbers under the secret.
- *   <li>The end that accepts sends another HMAC of both. Who only dials learns nothing that he could try secrets on.
+ *   <li>The end that accepts sends another HMAC of both, or 32 bytes that are 0 if it refuses that of the other end. Who only dials learns
+ *       nothing that he could try secrets on.
  * </ol>
  *
  * <p>From then on each direction has a key of this connection, and consists of records: length (4 bytes), and what AES-256-GCM made of
@@ -38,6 +39,7 @@ final class SealedLink {
 
     private static final byte[] PROTOCOL = {'s', 'm', 'q', 1};
     private static final int NUMBER_BYTES = 32;
+    private static final byte[] REFUSED = new byte[NUMBER_BYTES];
     private static final int TAG_BYTES = 16;
     private static final int NONCE_BYTES = 12;
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -68,7 +70,8 @@ final class SealedLink {
     /**
      * Begins a connection that was accepted. Blocks.
      *
-     * @throws RefusedException if the other end does not have the secret
+     * @throws EOFException if the other end has closed it without a byte
+     * @throws RefusedException if the other end does not have the secret, or has closed it too early
      */
     static SealedLink accept(SharedSecret secret, InputStream in, OutputStream out) throws IOException {
         byte[] own = number();
@@ -79,8 +82,8 @@ final class SealedLink {
         out.flush();
         byte[] other = readNumber(in);
         try {
-            if (!MessageDigest.isEqual(secret.derive(DIALLER, own, other), in.readNBytes(NUMBER_BYTES))) {
-                throw new RefusedException(Reason.SECRET, "its proof is wrong");
+            if (!MessageDigest.isEqual(secret.derive(DIALLER, own, other), exactly(in, NUMBER_BYTES))) {
+                throw refused(out);
             }
             out.write(secret.derive(ACCEPTOR, own, other));
             out.flush();
@@ -94,7 +97,8 @@ final class SealedLink {
     /**
      * Begins a connection that was dialled. Blocks.
      *
-     * @throws RefusedException if the other end does not have the secret
+     * @throws EOFException if the other end has closed it without a byte
+     * @throws RefusedException if the other end does not have the secret, or has closed it too early
      */
     static SealedLink dial(SharedSecret secret, InputStream in, OutputStream out) throws IOException {
         byte[] other = readNumber(in);
@@ -106,8 +110,10 @@ final class SealedLink {
                     .put(secret.derive(DIALLER, other, own))
                     .array());
             out.flush();
-            if (!MessageDigest.isEqual(secret.derive(ACCEPTOR, other, own), in.readNBytes(NUMBER_BYTES))) {
-                throw new RefusedException(Reason.SECRET, "it has hung up on a proof, or its own is wrong");
+            byte[] proof = exactly(in, NUMBER_BYTES);
+            if (!MessageDigest.isEqual(secret.derive(ACCEPTOR, other, own), proof)) {
+                String details = Arrays.equals(proof, REFUSED) ? "refused by the peer" : "wrong proof";
+                throw new RefusedException(Refusal.AUTHENTICATION, details);
             }
             return new SealedLink(
                     key(secret.derive(TO_DIALLER, other, own)), in, key(secret.derive(TO_ACCEPTOR, other, own)), out);
@@ -125,16 +131,37 @@ final class SealedLink {
     private static byte[] readNumber(InputStream in) throws IOException {
         byte[] protocol = in.readNBytes(PROTOCOL.length);
         if (protocol.length == 0) {
-            throw new EOFException();
+            throw new EOFException("before the handshake");
         }
-        if (!Arrays.equals(protocol, PROTOCOL)) {
-            throw new RefusedException(Reason.SECRET, "it does not seal what it says");
+        if (!Arrays.equals(protocol, 0, protocol.length, PROTOCOL, 0, protocol.length)) {
+            throw new RefusedException(Refusal.AUTHENTICATION, "no handshake of a secret");
         }
-        byte[] number = in.readNBytes(NUMBER_BYTES);
-        if (number.length < NUMBER_BYTES) {
-            throw new EOFException();
+        requireAll(protocol.length, PROTOCOL.length);
+        return exactly(in, NUMBER_BYTES);
+    }
+
+    private static byte[] exactly(InputStream in, int count) throws IOException {
+        byte[] bytes = in.readNBytes(count);
+        requireAll(bytes.length, count);
+        return bytes;
+    }
+
+    private static void requireAll(int count, int expected) throws RefusedException {
+        if (count < expected) {
+            throw new RefusedException(Refusal.ABORTED, "after " + count + " of " + expected + " bytes");
         }
-        return number;
+    }
+
+    /** Tells the dialling end why the connection ends; without an answer it would look as if this node had died. */
+    private static RefusedException refused(OutputStream out) {
+        RefusedException refused = new RefusedException(Refusal.AUTHENTICATION, "wrong proof");
+        try {
+            out.write(REFUSED);
+            out.flush();
+        } catch (IOException e) {
+            refused.addSuppressed(e);
+        }
+        return refused;
     }
 
     private static SecretKeySpec key(byte[] bytes) {
@@ -256,7 +283,7 @@ final class SealedLink {
                 return false;
             }
             if (length <= TAG_BYTES || length > sealed.length) {
-                throw new RefusedException(Reason.FRAME, "a record of " + length + " bytes");
+                throw new RefusedException(Refusal.FRAME, "a record of " + length + " bytes");
             }
             source.readFully(sealed, 0, length);
             try {
@@ -264,7 +291,7 @@ final class SealedLink {
                 limit = cipher.doFinal(sealed, 0, length, plain, 0);
                 position = 0;
             } catch (GeneralSecurityException e) {
-                throw new RefusedException(Reason.FRAME, "a record was changed");
+                throw new RefusedException(Refusal.FRAME, "a record was changed");
             }
             return true;
         }

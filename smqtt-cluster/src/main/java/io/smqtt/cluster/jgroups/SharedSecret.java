@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.thread.AnyThread;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
@@ -8,7 +9,8 @@ import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The {@code cluster.secret} as a key, from which proofs and the keys of connections are derived. Immutable; any thread. */
+/** The {@code cluster.secret} as a key, from which proofs and the keys of connections are derived. Immutable. */
+@AnyThread
 final class SharedSecret {
 
     private static final int KEY_BITS = 256;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.thread.AnyThread;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InvalidObjectException;
@@ -15,10 +16,11 @@ import org.jgroups.util.Bits;
 import org.jgroups.util.ByteArrayDataInputStream;
 
 /**
- * Walks over what the protocols of the channel say before the channel's library reads it, because the library allocates the length that
- * is written there: each count and each length must be one that the bytes that are left can hold, and each address of one of two kinds.
- * Allocates nothing. Any thread.
+ * Walks over what the protocols of the channel say before the channel's library reads it, because the library allocates the
+ * length that is written there: each count and each length must be one that the bytes that are left can hold, and each
+ * address of one of two kinds. Allocates nothing.
  */
+@AnyThread
 final class WireGrammar {
 
     /** Pieces of a message, at most: a frame of 960 MiB. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster.jgroups;
 
+import io.smqtt.thread.AnyThread;
 import java.io.IOException;
 import java.io.InvalidObjectException;
 import org.jgroups.Address;
@@ -37,10 +38,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads messages of the channel off the wire. The channel's own way creates what a stranger names: messages that hold
- * objects, which go through Java's serialization, and classes by their names. Here is what the protocols of
- * {@link JGroupsStack} send to each other, and everything else is refused before it is read, lengths that are not there too
- * ({@link WireGrammar}). Any thread.
+ * objects, which go through Java's serialization, and classes by their names. Here is what the protocols of {@link
+ * JGroupsStack} send to each other, and everything else is refused before it is read, lengths that are not there too
+ * ({@link WireGrammar}).
  */
+@AnyThread
 final class WireMessages {
 
     /** No frame is longer: messages are cut into pieces of 60 KB, and those that are sent together have 64 KB. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.config.ClusterConfig;
+import io.smqtt.spi.ClusterTransport.Refusal;
 import io.smqtt.test.LoopbackPorts;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -15,6 +16,7 @@ import java.io.Serializable;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +44,7 @@ import org.jgroups.util.SizeStreamable;
 import org.jgroups.util.Util;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -130,6 +133,7 @@ class ForeignBytesTest {
         strangersSayAll(config -> config, null);
     }
 
+    @Tag("slow")
     @Test
     void whatIsSaidWithTheSecretBecomesNoObject() throws Exception {
         strangersSayAll(WITH_SECRET, new SharedSecret(SECRET));
@@ -173,16 +177,19 @@ class ForeignBytesTest {
                 assertThatThrownBy(() -> new Stranger(port, CLAIMED_PORT, another).close())
                         .isInstanceOf(IOException.class);
             }
-            await().atMost(PATIENCE).until(() -> node.refused.get() == 400);
+            await().atMost(PATIENCE).until(() -> node.refused.size() == 400);
             List<String> said = log.warnings().subList(before, log.warnings().size());
             assertThat(said)
                     .hasSizeBetween(1, 20)
-                    .anySatisfy(
-                            line -> assertThat(line).contains("cluster.secret").contains("127.0.0.1"));
+                    .anySatisfy(line -> assertThat(line)
+                            .startsWith("rejected cluster connection from 127.0.0.1:")
+                            .contains(": authentication failed (different cluster.secret?)"));
+            assertThat(node.refused).containsOnly(Refusal.AUTHENTICATION);
             assertThat(node.peers).isEmpty();
         }
     }
 
+    @Tag("slow")
     @Test
     void onlyWhoHasTheSecretJoins() throws Exception {
         int port = LoopbackPorts.ofNode();
@@ -205,16 +212,17 @@ class ForeignBytesTest {
             stranger.ask();
             stranger.say(stranger.addressed(new EmptyMessage()).setSrc(org.jgroups.util.UUID.randomUUID()));
             assertThat(stranger.isHungUpOn()).isTrue();
-            assertThat(node.refused).hasValue(1);
+            assertThat(node.refused).containsExactly(Refusal.FRAME);
         }
     }
 
+    @Tag("slow")
     @Test
     void whoSaysNothingIsHungUpOnAndKeepsNobodyOut() throws Exception {
         int port = LoopbackPorts.ofNode();
         List<Socket> silent = new ArrayList<>();
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
-            for (int i = 0; i < 3 * AdmittingSocket.MAXIMUM_STRANGERS; i++) {
+            for (int i = 0; i < 3 * AdmittingSocket.MAXIMUM_HANDSHAKES; i++) {
                 silent.add(new Socket(InetAddress.getLoopbackAddress(), port));
             }
             try (Stranger asks = new Stranger(port, CLAIMED_PORT)) {
@@ -242,6 +250,29 @@ class ForeignBytesTest {
         }
     }
 
+    @Tag("slow")
+    @Test
+    void theEndOfOneConnectionLeavesAnotherOneOfTheSameSenderAlone() throws Exception {
+        int port = LoopbackPorts.ofNode();
+        short unicast = ClassConfigurator.getProtocolId(UNICAST3.class);
+        try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config);
+                Stranger stays = new Stranger(port, CLAIMED_PORT)) {
+            Address address = stays.ask();
+            stays.say(stays.addressed(new BytesMessage(address, "first".getBytes(StandardCharsets.UTF_8)))
+                    .putHeader(unicast, UnicastHeader3.createDataHeader(1, (short) 1, true)));
+            await().atMost(PATIENCE).until(() -> node.frames.contains("first"));
+            try (Stranger goes = new Stranger(port, CLAIMED_PORT + 1, null, stays.self)) {
+                goes.ask();
+                assertThat(readers(port)).isEqualTo(2);
+            }
+            await().atMost(PATIENCE).until(() -> readers(port) == 1);
+
+            stays.say(stays.addressed(new BytesMessage(address, "second".getBytes(StandardCharsets.UTF_8)))
+                    .putHeader(unicast, UnicastHeader3.createDataHeader(2, (short) 1, false)));
+            await().atMost(PATIENCE).until(() -> node.frames.contains("second"));
+        }
+    }
+
     @Test
     void nodesWithDifferentSecretsSaySo() throws Exception {
         List<Integer> ports = LoopbackPorts.ofNodes(2);
@@ -251,13 +282,17 @@ class ForeignBytesTest {
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(log.warnings())
                             .anySatisfy(line -> assertThat(line)
-                                    .matches("somebody at 127.0.0.1:(" + ports.get(0) + '|' + ports.get(1)
-                                            + ").*cluster.secret.*")));
+                                    .startsWith("rejected cluster connection from 127.0.0.1:")
+                                    .contains(": authentication failed (different cluster.secret?)"))
+                            .anySatisfy(line -> assertThat(line)
+                                    .matches("cluster connection to 127.0.0.1:(" + ports.get(0) + '|' + ports.get(1)
+                                            + ") failed: authentication failed .different cluster.secret.*")));
             assertThat(one.peers).isEmpty();
             assertThat(other.peers).isEmpty();
         }
     }
 
+    @Tag("slow")
     @Test
     void strangersGetABoundedNumberOfThreads() throws Exception {
         int port = LoopbackPorts.ofNode();

@@ -16,7 +16,7 @@ class JGroupsStackTest {
     @Test
     void silenceIsNoticedInTimeAndAPauseIsNotTakenForIt() throws Exception {
         try (JChannel channel =
-                JGroupsStack.create(ClusterConfig.builder().build(), InetAddress::getAllByName, null, () -> {})) {
+                JGroupsStack.create(ClusterConfig.builder().build(), InetAddress::getAllByName, null, reason -> {})) {
             FD_ALL3 silence = channel.getProtocolStack().findProtocol(FD_ALL3.class);
             VERIFY_SUSPECT2 question = channel.getProtocolStack().findProtocol(VERIFY_SUSPECT2.class);
             long longest = silence.getTimeout() + silence.getInterval() + question.getTimeout();

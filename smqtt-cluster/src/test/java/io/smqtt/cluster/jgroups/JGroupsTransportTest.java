@@ -24,6 +24,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -31,12 +33,18 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real channels on the loopback interface. */
 @Tag("slow")
 class JGroupsTransportTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** What two nodes get that start at the same moment; 5 s do on an idle machine. */
+    private static final Duration SOON = Duration.ofSeconds(20);
+
     private static final UnaryOperator<ClusterConfig.Builder> SECRET =
             config -> config.secret("0123456789abcdef-shared");
 
@@ -148,6 +156,32 @@ class JGroupsTransportTest {
         } catch (IOException e) {
             return true;
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "another secret of others"})
+    void aNodeWithoutTheSecretDoesNotDelayTheOthers(String secret) throws Exception {
+        List<Integer> ports = LoopbackPorts.ofNodes(3);
+        UnaryOperator<ClusterConfig.Builder> others = config -> secret.isEmpty() ? config : config.secret(secret);
+        List<TransportNode> nodes = startTogether(List.of(
+                () -> new TransportNode("one", ports.get(0), ports, SECRET),
+                () -> new TransportNode("outside", ports.get(1), ports, others),
+                () -> new TransportNode("other", ports.get(2), ports, SECRET)));
+        try {
+            await().atMost(SOON).untilAsserted(() -> {
+                assertThat(nodes.get(0).peers).hasSize(1);
+                assertThat(nodes.get(2).peers).hasSize(1);
+            });
+            assertThat(nodes.get(1).peers).isEmpty();
+        } finally {
+            nodes.forEach(TransportNode::close);
+        }
+    }
+
+    private static List<TransportNode> startTogether(List<Supplier<TransportNode>> starts) {
+        return starts.stream().map(CompletableFuture::supplyAsync).toList().stream()
+                .map(CompletableFuture::join)
+                .toList();
     }
 
     @Test

@@ -4,8 +4,10 @@ package io.smqtt.cluster.jgroups;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.smqtt.spi.ClusterTransport.Refusal;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -14,10 +16,13 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.assertj.core.api.Assertions;
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -123,11 +128,43 @@ class SealedLinkTest {
     void whoHasAnotherSecretIsRefusedOnBothEnds() {
         CompletableFuture<SealedLink> begun = accepting(SECRET);
 
-        assertThatThrownBy(() -> SealedLink.dial(secret("another secret of strangers"), toDialler, fromDialler))
-                .isInstanceOf(RefusedException.class);
+        assertThat(refusal(() -> SealedLink.dial(secret("another secret of strangers"), toDialler, fromDialler)))
+                .isEqualTo(Refusal.AUTHENTICATION);
         assertThatThrownBy(begun::get)
                 .isInstanceOf(ExecutionException.class)
-                .hasCauseInstanceOf(RefusedException.class);
+                .cause()
+                .isInstanceOfSatisfying(
+                        RefusedException.class, e -> assertThat(e.reason()).isEqualTo(Refusal.AUTHENTICATION));
+    }
+
+    private static Refusal refusal(ThrowableAssert.ThrowingCallable handshake) {
+        return Assertions.catchThrowableOfType(RefusedException.class, handshake)
+                .reason();
+    }
+
+    @Test
+    void anEarlyEndIsNotTakenForAnotherSecret() throws IOException {
+        ByteArrayOutputStream begin = new ByteArrayOutputStream();
+        begin.write(new byte[] {'s', 'm', 'q', 1});
+        begin.write(new byte[32]); // the number of the other end; its proof would come next
+        for (int length = 1; length < begin.size() + 32; length++) {
+            InputStream cut = new ByteArrayInputStream(Arrays.copyOf(begin.toByteArray(), length));
+            assertThat(refusal(() -> SealedLink.accept(SECRET, cut, OutputStream.nullOutputStream())))
+                    .as("the dialling end says %d bytes", length)
+                    .isEqualTo(Refusal.ABORTED);
+            cut.reset();
+            assertThat(refusal(() -> SealedLink.dial(SECRET, cut, OutputStream.nullOutputStream())))
+                    .as("the accepting end says %d bytes", length)
+                    .isEqualTo(Refusal.ABORTED);
+        }
+    }
+
+    @Test
+    void aConnectionWithoutAByteIsNoHandshake() {
+        InputStream nothing = InputStream.nullInputStream();
+
+        assertThatThrownBy(() -> SealedLink.accept(SECRET, nothing, OutputStream.nullOutputStream()))
+                .isInstanceOf(EOFException.class);
     }
 
     @Test

@@ -40,7 +40,7 @@ final class Stranger implements AutoCloseable {
     static final short TCP_ID = ClassConfigurator.getProtocolId(TP.class);
     static final short PING_ID = ClassConfigurator.getProtocolId(TCPPING.class);
 
-    final Address self = UUID.randomUUID();
+    final Address self;
     final IpAddress claimed;
     private final Socket socket;
     private final DataOutputStream out;
@@ -52,6 +52,12 @@ final class Stranger implements AutoCloseable {
 
     /** Somebody who has a secret, if it is not null. */
     Stranger(int port, int claimedPort, @Nullable SharedSecret secret) throws IOException {
+        this(port, claimedPort, secret, UUID.randomUUID());
+    }
+
+    /** Another connection of somebody. */
+    Stranger(int port, int claimedPort, @Nullable SharedSecret secret, Address self) throws IOException {
+        this.self = self;
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setSoTimeout((int) PATIENCE.toMillis());
         if (secret == null) {

@@ -4,13 +4,13 @@ package io.smqtt.cluster.jgroups;
 import io.smqtt.ReloadResult;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.ClusterTransport.Refusal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 /** A real transport on this machine, and what its handler was told. */
@@ -20,7 +20,7 @@ final class TransportNode implements ClusterTransport.Handler, AutoCloseable {
 
     final Set<ClusterTransport.Peer> peers = ConcurrentHashMap.newKeySet();
     final List<String> frames = new CopyOnWriteArrayList<>();
-    final AtomicInteger refused = new AtomicInteger();
+    final List<Refusal> refused = new CopyOnWriteArrayList<>();
     private final JGroupsTransport transport;
 
     TransportNode(String nodeId, String bind, HostNames.Lookup lookup) {
@@ -68,8 +68,8 @@ final class TransportNode implements ClusterTransport.Handler, AutoCloseable {
     }
 
     @Override
-    public void refused(ClusterTransport.Peer from) {
-        refused.incrementAndGet();
+    public void refused(Refusal reason) {
+        refused.add(reason);
     }
 
     @Override

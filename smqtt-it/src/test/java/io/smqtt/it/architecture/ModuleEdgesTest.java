@@ -20,9 +20,11 @@ class ModuleEdgesTest {
             "metric", Set.of("core"),
             "cluster", Set.of("core"),
             "persistence", Set.of("core"),
-            "bootstrap", Set.of("core", "metric", "cluster", "persistence", "benchmark"),
+            "bootstrap", Set.of("core", "metric", "cluster", "persistence", "migrate", "bench"),
             "spring", Set.of("core", "metric", "cluster", "persistence"),
             "test", Set.of("core"),
+            "migrate", Set.of("core"),
+            "bench", Set.of(),
             "benchmark", Set.of("core", "metric"));
 
     /** Where a module is not called as its package. */

@@ -62,7 +62,7 @@ public final class MemoryNetwork implements AutoCloseable {
     }
 
     /**
-     * What happens to frames between nodes. Nodes are not told that a peer is gone: for that there is {@link #partition}.
+     * Faults of the network between nodes. Nodes are not told that a peer is gone: for that there is {@link #partition}.
      *
      * @param shortest the shortest delay of a frame, 0 or more
      * @param longest the longest delay; delays that differ put frames out of order

@@ -89,7 +89,7 @@ public final class SimulatedLoop extends AbstractExecutorService implements Sche
         return ended;
     }
 
-    /** What is given back for a scheduled task: it can be cancelled. */
+    /** A scheduled task, which can be cancelled. */
     private final class Task extends FutureTask<Void> implements ScheduledFuture<Void> {
 
         private final long dueNanos;

@@ -48,7 +48,7 @@ public final class SimulatedNetwork {
     }
 
     /**
-     * What happens to frames.
+     * Faults of the simulated network.
      *
      * @param shortest the shortest delay
      * @param longest the longest delay; delays that differ put frames out of order

@@ -3,7 +3,7 @@ package io.smqtt.test.packet;
 
 import io.smqtt.message.ReasonCode;
 
-/** What a decoder must make of the bytes of a {@link PacketRow}. */
+/** The expected result of decoding the bytes of a {@link PacketRow}. */
 public sealed interface PacketExpectation {
 
     /** The bytes are one whole legal packet. */

@@ -31,7 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What every store promises: see {@link BrokerStore} and {@link StoreWriter}. Extend it and say how yours is opened. */
+/** The contract of a store: see {@link BrokerStore} and {@link StoreWriter}. Extend it and say how yours is opened. */
 public abstract class BrokerStoreContract extends StoreContractBase {
 
     private static final StoredDelivery SENT = new StoredDelivery(StoredDelivery.State.SENT, 65_535);

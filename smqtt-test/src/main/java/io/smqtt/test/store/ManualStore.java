@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ManualStore implements BrokerStore {
 
-    /** What was flushed and is not committed. */
+    /** Operations that were flushed and are not committed. */
     record Batch(ManualWriter writer, List<Consumer<StoredState>> operations, long position, boolean sync) {}
 
     private final Ticker ticker;

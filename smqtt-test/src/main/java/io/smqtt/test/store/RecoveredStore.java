@@ -108,7 +108,7 @@ public final class RecoveredStore implements BrokerStore.RecoveryVisitor {
     }
 
     /**
-     * What was found of a session.
+     * The recovered state of a session.
      *
      * @param header the session
      * @param waiting its messages

@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** What a store holds, as plain maps. Not thread-safe. */
+/** The content of a store as plain maps. Not thread-safe. */
 final class StoredState {
 
     /** Everything of one session. */

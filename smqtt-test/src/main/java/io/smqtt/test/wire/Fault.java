@@ -3,7 +3,7 @@ package io.smqtt.test.wire;
 
 import java.time.Duration;
 
-/** What can happen to a packet on its way. */
+/** A fault that is applied to a packet. */
 public sealed interface Fault {
 
     /** The packet does not arrive; those behind it do, as no network would have it, but as a peer that forgets a packet looks like. */

@@ -72,7 +72,7 @@ final class ProxyLink {
         }
     }
 
-    /** What one side sends to the other. On a thread of its own. */
+    /** One direction of a proxied connection. On a thread of its own. */
     private final class Direction implements Runnable, PacketInput.Pace {
 
         private final Side sender;

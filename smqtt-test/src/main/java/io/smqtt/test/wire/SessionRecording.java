@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What passed between a client and a broker on one connection, in both directions and with its times. As a file it is a text that
- * can be read, changed and compared by hand:
+ * A recording of the packets between a client and a broker on one connection, in both directions and with their times. As a
+ * file it is a text that can be read, changed and compared by hand:
  *
  * <pre>
  * smqtt session 1

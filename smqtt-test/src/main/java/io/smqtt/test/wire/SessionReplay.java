@@ -99,7 +99,7 @@ public final class SessionReplay {
     }
 
     /**
-     * What came of a replay.
+     * The result of a replay.
      *
      * @param differences what the other side did otherwise, in words; ends with the first packet that does not come
      * @param actual what passed this time

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.test.wire;
 
-/** Who sent a packet. */
+/** The sender of a packet. */
 public enum Side {
     /** The client. */
     CLIENT('>'),

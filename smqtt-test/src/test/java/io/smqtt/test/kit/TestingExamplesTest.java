@@ -230,7 +230,7 @@ class TestingExamplesTest {
         // end
         assertThat(binds).hasSize(3).doesNotContain(front);
         for (int port : binds) {
-            new ServerSocket(port + 100, 1, InetAddress.getLoopbackAddress()).close();
+            new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
         }
     }
 

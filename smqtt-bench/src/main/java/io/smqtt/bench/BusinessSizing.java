@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bench;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A load in terms of a business: how many devices there are, what each does in an hour.
+ *
+ * @param devices how many there are
+ * @param online the share that is connected at once, 0 to 1
+ * @param actionsPerHour what a device reports or does
+ * @param messagesPerAction messages to the broker for each
+ * @param consumers clients of the backend; they share the devices' messages
+ * @param commandsPerHour messages from the backend to each device
+ * @param peakFactor how much busier the busiest time is than the mean
+ */
+record BusinessSizing(
+        int devices,
+        double online,
+        double actionsPerHour,
+        double messagesPerAction,
+        int consumers,
+        double commandsPerHour,
+        double peakFactor) {
+
+    private static final double SECONDS_PER_HOUR = 3600;
+    private static final int STEPS = 10_000;
+
+    int connections() {
+        return (int) Math.ceil(devices * online) + consumers;
+    }
+
+    /** Messages per second from the devices, on the mean. */
+    double meanUp() {
+        return devices * actionsPerHour * messagesPerAction / SECONDS_PER_HOUR;
+    }
+
+    /** Messages per second to the devices, on the mean. */
+    double meanDown() {
+        return devices * commandsPerHour / SECONDS_PER_HOUR;
+    }
+
+    double peakUp() {
+        return meanUp() * peakFactor;
+    }
+
+    double peakDown() {
+        return meanDown() * peakFactor;
+    }
+
+    /** The same business, so many times as large; every part that is there stays there. */
+    BusinessSizing scaled(double scale) {
+        return new BusinessSizing(
+                Math.max(1, (int) Math.round(devices * scale)),
+                online,
+                actionsPerHour,
+                messagesPerAction,
+                Math.max(1, (int) Math.round(consumers * scale)),
+                commandsPerHour,
+                peakFactor);
+    }
+
+    /** Name and value of every line that people want to see. */
+    Map<String, String> rows() {
+        Map<String, String> rows = new LinkedHashMap<>();
+        rows.put("devices", devices + ", " + Math.round(online * 100) + " % connected at once");
+        rows.put("connections", (connections() - consumers) + " devices + " + consumers + " consumers");
+        rows.put("devices publish", rate(meanUp(), peakUp()));
+        rows.put("devices receive", rate(meanDown(), peakDown()));
+        rows.put("broker in + out at peak", String.format(Locale.ROOT, "%.1f/s", 2 * (peakUp() + peakDown())));
+        return rows;
+    }
+
+    private static String rate(double mean, double peak) {
+        return String.format(Locale.ROOT, "%.1f/s on the mean, %.1f/s at peak", mean, peak);
+    }
+
+    /** The largest share of this business, in steps of a ten-thousandth, that needs no more connections; 0 if none does. */
+    double scaleFor(int connections) {
+        int steps = (int) Math.min(STEPS, (long) connections * STEPS / connections());
+        while (steps > 0 && scaled((double) steps / STEPS).connections() > connections) {
+            steps--;
+        }
+        return (double) steps / STEPS;
+    }
+
+    /**
+     * The load at peak as a plan: devices publish to their own topics and consumers share what they publish, consumers
+     * publish commands to the topic that each device subscribes to.
+     */
+    Plan plan(String prefix, int qos) {
+        int connected = Math.max(1, connections() - consumers);
+        return new SizedPlan(prefix, qos, connected, consumers, peakUp(), peakDown()).plan();
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bench;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One client of a plan.
+ *
+ * @param clientId its client identifier
+ * @param number its number among all, which chooses its host, source address and event loop
+ * @param loopKey clients with the same key share an event loop
+ * @param filters what it subscribes to
+ * @param subscribeQos the QoS it asks for
+ * @param flows where what it receives is noted, if it subscribes; shared by the members of a shared subscription
+ * @param publisher its number as a publisher, -1 if it is none
+ * @param stamp what the messages to its first topic say who they are of; those to the next topic one more, and so on
+ * @param topics what it publishes to, in turns
+ * @param aside whether it is beside the load, so that what it receives is not measured
+ */
+record ClientSpec(
+        String clientId,
+        int number,
+        int loopKey,
+        List<String> filters,
+        int subscribeQos,
+        @Nullable FlowTable flows,
+        int publisher,
+        int stamp,
+        List<String> topics,
+        boolean aside) {
+
+    static ClientSpec idle(String clientId, int number) {
+        return new ClientSpec(clientId, number, number, List.of(), 0, null, -1, -1, List.of(), false);
+    }
+
+    static ClientSpec publisher(String clientId, int number, int publisher, String topic) {
+        return new ClientSpec(
+                clientId, number, publisher, List.of(), 0, null, publisher, publisher, List.of(topic), false);
+    }
+
+    static ClientSpec subscriber(
+            String clientId, int number, int loopKey, List<String> filters, int qos, FlowTable flows) {
+        return new ClientSpec(clientId, number, loopKey, filters, qos, flows, -1, -1, List.of(), false);
+    }
+}

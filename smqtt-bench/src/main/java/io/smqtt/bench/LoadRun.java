@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.bench;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a plan: connect and subscribe all, send and measure, wait for the last deliveries, add up. Blocks its caller. */
+final class LoadRun {
+
+    private static final long POLL_NANOS = 20_000_000L;
+    private static final long QUIET_NANOS = 1_000_000_000L;
+
+    private final LoadEngine engine;
+    private final Plan plan;
+    private final Target target;
+    private final LoadSettings settings;
+    private final Watch watch;
+    private final List<Publisher> publishers = new ArrayList<>();
+    private final List<Sample> samples = new ArrayList<>();
+    private long[] publishedByStamp = {};
+    private long sampledNanos;
+    private long sampledPublished;
+    private long sampledDelivered;
+
+    LoadRun(LoadEngine engine, Plan plan, Target target, LoadSettings settings, Watch watch) {
+        this.engine = engine;
+        this.plan = plan;
+        this.target = target;
+        this.settings = settings;
+        this.watch = watch;
+    }
+
+    /**
+     * Runs.
+     *
+     * @param arrivalNanos between the beginnings of two connections
+     * @param tolerant whether to go on with the clients that could be connected
+     * @throws LoadFailure if clients cannot be connected
+     */
+    LoadResult run(long arrivalNanos, boolean tolerant) {
+        Connector connector = new Connector(engine, target);
+        List<LoadClient> clients = clients(connector);
+        long begin = System.nanoTime();
+        connector.connect(clients, arrivalNanos, watch);
+        double connectSeconds = (System.nanoTime() - begin) / 1e9;
+        requireConnected(connector, tolerant);
+        @Nullable ProcessUse[] use = new ProcessUse[2];
+        double measured = interrupted() ? 0 : measure(use);
+        boolean interrupted = interrupted();
+        drain();
+        // Who was interrupted while fetching does not know what would still have come.
+        FlowTable.Faults faults = faults(!interrupted || plan.publishedBefore().length == 0);
+        LoadFigures figures = engine.figures(false);
+        engine.onEachLoop(loop -> List.copyOf(loop.clients).forEach(LoadClient::disconnect));
+        return new LoadResult(
+                plan.name(),
+                target.display(),
+                settings,
+                plan.clients().size(),
+                connector.failedCount(),
+                connector.firstFailure(),
+                connectSeconds,
+                measured,
+                figures,
+                faults,
+                List.copyOf(samples),
+                Math.max(0, figures.lastDeliveredNanos - begin) / 1e6,
+                publishedByGroup(),
+                use[0] == null || use[1] == null ? null : use[1].since(use[0]),
+                interrupted);
+    }
+
+    private List<LoadClient> clients(LoadClient.SetUp setUp) {
+        List<LoadClient> clients = new ArrayList<>();
+        for (ClientSpec spec : plan.clients()) {
+            LoadClient client = new LoadClient(spec, engine.loopOf(spec), target, setUp);
+            if (spec.publisher() >= 0) {
+                Publisher publisher = publisher(spec, client);
+                client.publishes(publisher);
+                publishers.add(publisher);
+            }
+            clients.add(client);
+        }
+        publishers.sort(Comparator.comparingInt(publisher -> publisher.number));
+        Publisher[] all = publishers.toArray(new Publisher[0]);
+        boolean credit = settings.window() > 0 && plan.deliveriesPerMessage() > 0;
+        engine.loops().forEach(loop -> loop.publishers(all, credit));
+        return clients;
+    }
+
+    private Publisher publisher(ClientSpec spec, LoadClient client) {
+        int group = 0;
+        while (group < plan.groups().size() && !plan.groups().get(group).has(spec.publisher())) {
+            group++;
+        }
+        boolean grouped = !plan.groups().isEmpty();
+        LoadSettings own = grouped ? plan.groups().get(group).of(settings) : settings;
+        PublishTemplate[] templates = new PublishTemplate[spec.topics().size()];
+        for (int i = 0; i < templates.length; i++) {
+            templates[i] = new PublishTemplate(
+                    target.version(), spec.topics().get(i), own.qos(), own.retain(), own.payloadBytes());
+        }
+        return new Publisher(
+                spec.publisher(),
+                group,
+                spec.publisher() - (grouped ? plan.groups().get(group).first() : 0),
+                plan.firstStamp() + spec.stamp(),
+                client,
+                own,
+                templates,
+                plan.deliveriesPerMessage());
+    }
+
+    private List<PaceSchedule> paces(long start) {
+        if (publishers.isEmpty() || settings.perSecond() == 0) {
+            return List.of();
+        }
+        if (plan.groups().isEmpty()) {
+            return List.of(new PaceSchedule(start, settings.perSecond(), publishers.size()));
+        }
+        return plan.groups().stream()
+                .map(group -> new PaceSchedule(start, group.perSecond(), group.count()))
+                .toList();
+    }
+
+    private void requireConnected(Connector connector, boolean tolerant) {
+        if (connector.failedCount() > 0 && !interrupted() && (!tolerant || connector.readyCount() == 0)) {
+            throw new LoadFailure("cannot connect to " + target.display() + ": " + connector.firstFailure()
+                    + (connector.readyCount() == 0
+                            ? ""
+                            : " (" + connector.failedCount() + " of "
+                                    + plan.clients().size() + " clients failed)"));
+        }
+    }
+
+    /** Returns how many seconds were measured. */
+    private double measure(@Nullable ProcessUse[] use) {
+        boolean paced = settings.perSecond() > 0 && !publishers.isEmpty();
+        // A schedule begins a little later, so that all loops know it by then; a closed loop begins at once.
+        long start = System.nanoTime() + (paced ? POLL_NANOS : 0);
+        long measureFrom = start + settings.warmUp().toNanos();
+        long end = measureFrom + settings.duration().toNanos();
+        List<PaceSchedule> paces = paces(start);
+        sampledNanos = System.nanoTime();
+        engine.onEachLoop(loop -> loop.start(settings, paces, measureFrom, end));
+        long stopped = end;
+        while (System.nanoTime() - end < 0) {
+            long now = System.nanoTime();
+            if (use[0] == null && watch.brokerPid() != null && now - measureFrom >= 0) {
+                use[0] = ProcessUse.of(watch.brokerPid());
+            }
+            if (now - sampledNanos >= watch.sampleEvery().toNanos()) {
+                sample(start, now);
+            }
+            if (isDone() || interrupted()) {
+                stopped = now;
+                break;
+            }
+            LockSupport.parkNanos(Math.min(POLL_NANOS, Math.max(1, end - now)));
+        }
+        if (watch.brokerPid() != null && use[0] != null) {
+            use[1] = ProcessUse.of(watch.brokerPid());
+        }
+        engine.onEachLoop(LoadLoop::stop);
+        sample(start, System.nanoTime());
+        return Math.max(0, stopped - measureFrom) / 1e9;
+    }
+
+    private boolean interrupted() {
+        return watch.interruption().isAsked();
+    }
+
+    private boolean isDone() {
+        if (settings.limit() == 0) {
+            return false;
+        }
+        if (publishers.isEmpty()) {
+            return engine.figures(true).delivered >= settings.limit();
+        }
+        boolean[] undone = {false};
+        for (LoadLoop loop : engine.loops()) {
+            loop.executor.submit(() -> undone[0] |= !loop.isDone()).syncUninterruptibly();
+        }
+        return !undone[0];
+    }
+
+    private void sample(long start, long now) {
+        LoadFigures figures = engine.figures(true);
+        double seconds = (now - sampledNanos) / 1e9;
+        Histogram interval = figures.interval;
+        boolean none = interval.getTotalCount() == 0;
+        Sample sample = new Sample(
+                (now - start) / 1e9,
+                figures.connected,
+                (figures.published - sampledPublished) / seconds,
+                (figures.delivered - sampledDelivered) / seconds,
+                none ? 0 : interval.getValueAtPercentile(50) / 1e3,
+                none ? 0 : interval.getValueAtPercentile(99) / 1e3,
+                none ? 0 : interval.getMaxValue() / 1e3);
+        sampledNanos = now;
+        sampledPublished = figures.published;
+        sampledDelivered = figures.delivered;
+        samples.add(sample);
+        watch.progress().sample(sample);
+    }
+
+    /** Until all that is expected has come, or nothing comes any more. */
+    private void drain() {
+        if (publishers.isEmpty()) {
+            return;
+        }
+        long end = System.nanoTime() + settings.drain().toNanos();
+        long lastDelivered = -1;
+        long lastChange = System.nanoTime();
+        while (System.nanoTime() - end < 0) {
+            boolean[] waiting = {false};
+            engine.onEachLoop(loop -> {
+                if (loop.isWaiting()) {
+                    waiting[0] = true;
+                }
+            });
+            LoadFigures figures = engine.figures(true);
+            if (!waiting[0] && figures.delivered >= figures.published * plan.deliveriesPerMessage()) {
+                return;
+            }
+            if (figures.delivered != lastDelivered) {
+                lastDelivered = figures.delivered;
+                lastChange = System.nanoTime();
+            } else if (System.nanoTime() - lastChange > QUIET_NANOS) {
+                return;
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
+    }
+
+    /** How many messages the busiest publisher sent; after the run. */
+    long mostSent() {
+        return publishers.stream().mapToLong(Publisher::sent).max().orElse(0);
+    }
+
+    private long publishedBy(int number) {
+        long[] before = plan.publishedBefore();
+        return number < before.length ? before[number] : publishedByStamp[number];
+    }
+
+    private void countByStamp() {
+        int stamps = 0;
+        for (ClientSpec spec : plan.clients()) {
+            stamps = Math.max(stamps, spec.stamp() + spec.topics().size());
+        }
+        publishedByStamp = new long[stamps];
+        for (Publisher publisher : publishers) {
+            for (int i = 0; i < publisher.topics(); i++) {
+                publishedByStamp[publisher.client.spec.stamp() + i] = publisher.sentTo(i);
+            }
+        }
+    }
+
+    /** What groups published, where there are several. */
+    private Map<String, Double> publishedByGroup() {
+        Map<String, Double> counts = new LinkedHashMap<>();
+        if (plan.groups().size() > 1) {
+            for (Publisher publisher : publishers) {
+                String name = plan.groups().get(publisher.group).name() + " published";
+                counts.merge(name, (double) publisher.sent(), Double::sum);
+            }
+        }
+        return counts;
+    }
+
+    /** {@code complete}: what was published before and is still missing counts as lost. */
+    private FlowTable.Faults faults(boolean complete) {
+        // The pass over all loops makes what they wrote visible to this thread.
+        engine.onEachLoop(loop -> {});
+        countByStamp();
+        FlowTable.Faults faults = new FlowTable.Faults();
+        for (FlowTable table : plan.tables()) {
+            table.addTo(faults, this::publishedBy, complete);
+        }
+        return faults;
+    }
+}

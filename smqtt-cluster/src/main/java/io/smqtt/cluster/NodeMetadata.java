@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import io.smqtt.spi.ClusterStatus;
+
+/**
+ * Metadata of a node, for display.
+ *
+ * @param software the version of the program
+ * @param address where it is reached
+ * @param weight how many clients it is to get in proportion to others
+ */
+record NodeMetadata(String software, String address, int weight) {
+
+    Frame hello(boolean reply, boolean joined) {
+        return new Frame.Hello(
+                Frame.VERSION, Frame.VERSION, joined ? Frame.JOINED : 0, software, reply, weight, address);
+    }
+
+    ClusterStatus.Node of(NodeIdentity self, int routes) {
+        return new ClusterStatus.Node(self.nodeId(), self.epoch(), address, software, weight, routes);
+    }
+}

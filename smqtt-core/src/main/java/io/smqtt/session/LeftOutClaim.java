@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.HeapWeight;
+import io.smqtt.message.LogText;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.DeliverySource;
+import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.StoredSession;
+import io.smqtt.spi.StoredSubscription;
+import io.smqtt.thread.OnEventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A claim of a session that did not fit at the start. The session is read from the store and is back if it fits now. A session that
+ * its client discards, or whose time is over, ends instead, without its subscriptions and whatever the limits are. Further claims of
+ * the client wait until then. On the event loop of the claim.
+ */
+@OnEventLoop
+final class LeftOutClaim {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LeftOutClaim.class);
+
+    private final SessionResources resources;
+    private final SessionRegistry registry;
+    private final Stores stores;
+    private final LeftOut others;
+    private final Claimant claimant;
+    private long number;
+
+    /**
+     * Who claims a session.
+     *
+     * @param clientId the client identifier
+     * @param userName the user, or null
+     * @param discard whether the session is to end
+     * @param loop the current event loop
+     * @param then runs there when the session is back, or there is none any more
+     * @param refused is told there why the session stays in the store
+     */
+    record Claimant(
+            String clientId,
+            @Nullable String userName,
+            boolean discard,
+            RoutingLoop loop,
+            Runnable then,
+            Consumer<ReasonCode> refused) {}
+
+    LeftOutClaim(
+            SessionResources resources, SessionRegistry registry, Stores stores, LeftOut others, Claimant claimant) {
+        this.resources = resources;
+        this.registry = registry;
+        this.stores = stores;
+        this.others = others;
+        this.claimant = claimant;
+    }
+
+    /** Begins to read; returns false if the client has no session that was left out: nothing runs then. */
+    boolean begin() {
+        RoutingLoop loop = claimant.loop;
+        number = others.begin(claimant.clientId, () -> loop.executor().execute(claimant.then));
+        if (number > 0) {
+            stores.store().find(number, loop.executor(), this::found, this::missing);
+        }
+        return number != LeftOut.NONE;
+    }
+
+    private void missing(@Nullable Throwable failure) {
+        if (failure == null) {
+            back();
+        } else {
+            stays(ReasonCode.QUOTA_EXCEEDED);
+        }
+    }
+
+    private void found(FoundSession found) {
+        Runnable next;
+        try {
+            next = take(found);
+        } catch (RuntimeException e) { // whoever waits for the session must not wait for ever
+            LOG.error("the stored session of {} cannot be used", LogText.escape(claimant.clientId), e);
+            next = () -> stays(ReasonCode.QUOTA_EXCEEDED);
+        }
+        next.run();
+    }
+
+    /** Decides what becomes of the session. Returns what follows. */
+    private Runnable take(FoundSession found) {
+        StoredSession header = found.session();
+        if (!header.clientId().equals(claimant.clientId)) { // identifiers of two clients have the same hash
+            return () -> stays(ReasonCode.QUOTA_EXCEEDED);
+        }
+        Session session = new Session(
+                resources, registry, claimant.loop, SessionRecovery.client(header), header, found.waiting());
+        boolean expired = header.expiresAtMillis() != StoredSession.CONNECTED
+                && header.expiresAtMillis() <= stores.store().clockMillis();
+        boolean superseded = registry.find(claimant.clientId) != null; // by one of another node
+        if (!expired && !superseded && !registry.mayClaim(claimant.userName, session.client())) {
+            return () -> stays(ReasonCode.NOT_AUTHORIZED);
+        }
+        if (expired || superseded || claimant.discard || header.expirySeconds() == 0) {
+            end(session, found, expired, superseded);
+            // it must not come back after a crash; a store that takes nothing keeps nobody out
+            return () -> session.afterCommit(kept -> back());
+        }
+        return fits(session, found) ? this::back : () -> stays(ReasonCode.QUOTA_EXCEEDED);
+    }
+
+    /** Ends the session without its having been here. What waits for shared subscriptions goes to other members. */
+    private void end(Session session, FoundSession found, boolean expired, boolean superseded) {
+        List<Subscription> subscriptions =
+                subscriptions(session, found); // before anything is charged: a row may be damaged
+        arrived(found);
+        session.charge(session.weight());
+        for (Subscription subscription : subscriptions) {
+            if (subscription.shareName() != null) {
+                session.recover(subscription);
+            }
+        }
+        if (expired) {
+            session.expireIfOffline();
+        } else if (superseded) { // its will is the concern of the session that the client has
+            session.end(false);
+        } else {
+            session.endConnection(true);
+            session.end(false);
+        }
+    }
+
+    /** Takes the session into memory if it fits. */
+    private boolean fits(Session session, FoundSession found) {
+        long weight = session.weight();
+        List<Subscription> subscriptions = subscriptions(session, found);
+        for (Subscription subscription : subscriptions) {
+            weight += HeapWeight.subscription(subscription.filter().value(), subscription.shareName());
+        }
+        if (registry.refused(session.refusalOfStored(weight))) {
+            return false;
+        }
+        arrived(found);
+        registry.recovered(session);
+        subscriptions.forEach(session::recover);
+        found.received().forEach(packetId -> session.inbound().received(packetId));
+        claimant.loop.executor().execute(session::awaitClient); // if its client does not take it over now
+        return true;
+    }
+
+    private static List<Subscription> subscriptions(Session session, FoundSession found) {
+        List<Subscription> all = new ArrayList<>(found.subscriptions().size());
+        for (StoredSubscription stored : found.subscriptions()) {
+            all.add(SessionRecovery.subscription(session, stored));
+        }
+        return all;
+    }
+
+    /** What waits for the session is in the account from now on: it was not counted at the start. */
+    private void arrived(FoundSession found) {
+        int count = found.waiting().messages();
+        if (count > 0) {
+            resources.observer().deliveriesAdded(DeliverySource.RECOVERED, count);
+        }
+    }
+
+    private void back() {
+        resources.sessionBudget().leftOut(-1);
+        others.end(claimant.clientId, number, false);
+        claimant.then.run();
+    }
+
+    private void stays(ReasonCode reason) {
+        others.end(claimant.clientId, number, true);
+        claimant.refused.accept(reason);
+    }
+}

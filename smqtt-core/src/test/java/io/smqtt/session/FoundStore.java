@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredPage;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A store with sessions of before, which notes the sessions that are removed and commits when the test says so. */
+final class FoundStore implements BrokerStore {
+
+    final Map<Long, FoundSession> sessions = new LinkedHashMap<>();
+    final Map<Long, List<StoredMessage>> messages = new LinkedHashMap<>();
+    final List<Long> removed = new ArrayList<>();
+    long clockMillis;
+    private final List<Runnable> flushed = new ArrayList<>();
+    private long numbers = 1_000;
+
+    /** Commits everything that was flushed. */
+    void commit() {
+        List<Runnable> all = List.copyOf(flushed);
+        flushed.clear();
+        all.forEach(Runnable::run);
+    }
+
+    @Override
+    public StoreWriter writer(Executor loop, CommitListener listener) {
+        long[] position = {0};
+        return (StoreWriter) Proxy.newProxyInstance(
+                StoreWriter.class.getClassLoader(), new Class<?>[] {StoreWriter.class}, (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "position" -> {
+                            return position[0];
+                        }
+                        case "isOverloaded" -> {
+                            return false;
+                        }
+                        case "flush" -> {
+                            long until = position[0];
+                            flushed.add(() -> loop.execute(() -> listener.committed(until)));
+                        }
+                        case "removeSession" -> {
+                            position[0]++;
+                            removed.add((Long) arguments[0]);
+                        }
+                        default -> position[0]++;
+                    }
+                    return null;
+                });
+    }
+
+    @Override
+    public void recover(RecoveryVisitor visitor) {
+        sessions.values().forEach(found -> {
+            visitor.session(found.session(), found.waiting());
+            found.subscriptions().forEach(visitor::subscription);
+            found.received().forEach(visitor::received);
+        });
+    }
+
+    @Override
+    public void read(
+            long session, long fromSequence, int maxMessages, int maxBytes, Executor loop, Consumer<StoredPage> reply) {
+        List<StoredMessage> page = messages.getOrDefault(session, List.of()).stream()
+                .filter(message -> message.sequence() >= fromSequence)
+                .toList();
+        loop.execute(() -> reply.accept(new StoredPage(page, null)));
+    }
+
+    @Override
+    public void find(long session, Executor loop, Consumer<FoundSession> found, Consumer<@Nullable Throwable> missing) {
+        FoundSession read = sessions.get(session);
+        loop.execute(read == null ? () -> missing.accept(null) : () -> found.accept(read));
+    }
+
+    @Override
+    public long newSession() {
+        return ++numbers;
+    }
+
+    @Override
+    public long clockMillis() {
+        return clockMillis;
+    }
+
+    @Override
+    public boolean isHealthy() {
+        return true;
+    }
+
+    @Override
+    public void close() {
+        // holds nothing
+    }
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import io.smqtt.access.PasswordFile;
+import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.ConfigValue;
+import io.smqtt.config.ConfigurationException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The configuration of another broker in this broker's keys. What lets somebody in is never made up: where users or rules
+ * cannot be taken over, nobody gets in, or the notes say {@code NOT ENFORCED}.
+ */
+public final class Migration {
+
+    private static final String PASSWORD_FILE = "access.password-file";
+    private static final String ACL_FILE = "access.acl-file";
+
+    private final OldBroker broker;
+    private final String shownAs;
+    private final Map<String, Setting> settings;
+    private final List<String> notes;
+    private final Map<String, String> passwords;
+    private final List<String> rules;
+    private final Set<String> secrets;
+
+    Migration(
+            OldBroker broker,
+            String shownAs,
+            Map<String, Setting> settings,
+            List<String> notes,
+            Map<String, String> passwords,
+            List<String> rules,
+            Set<String> secrets) {
+        this.broker = broker;
+        this.shownAs = shownAs;
+        this.settings = settings;
+        this.notes = notes;
+        this.passwords = passwords;
+        this.rules = rules;
+        this.secrets = secrets;
+    }
+
+    /**
+     * A value and where it comes from.
+     *
+     * @param text the value
+     * @param origin file, line and key, or why it is so
+     */
+    record Setting(String text, String origin) {}
+
+    /**
+     * Reads a file. Blocks.
+     *
+     * @param file the file, of at most 1 MiB and 10,000 keys
+     * @param shownAs its name in messages
+     * @param from the broker it belongs to, or null to find out
+     * @return what it says
+     * @throws ConfigurationException if it cannot be read, is malformed, or says what cannot be said here without letting
+     *     in somebody who was kept out; the messages name line and key
+     */
+    public static Migration read(Path file, String shownAs, @Nullable OldBroker from) {
+        OldFile old = OldFile.read(file, shownAs);
+        OldFormat format = OldFormat.of(old);
+        OldBroker broker = from == null ? detect(old, format) : from;
+        boolean lines = format == OldFormat.CONF;
+        if (format == OldFormat.OTHER || lines != (broker != OldBroker.smqtt)) {
+            throw new ConfigurationException(List.of(shownAs + ": is "
+                    + (format == OldFormat.OTHER ? "" : "in the format ") + format.words() + ", but a configuration of "
+                    + (broker == OldBroker.smqtt
+                            ? "the former smqtt is in YAML, JSON or properties"
+                            : broker + " has " + OldFormat.CONF.words())));
+        }
+        return switch (broker) {
+            case smqtt -> SmqttMapper.map(old, settings(old, format));
+            case mosquitto -> MosquittoMapper.map(old);
+            case moquette -> MoquetteMapper.map(old);
+        };
+    }
+
+    private static List<OldSetting> settings(OldFile file, OldFormat format) {
+        return format == OldFormat.PROPERTIES ? OldProperties.read(file) : OldYaml.read(file);
+    }
+
+    /**
+     * Tells whether a file is one of another broker, by its name and its keys. A file with the root {@code smqtt} may be one of
+     * the former smqtt, or ours as Spring applications write it: more keys tell.
+     *
+     * @param file a file that may not exist
+     * @param ours the keys of this broker
+     * @return the broker, or null if it may be a configuration of this one
+     */
+    public static @Nullable OldBroker recognise(Path file, ConfigSchema ours) {
+        String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
+        try {
+            OldFile old = OldFile.read(file, name);
+            OldFormat format = OldFormat.of(old);
+            if (name.endsWith(".conf") && format == OldFormat.CONF) {
+                OldBroker broker = detect(old, format);
+                boolean known = ConfLines.read(old).stream()
+                        .limit(1)
+                        .anyMatch(first -> broker == OldBroker.moquette
+                                ? MoquetteMapper.RULES.find(first.key()) != null
+                                : MosquittoMapper.RULES.find(first.key()) != null);
+                return known ? broker : null;
+            }
+            return format != OldFormat.CONF
+                            && format != OldFormat.OTHER
+                            && SmqttMapper.owns(settings(old, format), ours)
+                    ? OldBroker.smqtt
+                    : null;
+        } catch (ConfigurationException e) {
+            return null; // the reader of our own files says what is wrong
+        }
+    }
+
+    private static OldBroker detect(OldFile file, OldFormat format) {
+        if (format == OldFormat.OTHER) {
+            throw new ConfigurationException(List.of(file.shownAs() + ": is " + format.words()
+                    + ": YAML, JSON or properties of the former smqtt, mosquitto.conf, moquette.conf"));
+        }
+        if (format != OldFormat.CONF) {
+            return OldBroker.smqtt;
+        }
+        return MoquetteMapper.owns(ConfLines.read(file)) ? OldBroker.moquette : OldBroker.mosquitto;
+    }
+
+    /**
+     * Reads settings of the former smqtt that are in no file.
+     *
+     * @param settings text by key, such as {@code smqtt.tcp.port}
+     * @param shownAs where they come from, for messages
+     * @return what they say
+     * @throws ConfigurationException as {@link #read}
+     */
+    public static Migration ofSettings(Map<String, String> settings, String shownAs) {
+        List<OldSetting> all = new ArrayList<>();
+        all.add(new OldSetting("smqtt.tcp.options", "", shownAs));
+        settings.forEach((key, value) -> all.add(new OldSetting(key, value, shownAs)));
+        return SmqttMapper.map(
+                new OldFile(Path.of("smqtt"), shownAs, ""), all.subList(settings.isEmpty() ? 0 : 1, all.size()));
+    }
+
+    /**
+     * Tells whether the old settings held users themselves.
+     *
+     * @return false if there is none
+     */
+    public boolean hasUsers() {
+        return !passwords.isEmpty();
+    }
+
+    /**
+     * Checks one of the users that the old settings held themselves, in a time that does not tell how much was right.
+     *
+     * @param user the user name
+     * @param password UTF-8
+     * @return whether there is such a user with that password
+     */
+    public boolean isUser(String user, byte[] password) {
+        String expected = passwords.get(user);
+        return expected != null && MessageDigest.isEqual(expected.getBytes(StandardCharsets.UTF_8), password);
+    }
+
+    /**
+     * The broker that the file belongs to.
+     *
+     * @return one of three
+     */
+    public OldBroker broker() {
+        return broker;
+    }
+
+    /**
+     * What does not map, or maps differently: one line for each key, with file and line, and what to do.
+     *
+     * @return in the order of the file; without secrets
+     */
+    public List<String> notes() {
+        return Collections.unmodifiableList(notes);
+    }
+
+    /**
+     * Our keys for a file, in alphabetical order: without secrets.
+     *
+     * @param accessFiles what the files are called that {@link #writeAccessFiles} writes, without their extensions
+     * @return text by key
+     */
+    public Map<String, String> settings(String accessFiles) {
+        Map<String, String> texts = new LinkedHashMap<>();
+        values(Path.of(""), accessFiles).forEach((key, value) -> {
+            if (!secrets.contains(key)) {
+                texts.put(key, String.valueOf(value.text()));
+            }
+        });
+        return texts;
+    }
+
+    /**
+     * Our keys for a start without a file of our own.
+     *
+     * @param base the folder of the access files
+     * @param accessFiles what they are called, without their extensions
+     * @return values by key, in alphabetical order
+     */
+    public Map<String, ConfigValue> values(Path base, String accessFiles) {
+        Map<String, Setting> all = new TreeMap<>(settings);
+        if (!passwords.isEmpty()) {
+            all.put(PASSWORD_FILE, new Setting(accessFiles + ".passwd", "the users of " + shownAs + ", hashed"));
+        }
+        if (!rules.isEmpty()) {
+            all.put(ACL_FILE, new Setting(accessFiles + ".acl", "the rules of " + shownAs));
+        }
+        Map<String, ConfigValue> values = new LinkedHashMap<>();
+        all.forEach((key, setting) -> values.put(key, new ConfigValue(setting.text(), setting.origin(), base)));
+        return values;
+    }
+
+    /**
+     * Our keys whose files {@link #writeAccessFiles} writes.
+     *
+     * @return none, one or two
+     */
+    public Set<String> accessFileKeys() {
+        Set<String> keys = new HashSet<>();
+        if (!passwords.isEmpty()) {
+            keys.add(PASSWORD_FILE);
+        }
+        if (!rules.isEmpty()) {
+            keys.add(ACL_FILE);
+        }
+        return keys;
+    }
+
+    /**
+     * Where a value comes from.
+     *
+     * @param key one of ours
+     * @return file, line and key there, or the reason
+     */
+    public String origin(String key) {
+        Setting setting = settings.get(key);
+        return setting == null ? shownAs : setting.origin();
+    }
+
+    /**
+     * Writes the users and rules that the old file held itself: {@code NAME.passwd}, for its owner only, and
+     * {@code NAME.acl}. Writes nothing if there are none. Blocks.
+     *
+     * @param directory the folder, which is made for its owner only if it is missing
+     * @param name what the files are called
+     * @param replace whether files that exist are replaced
+     * @return what was written
+     * @throws ConfigurationException if a file exists that must not be replaced, or cannot be written
+     */
+    public List<Path> writeAccessFiles(Path directory, String name, boolean replace) {
+        List<Path> written = new ArrayList<>();
+        Path users = directory.resolve(name + ".passwd");
+        Path acl = directory.resolve(name + ".acl");
+        try {
+            if ((!passwords.isEmpty() || !rules.isEmpty()) && !Files.isDirectory(directory)) {
+                createPrivately(directory);
+            }
+            if (!passwords.isEmpty()) {
+                requireAbsent(users, replace);
+                PasswordFile hashed = PasswordFile.empty();
+                passwords.forEach((user, password) -> hashed.set(user, password.getBytes(StandardCharsets.UTF_8)));
+                hashed.write(users);
+                written.add(users);
+            }
+            if (!rules.isEmpty()) {
+                requireAbsent(acl, replace);
+                Files.writeString(acl, String.join("\n", rules) + "\n");
+                written.add(acl);
+            }
+            return written;
+        } catch (IllegalArgumentException e) {
+            throw new ConfigurationException(
+                    List.of(shownAs + ": has a user that cannot be taken over: " + e.getMessage()));
+        } catch (IOException e) {
+            throw new ConfigurationException(List.of(directory + ": cannot be written to"));
+        }
+    }
+
+    /** For its owner only, as the store makes it. */
+    private static void createPrivately(Path directory) throws IOException {
+        Files.createDirectories(directory);
+        if (directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+        }
+    }
+
+    private static void requireAbsent(Path file, boolean replace) {
+        if (!replace && Files.exists(file)) {
+            throw new ConfigurationException(List.of(file + ": exists already"));
+        }
+    }
+}

@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static io.smqtt.migrate.Rule.differs;
+import static io.smqtt.migrate.Rule.none;
+import static io.smqtt.migrate.Rule.same;
+import static io.smqtt.migrate.Rule.unguarded;
+
+import io.netty.util.NetUtil;
+import io.smqtt.config.ConfigurationException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * mosquitto.conf of version 2. What a key means depends on the lines before it: it belongs to the listener or bridge that
+ * began last. Access rules count for all listeners here; where per_listener_settings made them differ, the stricter is
+ * taken, and where that cannot be told the file is refused.
+ */
+final class MosquittoMapper {
+
+    private static final int MAX_FILES = 100;
+    private static final int LARGEST_PACKET = 268_435_455;
+    private static final String NEVER = "4294967295s";
+    private static final String NO_BRIDGE =
+            "there are no bridges; a mosquitto beside this broker can bridge to it, or the nodes form a cluster";
+    private static final String LOG =
+            "messages go to standard error: journald, or a file of the shell's; logging.format: json";
+    private static final String NO_PLUGIN =
+            "nobody gets in without a user of access.password-file, or may do anything without access.acl-file; "
+                    + "an Authenticator and Authorizer when embedded";
+    private static final String NO_PREFIX = "identifiers that the broker makes have no prefix";
+    private static final String NO_PSK =
+            "pre-shared keys are not supported: the listener is left out; give it a certificate";
+    private static final String NO_CIPHERS = "Java chooses: TLS 1.2 and 1.3 with forward secrecy";
+    /** Parts of the names of keys that may say who may do what, or where somebody can connect. */
+    private static final List<String> GUARDS = List.of(
+            "access",
+            "acl",
+            "addr",
+            "allow",
+            "anonym",
+            "auth",
+            "ban",
+            "bind",
+            "block",
+            "cert",
+            "clientid",
+            "crl",
+            "deny",
+            "disable",
+            "forbid",
+            "host",
+            "interface",
+            "key",
+            "listen",
+            "mount",
+            "only",
+            "origin",
+            "pass",
+            "permi",
+            "plugin",
+            "port",
+            "prefix",
+            "proto",
+            "proxy",
+            "psk",
+            "require",
+            "restrict",
+            "role",
+            "secur",
+            "ssl",
+            "tls",
+            "trust",
+            "user",
+            "verify");
+
+    private static final String STORED = "mosquitto.db is not read; what is acknowledged is stored at once";
+
+    static final RuleTable<MosquittoMapper> RULES = new RuleTable<>(List.<Rule<MosquittoMapper>>of(
+            same("listener", "listeners.<name>.port, .host", MosquittoMapper::listener),
+            same("port", "listeners.tcp.port", MosquittoMapper::port),
+            same("bind_address", "listeners.<name>.host", MosquittoMapper::keep),
+            same("protocol", "listeners.<name>.type", MosquittoMapper::protocol),
+            same("max_connections", "listeners.<name>.max-connections", MosquittoMapper::keep),
+            same("certfile", "listeners.<name>.tls.certificate", MosquittoMapper::keep),
+            same("keyfile", "listeners.<name>.tls.key", MosquittoMapper::keep),
+            same("cafile", "listeners.<name>.tls.client-ca", MosquittoMapper::keep),
+            differs(
+                    "capath",
+                    "listeners.<name>.tls.client-ca",
+                    "takes one file: cat the certificates of the folder into it",
+                    MosquittoMapper::keep),
+            same("require_certificate", "listeners.<name>.tls.client-auth: required", MosquittoMapper::keep),
+            same("use_identity_as_username", "listeners.<name>.tls.user-name: cn", MosquittoMapper::keep),
+            same("use_subject_as_username", "listeners.<name>.tls.user-name: dn", MosquittoMapper::keep),
+            unguarded(
+                    "crlfile",
+                    "revoked certificates are not looked up; replace the authority, or use short-lived certificates"),
+            none("ciphers", NO_CIPHERS),
+            none("ciphers_tls1.3", NO_CIPHERS),
+            none("tls_version", NO_CIPHERS),
+            none("dhparamfile", NO_CIPHERS),
+            none("tls_engine*", "keys are read from PEM files"),
+            none("tls_keyform", "keys are read from PEM files"),
+            new Rule<>("psk_hint", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
+            new Rule<>("psk_file", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
+            unguarded(
+                    "mount_point",
+                    "clients of this listener share the topics of all; keep them apart by access.acl-file"),
+            none("socket_domain", "the host says whether it is IPv4 or IPv6"),
+            differs(
+                    "bind_interface",
+                    "listeners.<name>.host",
+                    "takes the address of the interface, which must be written behind the port of listener; mosquitto puts the "
+                            + "interface before an address that is there",
+                    MosquittoMapper::keep),
+            none("http_dir", "files are served by a web server; listeners.<name>.path is the WebSocket's"),
+            none("websockets_log_level", LOG),
+            none("websockets_headers_size", "the limit of headers is fixed"),
+            none("packet_buffer_size", "buffers grow with the packets, up to limits.max-packet-bytes"),
+            same("websockets_origin", "listeners.<name>.allowed-origins", MosquittoMapper::keep),
+            differs(
+                    "enable_proxy_protocol",
+                    "listeners.<name>.proxy-protocol",
+                    "needs listeners.<name>.trusted-proxies, the networks of the proxies; only the loopback address is in it now",
+                    MosquittoMapper::keep),
+            unguarded(
+                    "proxy_protocol_v2_require_tls",
+                    "whether clients came to the proxy by TLS is not asked; let the proxy refuse those that did not"),
+            none("disable_client_cert_date_checks", "a client certificate that has expired is always refused"),
+            unguarded("accept_protocol_versions", "MQTT 3.1, 3.1.1 and 5.0 are served on every listener"),
+            unguarded(
+                    "use_username_as_clientid",
+                    "clients keep the identifier that they send; a session is bound to its user "
+                            + "by session.bind-to-user"),
+            none("allow_zero_length_clientid", "an empty client identifier is served as the standard says"),
+            none("auto_id_prefix", NO_PREFIX),
+            none("listener_auto_id_prefix", NO_PREFIX),
+            unguarded("clientid_prefixes", "client identifiers are free; access.acl-file takes %c"),
+            differs(
+                    "per_listener_settings",
+                    "access.*",
+                    "access rules count for all listeners, the stricter ones; for different ones run two brokers",
+                    MosquittoMapper::keepGlobal),
+            same("allow_anonymous", "access.allow-anonymous", MosquittoMapper::access),
+            differs(
+                    "listener_allow_anonymous",
+                    "access.allow-anonymous",
+                    "counts for all listeners: without a user nobody gets in unless every listener lets them in",
+                    MosquittoMapper::anonymousOfListener),
+            same("password_file", "access.password-file", MosquittoMapper::access),
+            differs(
+                    "acl_file",
+                    "access.acl-file",
+                    "the same file; a denying rule always wins, and $share/name/filter is checked as filter",
+                    MosquittoMapper::access),
+            plugged("plugin"),
+            plugged("auth_plugin"),
+            plugged("global_plugin"),
+            plugged("plugin_load"),
+            plugged("plugin_use"),
+            plugged("plugin_*"),
+            plugged("auth_*"),
+            differs(
+                    "persistence",
+                    "storage.kind",
+                    "storage.dir is data beside the configuration; " + STORED,
+                    MosquittoMapper::persistence),
+            differs(
+                    "retained_persistence",
+                    "storage.kind",
+                    "the former name of persistence; " + STORED,
+                    MosquittoMapper::persistence),
+            none("persistence_location", "storage.dir names a folder of this broker's own; " + STORED),
+            none("persistence_file", STORED),
+            none("autosave_interval", STORED),
+            none("autosave_on_changes", STORED),
+            same(
+                    "persistent_client_expiration",
+                    "session.max-expiry, session.default-expiry",
+                    MosquittoMapper::expiration),
+            same("queue_qos0_messages", "session.queue-qos0", bool("session.queue-qos0")),
+            same("max_inflight_messages", "limits.max-in-flight", number("limits.max-in-flight", 65_535)),
+            none("max_inflight_bytes", "limits.max-total-queued-bytes bounds what is sent and not acknowledged"),
+            same(
+                    "max_queued_messages",
+                    "limits.max-queued-messages",
+                    number("limits.max-queued-messages", 100_000_000)),
+            same("max_queued_bytes", "limits.max-queued-bytes", number("limits.max-queued-bytes", 1L << 40)),
+            same("max_packet_size", "limits.max-packet-bytes", number("limits.max-packet-bytes", LARGEST_PACKET)),
+            differs(
+                    "message_size_limit",
+                    "limits.max-packet-bytes",
+                    "counts the whole packet, not the payload alone",
+                    MosquittoMapper::messageSize),
+            none("memory_limit", "the heap is the limit; queues and retained messages have shares of it"),
+            same("max_keepalive", "mqtt.max-keep-alive", seconds("mqtt.max-keep-alive")),
+            same("max_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
+            same("maximum_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
+            same("max_topic_alias", "mqtt.topic-alias-maximum", number("mqtt.topic-alias-maximum", 65_535)),
+            same(
+                    "max_topic_alias_broker",
+                    "mqtt.outbound-topic-alias-maximum",
+                    number("mqtt.outbound-topic-alias-maximum", 65_535)),
+            same("global_max_connections", "limits.max-connections", number("limits.max-connections", 100_000_000)),
+            same("global_max_clients", "limits.max-sessions", number("limits.max-sessions", 100_000_000)),
+            same("retain_available", "mqtt.retain-available", bool("mqtt.retain-available")),
+            none("retain_expiry_interval", "publish with a message expiry interval"),
+            none("retry_interval", "messages are sent again when their client connects again, as the standard says"),
+            none("check_retain_source", "a retained message stays although its publisher has lost the right to write"),
+            none("upgrade_outgoing_qos", "the lower QoS of publisher and subscription counts, as the standard says"),
+            none(
+                    "allow_duplicate_messages",
+                    "a client gets one message, whatever the number of its filters that match"),
+            none("set_tcp_nodelay", "TCP_NODELAY is on"),
+            same("sys_interval", "management.sys-interval", seconds("management.sys-interval")),
+            none("log_*", LOG),
+            none(
+                    "enable_control_api",
+                    "there are no topics below $CONTROL; bin/smqtt ctl and the management port tell what runs"),
+            same("connection_messages", "access.log-connections", bool("access.log-connections")),
+            none("pid_file", "the process says its id when it has started; systemd knows it"),
+            none("user", "start it as that user: User= of systemd"),
+            same("include_dir", "", (mapper, setting) -> {}),
+            none("connection", NO_BRIDGE),
+            none("address", NO_BRIDGE),
+            none("addresses", NO_BRIDGE),
+            none("topic", NO_BRIDGE),
+            none("bridge_*", NO_BRIDGE),
+            none("cleansession", NO_BRIDGE),
+            none("local_*", NO_BRIDGE),
+            none("remote_*", NO_BRIDGE),
+            none("clientid", NO_BRIDGE),
+            none("username", NO_BRIDGE),
+            none("password", NO_BRIDGE),
+            none("keepalive_interval", NO_BRIDGE),
+            none("idle_timeout", NO_BRIDGE),
+            none("restart_timeout", NO_BRIDGE),
+            none("start_type", NO_BRIDGE),
+            none("threshold", NO_BRIDGE),
+            none("try_private", NO_BRIDGE),
+            none("round_robin", NO_BRIDGE),
+            none("notifications", NO_BRIDGE),
+            none("notifications_local_only", NO_BRIDGE),
+            none("notification_topic", NO_BRIDGE)));
+
+    private final Draft draft;
+    private final List<OldListener> listeners = new ArrayList<>();
+    private final OldListener standard = new OldListener(new OldSetting("listener", "", "default"), 1883);
+    private final Map<String, OldSetting> globals = new HashMap<>();
+    private OldListener current = standard;
+    private boolean standardUsed;
+    private boolean remote; // a line has said where to listen
+    private @Nullable OldSetting unixSocket;
+    private @Nullable OldSetting plugin;
+
+    private MosquittoMapper(OldFile file) {
+        draft = new Draft(file.directory());
+    }
+
+    static Migration map(OldFile file) {
+        return new MosquittoMapper(file).run(file);
+    }
+
+    /** Where a plugin decided, all is closed that no rule of ours opens. */
+    private static Rule<MosquittoMapper> plugged(String key) {
+        return new Rule<>(key, Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin);
+    }
+
+    private static BiConsumer<MosquittoMapper, OldSetting> bool(String key) {
+        return (mapper, setting) -> mapper.draft.set(key, String.valueOf(mapper.draft.bool(setting)), setting);
+    }
+
+    private static BiConsumer<MosquittoMapper, OldSetting> seconds(String key) {
+        return (mapper, setting) -> mapper.draft.set(key, mapper.draft.number(setting) + "s", setting);
+    }
+
+    /** 0 is no limit there, which is the largest here. */
+    private static BiConsumer<MosquittoMapper, OldSetting> number(String key, long largest) {
+        return (mapper, setting) -> {
+            long value = mapper.draft.number(setting);
+            mapper.draft.set(key, String.valueOf(value <= 0 && !key.contains("alias") ? largest : value), setting);
+        };
+    }
+
+    private Migration run(OldFile file) {
+        readAll(file, true);
+        if (unixSocket != null && listeners.isEmpty() && !standardUsed) {
+            draft.problem(unixSocket, "is a Unix socket and the only listener, and there are none here; name a port");
+        }
+        if (standardUsed || !remote) {
+            listeners.add(0, standard);
+        }
+        boolean localOnly = !remote;
+        bindListeners(localOnly);
+        decideAccess(localOnly);
+        draft.byDefault("storage.kind", "memory", "mosquitto's default: persistence false");
+        draft.byDefault("session.max-expiry", NEVER, "mosquitto's default: sessions do not expire");
+        draft.byDefault("session.default-expiry", NEVER, "mosquitto's default: sessions do not expire");
+        draft.byDefault("limits.max-packet-bytes", String.valueOf(LARGEST_PACKET), "mosquitto's default: no limit");
+        return draft.finish(OldBroker.mosquitto, file.shownAs());
+    }
+
+    private void readAll(OldFile file, boolean main) {
+        for (OldSetting setting : ConfLines.read(file)) {
+            if (setting.key().equals("include_dir")) {
+                include(setting, main);
+            } else {
+                one(setting);
+            }
+        }
+    }
+
+    private void one(OldSetting setting) {
+        Rule<MosquittoMapper> rule = RULES.find(setting.key());
+        if (rule == null) {
+            unknown(setting);
+            return;
+        }
+        rule.action().accept(this, setting);
+        if (rule.outcome() != Outcome.SAME) {
+            draft.note(setting, rule.outcome(), (rule.target().isEmpty() ? "" : rule.target() + ": ") + rule.advice());
+        }
+    }
+
+    /** Of a version that is not known here, or misspelt: then it may be one that keeps somebody out. */
+    private void unknown(OldSetting setting) {
+        String key = setting.key().toLowerCase(Locale.ROOT);
+        if (GUARDS.stream().anyMatch(key::contains) || RULES.isNear(key)) {
+            draft.problem(
+                    setting.unknown(),
+                    "is no key of mosquitto's that is known here, and may restrict access: take the line out");
+        } else {
+            draft.note(setting.unknown(), Outcome.NONE, "it is no key of mosquitto's that is known here");
+        }
+    }
+
+    /** All files of the folder that end in .conf, in the order of their names; only where the main file says so. */
+    private void include(OldSetting setting, boolean main) {
+        if (!main) {
+            draft.note(setting, Outcome.NONE, "counts in the main file only");
+            return;
+        }
+        List<Path> files;
+        try (Stream<Path> all = Files.list(Path.of(draft.path(setting)))) {
+            files = all.filter(path -> path.toString().endsWith(".conf") && Files.isRegularFile(path))
+                    .sorted()
+                    .limit(MAX_FILES + 1L)
+                    .toList();
+        } catch (IOException e) {
+            draft.problem(setting, "names a folder that cannot be read");
+            return;
+        }
+        if (files.size() > MAX_FILES) {
+            draft.problem(setting, "names a folder with more than " + MAX_FILES + " files");
+            return;
+        }
+        OldListener before = current;
+        for (Path path : files) {
+            current = standard; // as in mosquitto a file begins without a listener
+            try {
+                readAll(OldFile.read(path, path.toString()), false);
+            } catch (ConfigurationException e) {
+                throw new ConfigurationException(List.of(setting + ": " + e.getMessage()));
+            }
+        }
+        current = before;
+    }
+
+    private void listener(OldSetting setting) {
+        String[] words = setting.value().split("\\s+", 2);
+        OldListener next = new OldListener(setting, 0);
+        try {
+            next.port = Integer.parseInt(words[0]);
+        } catch (NumberFormatException e) {
+            draft.problem(setting, "must begin with a port");
+        }
+        next.host = words.length > 1 ? words[1].strip() : "";
+        current = next;
+        remote = true;
+        if (next.port == 0) {
+            unixSocket = setting;
+            draft.note(setting, Outcome.NONE, "there are no Unix sockets; the listener is left out");
+        } else {
+            listeners.add(next);
+        }
+    }
+
+    private void port(OldSetting setting) {
+        standard.port = (int) draft.number(setting);
+        standardUsed = true;
+        remote = true;
+    }
+
+    private void keep(OldSetting setting) {
+        current.put(setting);
+        standardUsed |= current == standard && !isDefault(setting);
+        remote |= setting.key().equals("bind_address");
+    }
+
+    /** What mosquitto's own default is makes no listener of its own. */
+    private static boolean isDefault(OldSetting setting) {
+        return switch (setting.key()) {
+            case "max_connections" -> setting.value().startsWith("-");
+            case "require_certificate",
+                    "use_identity_as_username",
+                    "use_subject_as_username",
+                    "enable_proxy_protocol" -> setting.value().equals("false");
+            default -> false;
+        };
+    }
+
+    private void keepGlobal(OldSetting setting) {
+        globals.put(setting.key(), setting);
+    }
+
+    private void protocol(OldSetting setting) {
+        if (setting.value().equals("http_api")) {
+            current.put(setting);
+            draft.note(setting, Outcome.NONE, "the management port tells what runs; the listener is left out");
+            return;
+        }
+        current.webSocket = setting.value().equals("websockets");
+        standardUsed |= current == standard && !setting.value().equals("mqtt");
+        if (!current.webSocket && !setting.value().equals("mqtt")) {
+            draft.problem(setting, "must be mqtt or websockets");
+        }
+    }
+
+    private void access(OldSetting setting) {
+        OldSetting perListener = globals.get("per_listener_settings");
+        if (perListener != null && draft.bool(perListener)) {
+            current.put(setting);
+            standardUsed |= current == standard && setting.key().equals("password_file");
+        } else {
+            globals.put(setting.key(), setting);
+        }
+    }
+
+    private void anonymousOfListener(OldSetting setting) {
+        if (current == standard && !standardUsed) {
+            draft.problem(setting, "stands before the first listener");
+        }
+        current.put("allow_anonymous", setting);
+    }
+
+    private void plugin(OldSetting setting) {
+        plugin = plugin == null ? setting : plugin;
+    }
+
+    private void persistence(OldSetting setting) {
+        draft.set("storage.kind", draft.bool(setting) ? "rocksdb" : "memory", setting);
+    }
+
+    private void messageSize(OldSetting setting) {
+        long bytes = draft.number(setting);
+        if (bytes > 0) {
+            draft.set("limits.max-packet-bytes", String.valueOf(Math.min(LARGEST_PACKET, bytes + 65_535)), setting);
+        }
+    }
+
+    private void maxQos(OldSetting setting) {
+        long asked = draft.number(setting);
+        String before = draft.get("mqtt.max-qos");
+        if (before.isEmpty() || asked < Long.parseLong(before)) {
+            draft.set("mqtt.max-qos", String.valueOf(asked), setting);
+        }
+    }
+
+    /** A number and s, h, d, w, m (months) or y. */
+    private void expiration(OldSetting setting) {
+        String text = setting.value().strip();
+        int last = text.length() - 1;
+        int unit = last < 1
+                ? 0
+                : switch (text.charAt(last)) {
+                    case 's' -> 1;
+                    case 'h' -> 3_600;
+                    case 'd' -> 86_400;
+                    case 'w' -> 7 * 86_400;
+                    case 'm' -> 30 * 86_400;
+                    case 'y' -> 365 * 86_400;
+                    default -> 0;
+                };
+        if (unit == 0) {
+            draft.problem(setting, "must be a number and one of s, h, d, w, m, y");
+            return;
+        }
+        long number = draft.number(new OldSetting(setting.key(), text.substring(0, last), setting.where()));
+        long most = 4_294_967_295L / unit;
+        String ours = number > most ? NEVER : unit % 3_600 == 0 ? number * (unit / 3_600) + "h" : number + "s";
+        draft.set("session.max-expiry", ours, setting);
+        draft.set("session.default-expiry", ours, setting);
+    }
+
+    private void bindListeners(boolean localOnly) {
+        Set<String> names = new HashSet<>();
+        for (OldListener listener : listeners) {
+            String type = listener.webSocket ? "ws" : "tcp";
+            String name = names.contains(type) ? type + "-" + listener.port : type;
+            for (int i = 2; !names.add(name); i++) {
+                name = type + "-" + listener.port + "-" + i;
+            }
+            String prefix = "listeners." + name + ".";
+            if (listener.has("protocol")
+                    || listener.has("psk_hint")
+                    || (listener.has("psk_file") && !listener.has("certfile"))) {
+                draft.set(prefix + "enabled", "false", listener.origin);
+                continue;
+            }
+            if (!name.equals(type)) {
+                draft.set(prefix + "type", type, listener.origin);
+            }
+            draft.set(prefix + "port", String.valueOf(listener.port), listener.origin);
+            OldSetting bind = listener.get("bind_address");
+            String host = bind == null ? listener.host : bind.value();
+            OldSetting device = listener.get("bind_interface");
+            if (device != null && !localOnly && !isOneAddress(host)) {
+                draft.problem(
+                        device,
+                        "is not taken over, and the listener would serve every interface: write the address of the interface "
+                                + "behind the port of listener");
+            }
+            if (localOnly) {
+                draft.byDefault(
+                        prefix + "host", "127.0.0.1", "mosquitto's default: without a listener this machine only");
+            } else if (!host.isEmpty()) {
+                draft.set(prefix + "host", host, bind == null ? listener.origin : bind);
+            }
+            limits(listener, prefix);
+            tls(listener, prefix);
+        }
+        for (String name : List.of("tcp", "ws")) {
+            if (!names.contains(name)) {
+                draft.byDefault("listeners." + name + ".enabled", "false", "there is none in the file");
+            }
+        }
+    }
+
+    /** Not a name, which may stand for any address, and not the address that stands for all. */
+    private static boolean isOneAddress(String host) {
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(host);
+        if (address == null) {
+            return false;
+        }
+        boolean any = true;
+        for (byte part : address) {
+            any &= part == 0;
+        }
+        return !any;
+    }
+
+    private void limits(OldListener listener, String prefix) {
+        OldSetting most = listener.get("max_connections");
+        if (most != null && draft.number(most) > 0) {
+            draft.set(prefix + "max-connections", most.value(), most);
+        }
+        OldSetting origin = listener.get("websockets_origin");
+        if (origin != null) {
+            draft.set(prefix + "allowed-origins", origin.value(), origin);
+        }
+        if (listener.webSocket) {
+            draft.byDefault(prefix + "path", "/mqtt", "mosquitto takes every path");
+            draft.note(listener.origin, Outcome.DIFFERENT, prefix + "path: clients must ask for /mqtt");
+        }
+        OldSetting proxy = listener.get("enable_proxy_protocol");
+        if (proxy != null) {
+            draft.set(prefix + "proxy-protocol", "true", proxy);
+            draft.set(prefix + "trusted-proxies", "127.0.0.0/8", proxy);
+        }
+    }
+
+    private void tls(OldListener listener, String prefix) {
+        OldSetting certificate = listener.get("certfile");
+        OldSetting key = listener.get("keyfile");
+        if (certificate == null || key == null) {
+            OldSetting half = certificate == null ? key : certificate;
+            if (half != null) {
+                draft.problem(half, "needs both certfile and keyfile");
+            }
+            return;
+        }
+        draft.set(prefix + "tls.certificate", draft.path(certificate), certificate);
+        draft.set(prefix + "tls.key", draft.path(key), key);
+        OldSetting authority = listener.get("cafile");
+        OldSetting required = listener.get("require_certificate");
+        if (authority != null) {
+            draft.set(prefix + "tls.client-ca", draft.path(authority), authority);
+        }
+        if (required != null && draft.bool(required)) {
+            if (authority == null) {
+                draft.problem(required, "needs cafile; a capath has to become one file first");
+                return;
+            }
+            draft.set(prefix + "tls.client-auth", "required", required);
+            userName(listener, prefix);
+        }
+    }
+
+    private void userName(OldListener listener, String prefix) {
+        for (Map.Entry<String, String> part : Map.of("use_identity_as_username", "cn", "use_subject_as_username", "dn")
+                .entrySet()) {
+            OldSetting use = listener.get(part.getKey());
+            if (use != null && draft.bool(use)) {
+                draft.set(prefix + "tls.user-name", part.getValue(), use);
+            }
+        }
+    }
+
+    private void decideAccess(boolean localOnly) {
+        accessFile("password_file", "access.password-file");
+        accessFile("acl_file", "access.acl-file");
+        if (plugin != null && draft.has("access.acl-file")) {
+            draft.note(
+                    plugin,
+                    Outcome.UNGUARDED,
+                    "access.acl-file: what the plugin refused is allowed now where the rules of acl_file allow it");
+        } else if (plugin != null) {
+            draft.rule("# a plugin decided; without rules nobody may do anything");
+        }
+        boolean anonymous = true;
+        OldSetting said = globals.get("allow_anonymous");
+        OldSetting named = said;
+        for (OldListener listener : listeners) {
+            OldSetting own = listener.get("allow_anonymous");
+            OldSetting counts = own == null ? said : own;
+            anonymous &= counts == null ? localOnly : draft.bool(counts);
+            named = counts == null ? named : counts;
+        }
+        String text = String.valueOf(anonymous && plugin == null);
+        if (named == null) {
+            draft.byDefault("access.allow-anonymous", text, "mosquitto's default");
+        } else {
+            draft.set("access.allow-anonymous", text, named);
+        }
+    }
+
+    /** One file for all listeners; different ones could let users of one listener into another. */
+    private void accessFile(String key, String ours) {
+        OldSetting found = globals.get(key);
+        for (OldListener listener : listeners) {
+            OldSetting own = listener.get(key);
+            if (own != null && found != null && !draft.path(own).equals(draft.path(found))) {
+                draft.problem(
+                        own,
+                        "differs from the one in " + found.where()
+                                + "; access rules count for all listeners here: merge the files, or run one broker for each");
+            }
+            found = own == null ? found : own;
+        }
+        if (found != null && !found.value().isEmpty()) {
+            draft.set(ours, draft.path(found), found);
+        }
+    }
+}

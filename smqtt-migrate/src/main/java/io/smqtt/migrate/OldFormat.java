@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/** The syntax of a configuration file. The ending of its name says it, or else what its lines look like. */
+enum OldFormat {
+    /** Keys with colons, nested by indentation; JSON is read in the same way. */
+    YAML("YAML"),
+    /** JSON, whose keys and values are in quotes. */
+    JSON("JSON"),
+    /** Java properties: {@code key=value}. */
+    PROPERTIES("properties"),
+    /** A key, a blank and a value in each line, as mosquitto and Moquette have it. */
+    CONF("lines of a key, a blank and a value"),
+    /** None of these: XML, blocks in braces, a certificate. */
+    OTHER("none of the formats that can be read");
+
+    /** What a format's lines look like decides on this many; more would say the same. */
+    private static final int LINES = 1_000;
+
+    private static final Pattern CONF_LINE = Pattern.compile("[a-z][a-z0-9_.-]*([ \\t]+[^=:{\\s].*)?");
+    private static final Pattern PROPERTY_LINE = Pattern.compile("[^\\s=:{}<]+\\s*=.*");
+    private static final Pattern YAML_LINE = Pattern.compile("(-\\s.*|(-\\s+)?[^\\s:=<{][^:=]*:(\\s.*)?|---.*)");
+
+    private final String words;
+
+    OldFormat(String words) {
+        this.words = words;
+    }
+
+    /** {@return the format for people} */
+    String words() {
+        return words;
+    }
+
+    /** Finds the format of a file. An empty one has lines of a key, a blank and a value, none of them. */
+    static OldFormat of(OldFile file) {
+        String name = String.valueOf(file.path().getFileName()).toLowerCase(Locale.ROOT);
+        if (name.endsWith(".yaml") || name.endsWith(".yml")) {
+            return YAML;
+        } else if (name.endsWith(".properties")) {
+            return PROPERTIES;
+        } else if (name.endsWith(".json")) {
+            return JSON;
+        }
+        List<String> lines = file.text()
+                .lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty() && line.charAt(0) != '#')
+                .limit(LINES)
+                .toList();
+        if (lines.isEmpty()) {
+            return CONF;
+        }
+        char first = lines.get(0).charAt(0);
+        if (first == '{' || first == '[') {
+            return JSON;
+        }
+        long conf = count(lines, CONF_LINE);
+        long properties = count(lines, PROPERTY_LINE);
+        long yaml = count(lines, YAML_LINE);
+        boolean blocks = lines.stream().anyMatch(line -> line.equals("}") || line.endsWith("{"));
+        if (blocks || first == '<' || conf + properties + yaml == 0) {
+            return OTHER;
+        }
+        return conf >= Math.max(properties, yaml) ? CONF : properties >= yaml ? PROPERTIES : YAML;
+    }
+
+    private static long count(List<String> lines, Pattern shape) {
+        return lines.stream().filter(line -> shape.matcher(line).matches()).count();
+    }
+}

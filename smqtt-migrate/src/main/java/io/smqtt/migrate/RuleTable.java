@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The rules of one broker, in the order in which people read them. Upper and lower case, and hyphens, do not count. */
+final class RuleTable<M> {
+
+    private final List<Rule<M>> rules;
+    private final Map<String, Rule<M>> byKey = new LinkedHashMap<>();
+
+    RuleTable(List<Rule<M>> rules) {
+        this.rules = List.copyOf(rules);
+        for (Rule<M> rule : rules) {
+            if (byKey.put(folded(rule.key()), rule) != null) {
+                throw new IllegalStateException("two rules for " + rule.key());
+            }
+        }
+    }
+
+    List<Rule<M>> rules() {
+        return rules;
+    }
+
+    /** Looks for the key itself, then for the longest rule with a star that it begins with. */
+    @Nullable
+    Rule<M> find(String key) {
+        String folded = folded(key);
+        Rule<M> exact = byKey.get(folded);
+        for (int end = folded.length(); exact == null && end > 0; end--) {
+            exact = byKey.get(folded.substring(0, end) + "*");
+        }
+        return exact;
+    }
+
+    /** Tells whether a key is probably one of ours, misspelt: one or two characters are other, missing or too many. */
+    boolean isNear(String key) {
+        String folded = folded(key);
+        return byKey.keySet().stream().anyMatch(known -> !known.endsWith("*") && distance(folded, known) <= 2);
+    }
+
+    private static int distance(String a, String b) {
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int above = row[j];
+                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(replaced, 1 + Math.min(above, row[j - 1]));
+                diagonal = above;
+            }
+        }
+        return row[b.length()];
+    }
+
+    static String folded(String key) {
+        return key.replace("-", "").toLowerCase(Locale.ROOT);
+    }
+}

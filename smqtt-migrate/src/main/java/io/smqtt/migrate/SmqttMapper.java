@@ -1,0 +1,687 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.migrate;
+
+import static io.smqtt.migrate.Rule.differs;
+import static io.smqtt.migrate.Rule.none;
+import static io.smqtt.migrate.Rule.same;
+
+import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.InfluxConfig;
+import io.smqtt.topic.InvalidTopicException;
+import io.smqtt.topic.TopicFilter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The former smqtt (YAML since 1.0.8, properties before it) and smqttx. Both know the same keys, but for access and cluster.
+ *
+ * <p>Where the old program could be read in two ways, the one that lets in fewer is taken.
+ */
+final class SmqttMapper {
+
+    private static final String ROOT = "smqtt.";
+    private static final String NO_THREADS =
+            "every connection belongs to one event loop; set event-loops only if there must " + "not be one per core";
+    private static final String NO_RATE = "limits.max-publish-rate limits messages per second of one client";
+    private static final String EMBEDDED =
+            "storage.kind: rocksdb stores sessions, queues and retained messages on disk; what the "
+                    + "old store holds is not moved";
+    private static final String NO_RULES =
+            "there is no rule engine; a PublishInterceptor when embedded, or a client that " + "subscribes";
+
+    private static final String PASSWORD_OF_INFLUX =
+            "it is not written: put it into a file that the variable SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE names";
+    private static final long LEAST_STEP = 10;
+    private static final long MOST_STEP = 3_600;
+
+    static final RuleTable<SmqttMapper> RULES = new RuleTable<>(List.<Rule<SmqttMapper>>of(
+            same("logLevel", "logging.level", SmqttMapper::logLevel),
+            same("tcp.port", "listeners.tcp.port", set("listeners.tcp.port")),
+            differs(
+                    "tcp.username",
+                    "access.password-file",
+                    "the user goes into a password file, hashed; clients without a user are refused, as before",
+                    SmqttMapper::keep),
+            differs(
+                    "tcp.password",
+                    "access.password-file",
+                    "the password goes into a password file, hashed",
+                    SmqttMapper::keep),
+            differs(
+                    "tcp.connectModel",
+                    "",
+                    "the newer connection of a client identifier always wins, as with KICK and as the standard says",
+                    SmqttMapper::keep),
+            none("tcp.wiretap", "nothing logs bytes; tcpdump captures them"),
+            none("tcp.bossThreadSize", NO_THREADS),
+            none("tcp.workThreadSize", NO_THREADS),
+            none("tcp.businessThreadSize", NO_THREADS),
+            none("tcp.businessQueueSize", NO_THREADS),
+            same("tcp.messageMaxSize", "limits.max-packet-bytes", set("limits.max-packet-bytes")),
+            none("tcp.lowWaterMark", "writing goes on as soon as the socket takes more"),
+            differs(
+                    "tcp.highWaterMark",
+                    "limits.max-outbound-bytes",
+                    "past it QoS 0 messages of that client are dropped and counted, QoS 1 and 2 wait in its queue",
+                    set("limits.max-outbound-bytes")),
+            none("tcp.globalReadWriteSize", NO_RATE),
+            none("tcp.channelReadWriteSize", NO_RATE),
+            same("tcp.options.SO_BACKLOG", "listeners.tcp.backlog", set("listeners.tcp.backlog")),
+            none("tcp.options.*", "options of sockets are not settings"),
+            none("tcp.childOptions.*", "options of sockets are not settings; TCP_NODELAY is on"),
+            same("tcp.ssl.enable", "listeners.tcp.tls, listeners.ws.tls", SmqttMapper::keep),
+            same("tcp.ssl.crt", "listeners.<name>.tls.certificate", SmqttMapper::keep),
+            same("tcp.ssl.key", "listeners.<name>.tls.key", SmqttMapper::keep),
+            none(
+                    "tcp.ssl.ca",
+                    "the old broker did not read it; listeners.tcp.tls.client-ca and .client-auth: required ask clients for "
+                            + "certificates"),
+            same("ws.enable", "listeners.ws.enabled", SmqttMapper::keep),
+            same("ws.port", "listeners.ws.port", SmqttMapper::webSocketPort),
+            same("ws.path", "listeners.ws.path", SmqttMapper::webSocketPath),
+            differs(
+                    "http.enable",
+                    "management.port, legacy.management-paths",
+                    "on this machine only and with a token, Authorization: Bearer; management.host and .token-file open it",
+                    SmqttMapper::keep),
+            differs(
+                    "http.host",
+                    "management.host",
+                    "the management port stays on loopback until management.token-file is set",
+                    SmqttMapper::keep),
+            same("http.port", "management.port", SmqttMapper::keep),
+            none("http.accessLog", "requests of the management port are not logged"),
+            same("http.ssl.enable", "management.tls", SmqttMapper::keep),
+            same("http.ssl.crt", "management.tls.certificate", SmqttMapper::keep),
+            same("http.ssl.key", "management.tls.key", SmqttMapper::keep),
+            none("http.ssl.*", "the management port asks for its token and for no certificate of a client"),
+            none(
+                    "http.admin.*",
+                    "there is no dashboard; the token of the management port takes the place of user and password"),
+            same("cluster.enable", "cluster.enabled", SmqttMapper::keep),
+            same("cluster.url", "cluster.seeds", SmqttMapper::keep),
+            same("cluster.port", "cluster.bind", SmqttMapper::keep),
+            same("cluster.node", "cluster.node-id", SmqttMapper::keep),
+            none("cluster.namespace", "different secrets keep clusters apart: cluster.secret"),
+            none(
+                    "cluster.external.*",
+                    "nodes reach each other at cluster.bind; set it to an address that the others reach"),
+            same("cluster.localAddress", "cluster.bind", SmqttMapper::keep),
+            differs(
+                    "cluster.addresses",
+                    "cluster.seeds",
+                    "the port is that of the old cluster's discovery; the ports of all nodes must match here",
+                    SmqttMapper::keep),
+            none("cluster.workDirectory", "storage.dir keeps what is to survive"),
+            differs(
+                    "meter.meterType",
+                    "management.port",
+                    "the path is /metrics, the meters have other names, at InfluxDB too",
+                    SmqttMapper::keep),
+            same("meter.influxdb.uri", "management.influx.url", SmqttMapper::keep),
+            same("meter.influxdb.db", "management.influx.database", SmqttMapper::keep),
+            new Rule<>(
+                    "meter.influxdb.userName",
+                    Outcome.SAME,
+                    "management.influx.user",
+                    "with its password only",
+                    SmqttMapper::keep),
+            new Rule<>(
+                    "meter.influxdb.password", // noted where it counts
+                    Outcome.SAME,
+                    "management.influx.password",
+                    PASSWORD_OF_INFLUX,
+                    SmqttMapper::keep),
+            new Rule<>(
+                    "meter.influxdb.step",
+                    Outcome.SAME,
+                    "management.influx.interval",
+                    "10 seconds to one hour; 10 seconds if it is not an integer",
+                    SmqttMapper::keep),
+            same("auth.fixed.username", "access.password-file", SmqttMapper::keep),
+            same("auth.fixed.password", "access.password-file", SmqttMapper::keep),
+            new Rule<>(
+                    "auth.file",
+                    Outcome.UNGUARDED,
+                    "access.password-file",
+                    "a user is no longer bound to one client identifier; the users go into a password file, hashed",
+                    SmqttMapper::keep),
+            none(
+                    "auth.http.*",
+                    "nobody gets in until there is an access.password-file, or an Authenticator when embedded"),
+            none(
+                    "auth.sql.*",
+                    "nobody gets in until there is an access.password-file, or an Authenticator when embedded"),
+            same("acl.aclPolicy", "access.acl-file", SmqttMapper::keep),
+            differs(
+                    "acl.filePath",
+                    "access.acl-file",
+                    "rules for all and for networks are taken over; a rule for a client identifier has to be written for a user",
+                    SmqttMapper::keep),
+            none("acl.jdbcAclConfig.*", "nobody may do anything until access.acl-file is written"),
+            none("db.*", EMBEDDED),
+            none("redis.*", EMBEDDED),
+            none("rules*", NO_RULES),
+            none("sources*", NO_RULES)));
+
+    private static final Pattern NETWORK = Pattern.compile("ip\\{[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?}");
+
+    private final OldFile file;
+    private final Draft draft;
+    private final Map<String, OldSetting> kept = new HashMap<>();
+    private final Set<String> seen = new HashSet<>();
+
+    private SmqttMapper(OldFile file) {
+        this.file = file;
+        this.draft = new Draft(file.directory());
+    }
+
+    static Migration map(OldFile file, List<OldSetting> settings) {
+        return new SmqttMapper(file).map(settings);
+    }
+
+    /** Whether more keys are the former broker's than ours, by the first word, or by the whole key where that says nothing. */
+    static boolean owns(List<OldSetting> settings, ConfigSchema ours) {
+        Set<String> keys = new HashSet<>();
+        Set<String> blocks = new HashSet<>();
+        ours.describe().forEach(key -> {
+            keys.add(key.name());
+            blocks.add(firstWord(key.name()));
+        });
+        Set<String> formerBlocks = new HashSet<>();
+        RULES.rules().forEach(rule -> formerBlocks.add(firstWord(RuleTable.folded(rule.key()))));
+        int former = 0;
+        for (OldSetting setting : settings) {
+            if (setting.key().startsWith(ROOT)) {
+                String key = normalized(setting.key());
+                boolean here = blocks.contains(firstWord(key));
+                boolean there = formerBlocks.contains(firstWord(RuleTable.folded(key)));
+                if (here && there) {
+                    here = keys.contains(key);
+                    there = !here && RULES.find(key) != null;
+                }
+                former += (there ? 1 : 0) - (here ? 1 : 0);
+            }
+        }
+        return former > 0;
+    }
+
+    private static String firstWord(String key) {
+        int end = 0;
+        while (end < key.length() && ".[*".indexOf(key.charAt(end)) < 0) {
+            end++;
+        }
+        return key.substring(0, end);
+    }
+
+    private static BiConsumer<SmqttMapper, OldSetting> set(String key) {
+        return (mapper, setting) -> {
+            if (!setting.value().isEmpty()) {
+                mapper.draft.set(key, setting.value(), setting);
+            }
+        };
+    }
+
+    private Migration map(List<OldSetting> settings) {
+        if (settings.stream().noneMatch(setting -> setting.key().startsWith(ROOT))) {
+            throw file.problem(1, "has no key below smqtt, so it is no configuration of the former smqtt");
+        }
+        for (OldSetting setting : settings) {
+            String key = normalized(setting.key());
+            Rule<SmqttMapper> rule = key.isEmpty() ? null : RULES.find(key);
+            if (rule == null) {
+                draft.note(setting.unknown(), Outcome.NONE, "the former smqtt has no such key");
+                continue;
+            }
+            seen.add(RuleTable.folded(key));
+            rule.action().accept(this, setting);
+            if (rule.outcome() != Outcome.SAME) {
+                draft.note(
+                        setting, rule.outcome(), (rule.target().isEmpty() ? "" : rule.target() + ": ") + rule.advice());
+            }
+        }
+        webSocket();
+        tls();
+        http();
+        meters();
+        cluster();
+        users();
+        rules();
+        defaults();
+        return draft.finish(OldBroker.smqtt, file.shownAs());
+    }
+
+    /** The key of newer files for that of older ones, without the common beginning; empty for a key of something else. */
+    private static String normalized(String written) {
+        String key = written;
+        if (key.startsWith(ROOT)) {
+            key = key.substring(ROOT.length());
+        } else if (!key.startsWith("db.") && !key.startsWith("redis.")) {
+            return "";
+        }
+        if (key.equals("log.level")) {
+            return "logLevel";
+        }
+        if (key.equals("tcp.ssl") || key.equals("http.ssl")) {
+            return key + ".enable";
+        }
+        return key.startsWith("websocket.") ? "ws." + key.substring("websocket.".length()) : key;
+    }
+
+    private void keep(OldSetting setting) {
+        kept.put(RuleTable.folded(normalized(setting.key())), setting);
+    }
+
+    private @Nullable OldSetting kept(String key) {
+        OldSetting setting = kept.get(RuleTable.folded(key));
+        return setting == null || setting.value().isEmpty() ? null : setting;
+    }
+
+    private boolean isOn(String key, boolean otherwise) {
+        OldSetting setting = kept(key);
+        return setting == null ? otherwise : draft.bool(setting);
+    }
+
+    private void logLevel(OldSetting setting) {
+        String level = setting.value().strip().toLowerCase(Locale.ROOT);
+        if (!level.isEmpty()) {
+            draft.set("logging.level", level.equals("all") ? "trace" : level, setting);
+        }
+    }
+
+    private void webSocketPort(OldSetting setting) {
+        keep(setting);
+        if (!setting.value().isEmpty()) {
+            draft.set("listeners.ws.port", setting.value(), setting);
+        }
+    }
+
+    private void webSocketPath(OldSetting setting) {
+        keep(setting);
+        String path = setting.value().strip();
+        if (!path.isEmpty()) {
+            draft.set("listeners.ws.path", path.startsWith("/") ? path : "/" + path, setting);
+        }
+    }
+
+    private void webSocket() {
+        OldSetting enable = kept("ws.enable");
+        if (enable != null && draft.bool(enable)) {
+            draft.byDefault("listeners.ws.port", "8999", "the former default");
+            return;
+        }
+        draft.drop("listeners.ws.port");
+        draft.drop("listeners.ws.path");
+        for (String key : List.of("ws.port", "ws.path")) {
+            OldSetting unused = kept(key);
+            if (unused != null) {
+                draft.note(unused, Outcome.NONE, "WebSockets are off in this file");
+            }
+        }
+        if (enable != null) {
+            draft.set("listeners.ws.enabled", "false", enable);
+        } else {
+            draft.byDefault("listeners.ws.enabled", "false", "not enabled in " + file.shownAs());
+        }
+    }
+
+    /** The old broker took TLS of the block tcp for WebSockets too, and made a certificate up where none was named. */
+    private void tls() {
+        OldSetting certificate = kept("tcp.ssl.crt");
+        OldSetting key = kept("tcp.ssl.key");
+        boolean on = isOn("tcp.ssl.enable", certificate != null && key != null);
+        if (!on) {
+            unused("TLS is off in this file", certificate, key);
+            return;
+        }
+        OldSetting enable = kept("tcp.ssl.enable");
+        if (certificate == null || key == null) {
+            OldSetting about = enable == null ? new OldSetting("smqtt.tcp.ssl", "", file.where(1)) : enable;
+            draft.problem(
+                    about,
+                    "is on without crt and key; the old broker made a certificate up at each start, "
+                            + "which protects nothing. Make one and name both files");
+            return;
+        }
+        for (String listener : draft.has("listeners.ws.enabled") ? List.of("tcp") : List.of("tcp", "ws")) {
+            draft.set("listeners." + listener + ".tls.certificate", draft.path(certificate), certificate);
+            draft.set("listeners." + listener + ".tls.key", draft.path(key), key);
+        }
+    }
+
+    private void unused(String why, @Nullable OldSetting... settings) {
+        for (OldSetting setting : settings) {
+            if (setting != null) {
+                draft.note(setting, Outcome.NONE, why);
+            }
+        }
+    }
+
+    /** Without its files the port stays as it is here: on this machine, and with a token. */
+    private void tlsOfManagement() {
+        OldSetting enable = kept("http.ssl.enable");
+        OldSetting certificate = kept("http.ssl.crt");
+        OldSetting key = kept("http.ssl.key");
+        if (!isOn("http.ssl.enable", certificate != null && key != null)) {
+            unused("TLS is off in this file", certificate, key);
+        } else if (certificate != null && key != null) {
+            draft.set("management.tls.certificate", draft.path(certificate), certificate);
+            draft.set("management.tls.key", draft.path(key), key);
+        } else {
+            unused(
+                    "it takes both crt and key; the old broker made a certificate up. The port has no TLS until "
+                            + "management.tls.certificate and .key name files",
+                    enable,
+                    certificate,
+                    key);
+        }
+    }
+
+    private void http() {
+        OldSetting enable = kept("http.enable");
+        if (!hasSeen("http.") || (enable != null && !draft.bool(enable))) {
+            unused("HTTP is off in this file", kept("http.ssl.crt"), kept("http.ssl.key"));
+            return;
+        }
+        tlsOfManagement();
+        OldSetting port = kept("http.port");
+        OldSetting about = enable == null ? kept("http.host") : enable;
+        OldSetting any = about == null ? port : about;
+        if (any != null) {
+            draft.set("legacy.management-paths", "true", any);
+        } else {
+            draft.byDefault("legacy.management-paths", "true", "the former broker had them");
+        }
+        if (port != null) {
+            draft.set("management.port", port.value(), port);
+        } else if (about != null) {
+            draft.set("management.port", "60000", about);
+        }
+    }
+
+    /** The old broker sent to InfluxDB only where the type said so, at least every ten seconds. */
+    private void meters() {
+        OldSetting type = kept("meter.meterType");
+        boolean on = type != null && type.value().strip().equalsIgnoreCase("INFLUXDB");
+        OldSetting uri = filled("uri");
+        OldSetting database = filled("db");
+        OldSetting user = filled("userName");
+        OldSetting password = filled("password");
+        OldSetting step = filled("step");
+        boolean usable = uri != null && isUrl(uri.value().strip());
+        if (!on || uri == null || !usable) {
+            for (OldSetting unused : new OldSetting[] {uri, database, user, password, step}) {
+                if (unused != null) {
+                    String why =
+                            uri == null ? "there is no uri" : "the uri must begin with http:// or https:// and a host";
+                    draft.note(unused, Outcome.NONE, on ? why : "meterType is not INFLUXDB in this file");
+                }
+            }
+            return;
+        }
+        draft.set("management.influx.url", uri.value().strip(), uri);
+        if (database != null) {
+            draft.set("management.influx.database", database.value().strip(), database);
+        }
+        if (user != null && password != null) {
+            draft.set("management.influx.user", user.value().strip(), user);
+            draft.secret("management.influx.password", password.value(), password);
+            draft.note(password, Outcome.DIFFERENT, "management.influx.password: " + PASSWORD_OF_INFLUX);
+        } else if (user != null) {
+            draft.note(user, Outcome.NONE, "there is no password with it, so that none is sent");
+        } else if (password != null) {
+            draft.note(password, Outcome.NONE, "there is no userName with it, so that none is sent");
+        }
+        step(step);
+    }
+
+    private void step(@Nullable OldSetting step) {
+        if (step != null) {
+            try {
+                long seconds = Long.parseLong(step.value().strip());
+                long ours = Math.min(MOST_STEP, Math.max(LEAST_STEP, seconds));
+                draft.set("management.influx.interval", ours + "s", step);
+                if (seconds > MOST_STEP) {
+                    draft.note(step, Outcome.DIFFERENT, "management.influx.interval: one hour is the most");
+                }
+                return;
+            } catch (NumberFormatException e) {
+                draft.note(step, Outcome.NONE, "it is not an integer; management.influx.interval is 10s");
+            }
+        }
+        draft.byDefault("management.influx.interval", LEAST_STEP + "s", "the former default");
+    }
+
+    /** A key of InfluxDB's; one that is blank is as if it were not there, and is told. */
+    private @Nullable OldSetting filled(String name) {
+        OldSetting setting = kept.get(RuleTable.folded("meter.influxdb." + name));
+        if (setting == null || !setting.value().isBlank()) {
+            return setting;
+        }
+        draft.note(setting, Outcome.NONE, "it is blank");
+        return null;
+    }
+
+    private static boolean isUrl(String text) {
+        try {
+            return InfluxConfig.of(text).url().equals(text);
+        } catch (ConfigurationException e) {
+            return false;
+        }
+    }
+
+    private void cluster() {
+        OldSetting url = kept("cluster.url");
+        OldSetting addresses = kept("cluster.addresses");
+        OldSetting enable = kept("cluster.enable");
+        boolean on = enable == null ? addresses != null : draft.bool(enable);
+        if (!on) {
+            for (String key : List.of("url", "port", "node", "localAddress")) {
+                OldSetting unused = kept("cluster." + key);
+                if (unused != null) {
+                    draft.note(unused, Outcome.NONE, "the cluster is off in this file");
+                }
+            }
+            return;
+        }
+        OldSetting seeds = url == null ? addresses : url;
+        OldSetting about = enable == null ? seeds : enable;
+        if (about == null) {
+            return;
+        }
+        draft.set("cluster.enabled", "true", about);
+        OldSetting node = kept("cluster.node");
+        if (node != null) {
+            draft.set("cluster.node-id", node.value(), node);
+        }
+        String list = seeds == null ? "" : withPorts(seeds.value());
+        if (seeds != null) {
+            draft.set("cluster.seeds", list, seeds);
+        }
+        draft.set("cluster.bind", bind(list), about);
+        draft.note(
+                about,
+                Outcome.DIFFERENT,
+                "cluster.bind, cluster.secret: the address must be one that the other nodes reach, and all nodes need the same "
+                        + "secret, SMQTT_CLUSTER__SECRET; nodes of the old broker cannot join");
+    }
+
+    private static String withPorts(String addresses) {
+        StringBuilder list = new StringBuilder();
+        for (String address : addresses.split(",", -1)) {
+            String seed = address.strip();
+            if (!seed.isEmpty()) {
+                list.append(list.isEmpty() ? "" : ",").append(seed).append(seed.indexOf(':') < 0 ? ":7800" : "");
+            }
+        }
+        return list.toString();
+    }
+
+    /** The one address of the list that is this node's own, by its address or its port; else loopback. */
+    private String bind(String seeds) {
+        OldSetting local = kept("cluster.localAddress");
+        OldSetting port = kept("cluster.port");
+        String[] all = seeds.isEmpty() ? new String[0] : seeds.split(",", -1);
+        String found = null;
+        for (String seed : all) {
+            boolean own = local != null
+                    ? seed.startsWith(local.value() + ":")
+                    : port != null && seed.endsWith(":" + port.value());
+            if (own && found != null) {
+                found = null;
+                break;
+            }
+            found = own ? seed : found;
+        }
+        if (found != null) {
+            return found;
+        }
+        return (local == null ? "127.0.0.1" : local.value()) + ":" + (port == null ? "7800" : port.value());
+    }
+
+    private void users() {
+        OldSetting user = kept("tcp.username") == null ? kept("auth.fixed.username") : kept("tcp.username");
+        OldSetting password = kept("tcp.password") == null ? kept("auth.fixed.password") : kept("tcp.password");
+        OldSetting users = kept("auth.file");
+        boolean elsewhere = hasSeen("auth.http.") || hasSeen("auth.sql.");
+        if (user != null && password != null) {
+            draft.user(user.value(), password.value());
+            draft.set("access.allow-anonymous", "false", user);
+        } else if (user != null || password != null) {
+            OldSetting half = user == null ? password : user;
+            draft.problem(Objects.requireNonNull(half), "needs user name and password, both");
+        }
+        if (users != null) {
+            draft.set("access.allow-anonymous", "false", users);
+            readUsers(users);
+        }
+        if (elsewhere) {
+            draft.byDefault("access.allow-anonymous", "false", "somebody else decided who may connect");
+        }
+        if (!draft.has("access.allow-anonymous")) {
+            draft.byDefault("access.allow-anonymous", "true", "there is no user in " + file.shownAs());
+            draft.note(
+                    file.shownAs(),
+                    Outcome.DIFFERENT,
+                    "access.allow-anonymous: no user is named, so everybody may connect, as before; by default only "
+                            + "clients on this machine may");
+        }
+    }
+
+    private boolean hasSeen(String prefix) {
+        return seen.stream().anyMatch(key -> key.startsWith(prefix));
+    }
+
+    /** Lines of client identifier, user name and password, separated by commas. */
+    private void readUsers(OldSetting setting) {
+        for (Row row : rows(setting)) {
+            if (row.cells().size() < 3) {
+                draft.problem(new OldSetting("", "", row.where()), "needs client identifier, user name and password");
+            } else if (draft.hasUser(row.cells().get(1))) {
+                draft.note(row.where(), Outcome.NONE, "the user is there already; one user has one password");
+            } else {
+                draft.user(row.cells().get(1), row.cells().get(2));
+            }
+        }
+    }
+
+    private void rules() {
+        OldSetting policy = kept("acl.aclPolicy");
+        OldSetting path = kept("acl.filePath");
+        boolean stored = hasSeen("acl.jdbcaclconfig.")
+                || (policy != null && policy.value().equalsIgnoreCase("jdbc"));
+        if (policy != null && policy.value().equalsIgnoreCase("none")) {
+            return;
+        }
+        if (path != null) {
+            draft.rule("# from " + path.value().replaceAll("\\p{Cntrl}", " "));
+            rows(path).forEach(this::rule);
+        } else if (stored) {
+            draft.rule("# the rules were in a database; without rules nobody may do anything");
+            draft.note(
+                    String.valueOf(policy == null ? file.shownAs() : policy.toString()),
+                    Outcome.DIFFERENT,
+                    "access.acl-file: the rules of the database are not read; nobody may do anything until they are written");
+        }
+    }
+
+    /** {@code p, subject, topic, PUBLISH|SUBSCRIBE|ALL|CONNECT[, allow|deny]}: what no row allows is denied, there and here. */
+    private void rule(Row row) {
+        List<String> cells = row.cells();
+        if (cells.size() < 4 || !cells.get(0).equals("p")) {
+            draft.note(row.where(), Outcome.NONE, "is no rule of the form p, subject, topic, action");
+            return;
+        }
+        boolean deny = cells.size() > 4 && cells.get(4).equalsIgnoreCase("deny");
+        String subject = cells.get(1);
+        String access = switch (cells.get(3).toUpperCase(Locale.ROOT)) {
+            case "PUBLISH" -> "write";
+            case "SUBSCRIBE" -> "read";
+            case "ALL" -> "readwrite";
+            default -> "";
+        };
+        String network = network(subject);
+        if (access.isEmpty() || !isFilter(cells.get(2)) || (network == null && !subject.equalsIgnoreCase("all"))) {
+            draft.note(
+                    row.where(),
+                    deny ? Outcome.UNGUARDED : Outcome.NONE,
+                    "write it below the user in the file that access.acl-file names; it takes users and networks, not client "
+                            + "identifiers, and topics to publish and subscribe");
+            return;
+        }
+        draft.rule("address " + (network == null ? "any" : network));
+        draft.rule("pattern " + (deny ? "deny " : "") + access + " " + cells.get(2));
+    }
+
+    private static @Nullable String network(String subject) {
+        return NETWORK.matcher(subject).matches() ? subject.substring(3, subject.length() - 1) : null;
+    }
+
+    private static boolean isFilter(String topic) {
+        try {
+            TopicFilter.of(topic);
+            return topic.indexOf('\n') < 0;
+        } catch (InvalidTopicException e) {
+            return false;
+        }
+    }
+
+    /** A line of a file of values that are separated by commas. */
+    private record Row(List<String> cells, String where) {}
+
+    private List<Row> rows(OldSetting setting) {
+        OldFile csv = OldFile.read(Path.of(draft.path(setting)), setting.value());
+        List<Row> rows = new ArrayList<>();
+        int line = 0;
+        for (String text : csv.text().lines().toList()) {
+            line++;
+            if (!text.isBlank() && text.strip().charAt(0) != '#') {
+                rows.add(new Row(Stream.of(text.split(",")).map(String::strip).toList(), csv.where(line)));
+            }
+        }
+        return rows;
+    }
+
+    private void defaults() {
+        draft.byDefault("limits.max-packet-bytes", "4194304", "the former default");
+        draft.byDefault("legacy.event-topics", "true", "the former broker wrote them");
+        draft.note(
+                file.shownAs(),
+                Outcome.DIFFERENT,
+                "legacy.event-topics: $event/connect and $event/close are written; to read them takes a rule of access.acl-file");
+        draft.byDefault("session.max-expiry", "4294967295s", "sessions did not expire");
+        draft.byDefault("session.default-expiry", "4294967295s", "sessions did not expire");
+    }
+}

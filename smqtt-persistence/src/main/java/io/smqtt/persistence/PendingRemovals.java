@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.persistence.Operations.Kind;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * Removals out of flushes that failed. Their flushes were told as failed, but a client that acknowledged a message does not
+ * do so again: if the row stayed the message would come back after a restart, and a packet identifier that was released
+ * would make the broker take a new QoS 2 message for an old one. They are removed with the first commit that succeeds.
+ * Whoever submitted one does so again and again until it is kept, so that each is held once, and numbers that follow each
+ * other take the room of one.
+ */
+@OnCommittingThread
+final class PendingRemovals {
+
+    /** Past that a removal is left to whoever submits it again: a crash in between may bring its row back. */
+    static final int MOST_RANGES = 1 << 20;
+
+    private final Map<Long, NavigableMap<Long, Long>> messages = new HashMap<>();
+    private final Map<Long, NavigableMap<Long, Long>> received = new HashMap<>();
+    private int ranges;
+
+    void add(Operations failed) {
+        for (int i = 0; i < failed.size(); i++) {
+            Kind kind = failed.kind(i);
+            if (kind == Kind.REMOVE_MESSAGE) {
+                add(messages, failed.session(i), failed.number(i));
+            } else if (kind == Kind.REMOVE_RECEIVED) {
+                add(received, failed.session(i), failed.number(i));
+            }
+        }
+    }
+
+    private void add(Map<Long, NavigableMap<Long, Long>> sessions, long session, long number) {
+        NavigableMap<Long, Long> lastByFirst = sessions.get(session);
+        Map.Entry<Long, Long> below = lastByFirst == null ? null : lastByFirst.floorEntry(number);
+        if (below != null && below.getValue() >= number) {
+            return;
+        }
+        Long above = lastByFirst == null ? null : lastByFirst.get(number + 1);
+        long first = below != null && below.getValue() == number - 1 ? below.getKey() : number;
+        if (first == number && above == null && ranges >= MOST_RANGES) {
+            return;
+        }
+        if (lastByFirst == null) {
+            lastByFirst = new TreeMap<>();
+            sessions.put(session, lastByFirst);
+        }
+        int before = lastByFirst.size();
+        lastByFirst.remove(number + 1);
+        lastByFirst.put(first, above == null ? number : above.longValue());
+        ranges += lastByFirst.size() - before;
+    }
+
+    void applyTo(Batch batch) {
+        forEach(batch::remove);
+    }
+
+    void forEach(Removal removal) {
+        forEach(messages, Kind.REMOVE_MESSAGE, removal);
+        forEach(received, Kind.REMOVE_RECEIVED, removal);
+    }
+
+    private static void forEach(Map<Long, NavigableMap<Long, Long>> sessions, Kind kind, Removal removal) {
+        sessions.forEach((session, lastByFirst) -> lastByFirst.forEach((first, last) -> {
+            for (long number = first; number <= last; number++) {
+                removal.remove(kind, session, number);
+            }
+        }));
+    }
+
+    void clear() {
+        messages.clear();
+        received.clear();
+        ranges = 0;
+    }
+
+    /** Carries out one pending removal. */
+    @FunctionalInterface
+    interface Removal {
+
+        void remove(Kind kind, long session, long number);
+    }
+}

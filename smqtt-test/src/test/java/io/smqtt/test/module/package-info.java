@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/** Parts of a broker that live outside of its core. */
-@NullMarked
-package io.smqtt.test.module;
-
-import org.jspecify.annotations.NullMarked;

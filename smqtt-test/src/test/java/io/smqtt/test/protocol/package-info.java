@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/** What the two standards demand of a server, shown on a running broker from outside. */
-@NullMarked
-package io.smqtt.test.protocol;
-
-import org.jspecify.annotations.NullMarked;
