@@ -135,7 +135,7 @@ class BrokerStarterTest {
                 .cluster(ClusterConfig.builder()
                         .enabled(true)
                         .nodeId("alone")
-                        .bind("127.0.0.1:" + LoopbackPorts.ofNode())
+                        .bind("127.0.0.1:" + LoopbackPorts.one())
                         .build())
                 .build();
     }

@@ -114,7 +114,7 @@ class HeldLoopTest {
     private final EventExecutor loop = new DefaultEventExecutor();
     private final Recorder recorder = new Recorder();
     private final List<JGroupsTransport> transports = new ArrayList<>();
-    private final List<Integer> ports = LoopbackPorts.ofNodes(3);
+    private final List<Integer> ports = LoopbackPorts.some(3);
     private ClusterNode node;
     private Sender sender;
 

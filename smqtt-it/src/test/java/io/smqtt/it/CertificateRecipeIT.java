@@ -109,7 +109,7 @@ class CertificateRecipeIT {
                 .skip(2)
                 .collect(Collectors.joining("\n"))
                 .replace("node-1", "node-2"));
-        List<Integer> ports = LoopbackPorts.ofNodes(2);
+        List<Integer> ports = LoopbackPorts.some(2);
         String addresses = yaml.get(0)
                 .replace("192.0.2.1:7800", "127.0.0.1:" + ports.get(0))
                 .replace("192.0.2.2:7800", "127.0.0.1:" + ports.get(1));

@@ -94,7 +94,7 @@ class ClusterIT {
             publishUntilMatched(publisher, "named/before");
             drain(subscriber, "named/before");
 
-            try (CapturedProcess second = nodes.namesake(0, LoopbackPorts.ofNode())) {
+            try (CapturedProcess second = nodes.namesake(0, LoopbackPorts.one())) {
                 assertThat(second.awaitExit(PATIENCE)).isEqualTo(3);
                 assertThat(second.report()).contains("cluster.node-id: n0").contains("127.0.0.1:" + nodes.port(0));
             }
@@ -107,7 +107,7 @@ class ClusterIT {
     @Test
     void aNameIsFreeAgainWhenTheOthersHaveNoticedThatItsNodeIsFrozen() throws Exception {
         signal("STOP", 0);
-        try (CapturedProcess second = nodes.namesake(0, LoopbackPorts.ofNode())) {
+        try (CapturedProcess second = nodes.namesake(0, LoopbackPorts.one())) {
             second.awaitLine("saying that it started", line -> line.contains("smqtt started in"), PATIENCE);
             await().atMost(PATIENCE).until(() -> nodes.view(1).peer("n0").reachable());
             signal("CONT", 0);

@@ -51,7 +51,7 @@ class ClusterStrangersProof {
 
     private final HttpClient http = HttpClient.newHttpClient();
 
-    private final List<Integer> ports = LoopbackPorts.ofNodes(2);
+    private final List<Integer> ports = LoopbackPorts.some(2);
     private final List<byte[]> said = said();
     private final AtomicLong frames = new AtomicLong();
     private final AtomicLong connections = new AtomicLong();

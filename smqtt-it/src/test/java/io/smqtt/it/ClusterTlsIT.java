@@ -51,7 +51,7 @@ class ClusterTlsIT {
     Path directory;
 
     private final HttpClient http = HttpClient.newHttpClient();
-    private final List<Integer> ports = LoopbackPorts.ofNodes(NODES);
+    private final List<Integer> ports = LoopbackPorts.some(NODES);
     private final List<BrokerProcess> brokers = new ArrayList<>();
     private TestCertificates certificates;
     private TestCertificates others;

@@ -51,7 +51,7 @@ class DashboardsIT {
     void everyQueryOfEveryDashboardReturnsData() throws Exception {
         Map<String, String> queries = dashboardQueries();
         assertThat(queries).hasSizeGreaterThan(100);
-        List<Integer> ports = LoopbackPorts.ofNodes(2);
+        List<Integer> ports = LoopbackPorts.some(2);
         try (BrokerProcess one = startBroker("one", ports);
                 BrokerProcess two = startBroker("two", ports);
                 Prometheus prometheus =

@@ -36,7 +36,7 @@ final class LoopbackCluster implements AutoCloseable {
 
     private LoopbackCluster(Path directory, int count) {
         this.directory = directory;
-        this.ports = LoopbackPorts.ofNodes(count);
+        this.ports = LoopbackPorts.some(count);
     }
 
     /** Starts nodes n0, n1 and so on, and waits until each knows the others. */

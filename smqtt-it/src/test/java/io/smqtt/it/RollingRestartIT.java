@@ -50,7 +50,7 @@ class RollingRestartIT {
     @BeforeEach
     void start() throws IOException {
         ports = LoopbackPorts.some(3);
-        cluster = LoopbackPorts.ofNode();
+        cluster = LoopbackPorts.one();
         front = Endpoint.loopback(ports.get(2));
         brokers.add(startNode(0));
         brokers.add(startNode(1));

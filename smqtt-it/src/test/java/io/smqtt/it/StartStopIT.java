@@ -84,7 +84,7 @@ class StartStopIT {
 
     @Test
     void thePortOfANodeInUseEndsTheStartWithCode4AndItsKey() throws IOException {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         try (ServerSocket taken = new ServerSocket(port, 1, InetAddress.getByName(Endpoint.HOST))) {
             Path file = configuration(
                     oneListener(0) + "cluster: {enabled: true, node-id: n1, bind: '127.0.0.1:" + port + "'}\n");

@@ -57,27 +57,6 @@ public final class LoopbackPorts {
         return IntStream.range(0, count).mapToObj(i -> one()).toList();
     }
 
-    /**
-     * Chooses the port of {@code cluster.bind} for a node.
-     *
-     * @return a port that is free now
-     * @throws IllegalStateException if none can be found
-     */
-    public static int ofNode() {
-        return one();
-    }
-
-    /**
-     * Chooses ports of {@code cluster.bind} for several nodes.
-     *
-     * @param count how many, at least 0
-     * @return as many ports, each as {@link #ofNode} chooses it
-     * @throws IllegalStateException if they cannot be found
-     */
-    public static List<Integer> ofNodes(int count) {
-        return IntStream.range(0, count).mapToObj(i -> ofNode()).toList();
-    }
-
     private static synchronized int choose() {
         int end = firstOfSystem();
         for (int i = 0; i < ATTEMPTS; i++) {

@@ -195,7 +195,7 @@ class SamplesIT {
     }
 
     private void replicas(List<Sample> processes) throws Exception {
-        List<Integer> ports = LoopbackPorts.ofNodes(3); // each must know those of all
+        List<Integer> ports = LoopbackPorts.some(3); // each must know those of all
         String seeds = ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
         for (int i = 0; i < 3; i++) {
             processes.add(Sample.java(

@@ -141,7 +141,7 @@ class ForeignBytesTest {
 
     private static void strangersSayAll(UnaryOperator<ClusterConfig.Builder> more, @Nullable SharedSecret secret)
             throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         try (TransportNode node = new TransportNode("node", port, List.of(port), more)) {
             for (Message message : hostile()) {
                 Address address;
@@ -166,7 +166,7 @@ class ForeignBytesTest {
 
     @Test
     void nobodyWithoutTheSecretIsHeard() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         SharedSecret another = new SharedSecret("another secret of strangers");
         try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET)) {
             int before = log.warnings().size();
@@ -192,7 +192,7 @@ class ForeignBytesTest {
     @Tag("slow")
     @Test
     void onlyWhoHasTheSecretJoins() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         short membership = ClassConfigurator.getProtocolId(GMS.class);
         try (TransportNode node = new TransportNode("node", port, List.of(port), WITH_SECRET);
                 Stranger insider = new Stranger(port, CLAIMED_PORT, new SharedSecret(SECRET))) {
@@ -206,7 +206,7 @@ class ForeignBytesTest {
 
     @Test
     void aNodeThatNamesAnotherSenderIsHungUpOn() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config);
                 Stranger stranger = new Stranger(port, CLAIMED_PORT)) {
             stranger.ask();
@@ -219,7 +219,7 @@ class ForeignBytesTest {
     @Tag("slow")
     @Test
     void whoSaysNothingIsHungUpOnAndKeepsNobodyOut() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         List<Socket> silent = new ArrayList<>();
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
             for (int i = 0; i < 3 * AdmittingSocket.MAXIMUM_HANDSHAKES; i++) {
@@ -253,7 +253,7 @@ class ForeignBytesTest {
     @Tag("slow")
     @Test
     void theEndOfOneConnectionLeavesAnotherOneOfTheSameSenderAlone() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         short unicast = ClassConfigurator.getProtocolId(UNICAST3.class);
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config);
                 Stranger stays = new Stranger(port, CLAIMED_PORT)) {
@@ -275,7 +275,7 @@ class ForeignBytesTest {
 
     @Test
     void nodesWithDifferentSecretsSaySo() throws Exception {
-        List<Integer> ports = LoopbackPorts.ofNodes(2);
+        List<Integer> ports = LoopbackPorts.some(2);
         try (TransportNode one = new TransportNode("one", ports.get(0), ports, WITH_SECRET);
                 TransportNode other = new TransportNode(
                         "other", ports.get(1), ports, config -> config.secret("another secret of others"))) {
@@ -295,7 +295,7 @@ class ForeignBytesTest {
     @Tag("slow")
     @Test
     void strangersGetABoundedNumberOfThreads() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         List<Stranger> strangers = new ArrayList<>();
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
             for (int i = 0; i < 3 * PlainTcp.MAXIMUM_STRANGERS; i++) {

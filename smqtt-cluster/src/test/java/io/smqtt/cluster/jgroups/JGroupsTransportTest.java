@@ -89,9 +89,9 @@ class JGroupsTransportTest {
         ClusterTlsConfig first = certified("first", authority, authority);
         ClusterTlsConfig second = certified("second", authority, authority);
         ClusterTlsConfig stranger = certified("stranger", authority(), authority);
-        List<Integer> ports = LoopbackPorts.ofNodes(2);
-        int third = LoopbackPorts.ofNode();
-        int fourth = LoopbackPorts.ofNode();
+        List<Integer> ports = LoopbackPorts.some(2);
+        int third = LoopbackPorts.one();
+        int fourth = LoopbackPorts.one();
         try (TransportNode one = new TransportNode("one", ports.get(0), ports, config -> config.tls(first));
                 TransportNode other = new TransportNode("other", ports.get(1), ports, config -> config.tls(second))) {
             awaitMeeting(one, other);
@@ -113,7 +113,7 @@ class JGroupsTransportTest {
         X509Bundle after = authority();
         ClusterTlsConfig first = certified("first", before, before);
         ClusterTlsConfig second = certified("second", after, after);
-        List<Integer> ports = LoopbackPorts.ofNodes(2);
+        List<Integer> ports = LoopbackPorts.some(2);
         try (TransportNode one = new TransportNode("one", ports.get(0), ports, config -> config.tls(first))) {
             try (TransportNode other = new TransportNode("other", ports.get(1), ports, config -> config.tls(second))) {
                 assertThat(other.peers).isEmpty(); // neither knows the other's authority
@@ -132,7 +132,7 @@ class JGroupsTransportTest {
     void whoShowsNoCertificateIsHungUpOn() throws Exception {
         X509Bundle authority = authority();
         ClusterTlsConfig own = certified("own", authority, authority);
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         SSLContext trusting = SSLContext.getInstance("TLS");
         trusting.init(null, authority.toTrustManagerFactory().getTrustManagers(), null);
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config.tls(own));
@@ -161,7 +161,7 @@ class JGroupsTransportTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "another secret of others"})
     void aNodeWithoutTheSecretDoesNotDelayTheOthers(String secret) throws Exception {
-        List<Integer> ports = LoopbackPorts.ofNodes(3);
+        List<Integer> ports = LoopbackPorts.some(3);
         UnaryOperator<ClusterConfig.Builder> others = config -> secret.isEmpty() ? config : config.secret(secret);
         List<TransportNode> nodes = startTogether(List.of(
                 () -> new TransportNode("one", ports.get(0), ports, SECRET),
@@ -193,7 +193,7 @@ class JGroupsTransportTest {
             }
             return addresses;
         };
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         try (TransportNode one = new TransportNode("one", "127.0.0.1:" + port, lookup);
                 TransportNode other = new TransportNode("other", "127.0.0.2:" + port, lookup)) {
             awaitMeeting(one, other);
@@ -202,7 +202,7 @@ class JGroupsTransportTest {
 
     @Test
     void thePortIsBoundToTheConfiguredAddressOnly() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config)) {
             new Socket("127.0.0.1", port).close();
             assertThatThrownBy(() -> new Socket("127.0.0.9", port).close()).isInstanceOf(ConnectException.class);
@@ -212,7 +212,7 @@ class JGroupsTransportTest {
 
     @Test
     void aPortThatIsTakenEndsTheStartAndIsNamed() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         try (ServerSocket other = new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"))) {
             assertThatThrownBy(() -> new TransportNode("node", port, List.of(port), config -> config))
                     .isInstanceOf(BindFailedException.class)
@@ -230,14 +230,14 @@ class JGroupsTransportTest {
         HostNames.Lookup lookup = name -> {
             throw new UnknownHostException(name);
         };
-        try (TransportNode alone = new TransportNode("alone", "127.0.0.1:" + LoopbackPorts.ofNode(), lookup)) {
+        try (TransportNode alone = new TransportNode("alone", "127.0.0.1:" + LoopbackPorts.one(), lookup)) {
             assertThat(alone.peers).isEmpty();
         }
     }
 
     @Test
     void noiseAtThePortChangesNothingAndFillsNoLog() throws Exception {
-        List<Integer> ports = LoopbackPorts.ofNodes(2);
+        List<Integer> ports = LoopbackPorts.some(2);
         try (TransportNode one = new TransportNode("one", ports.get(0), ports, SECRET);
                 TransportNode other = new TransportNode("other", ports.get(1), ports, SECRET)) {
             awaitMeeting(one, other);

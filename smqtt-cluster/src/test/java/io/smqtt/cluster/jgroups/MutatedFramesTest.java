@@ -62,7 +62,7 @@ class MutatedFramesTest {
 
     /** What a node says to somebody who joins. */
     private static List<byte[]> recorded() throws Exception {
-        int port = LoopbackPorts.ofNode();
+        int port = LoopbackPorts.one();
         short membership = ClassConfigurator.getProtocolId(GMS.class);
         List<byte[]> frames = new ArrayList<>();
         try (TransportNode node = new TransportNode("node", port, List.of(port), config -> config);

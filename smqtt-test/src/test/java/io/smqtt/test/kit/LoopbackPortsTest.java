@@ -15,7 +15,6 @@ class LoopbackPortsTest {
 
     private static final int COUNT = 30;
     private static final int FIRST_OF_CONNECTIONS = 32_768; // of Linux, and the lowest of the usual ones
-    private static final int SECOND_PORT = 100;
 
     @Test
     void portsAreFreeAndDifferAndAreNotThoseOfConnections() throws IOException {
@@ -24,21 +23,6 @@ class LoopbackPortsTest {
 
         assertThat(ports).hasSize(2 * COUNT).doesNotHaveDuplicates();
         assertThat(ports).allMatch(port -> port < FIRST_OF_CONNECTIONS);
-        for (int port : ports) {
-            bind(port);
-        }
-    }
-
-    @Test
-    void bothPortsOfANodeAreFreeAndNobodyElses() throws IOException {
-        List<Integer> ports = new ArrayList<>();
-        for (int port : LoopbackPorts.ofNodes(COUNT)) {
-            ports.add(port);
-            ports.add(port + SECOND_PORT);
-        }
-        ports.addAll(LoopbackPorts.some(COUNT));
-
-        assertThat(ports).hasSize(3 * COUNT).doesNotHaveDuplicates();
         for (int port : ports) {
             bind(port);
         }

@@ -226,7 +226,7 @@ class TestingExamplesTest {
     void portsOfOtherProcessesAreFree() throws IOException {
         // snippet ports
         int front = LoopbackPorts.one();
-        List<Integer> binds = LoopbackPorts.ofNodes(3); // for `cluster.bind`
+        List<Integer> binds = LoopbackPorts.some(3); // for `cluster.bind`
         // end
         assertThat(binds).hasSize(3).doesNotContain(front);
         for (int port : binds) {
