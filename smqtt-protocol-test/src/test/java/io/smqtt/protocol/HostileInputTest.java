@@ -39,7 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What hostile clients try, row by row of the reliability catalogue, with a bystander that must not notice. Which test
+ * Hostile client input, one test for each row of docs/hostile-inputs.md, while a bystander must not be affected. Which test
  * covers which row:
  *
  * <table>
