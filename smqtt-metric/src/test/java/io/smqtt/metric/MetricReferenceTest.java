@@ -147,7 +147,7 @@ class MetricReferenceTest {
             user properties of MQTT 5.0 (`traceparent` and `tracestate` of W3C), and its child `route`, whose context subscribers get in the place of the
             publisher's; all other user properties stay as they are and where they are. Of messages with a `traceparent` their own flag decides whether
             they are traced, so a publisher can have all of its messages traced
-            ([a risk](security.md#around-the-broker)); of the others `share` is, one in a hundred by default. Subscribers of MQTT
+            ([a risk](security.md#what-the-broker-protects-and-what-you-must-protect)); of the others `share` is, one in a hundred by default. Subscribers of MQTT
             3.1.1 have no user properties and get none. The added bytes count against a subscriber's maximum packet size. Wills, status topics and what the
             application publishes itself are not traced; in a cluster the node that a message was published to traces it, and subscribers of the other
             nodes get its context.
