@@ -56,24 +56,24 @@ final class BrokerMeters implements BrokerObserver {
                 .description("clients replaced by a newer connection with the same client identifier")
                 .register(registry);
         created = Counter.builder("smqtt.sessions.started")
-                .description("sessions that began")
+                .description("sessions created")
                 .register(registry);
         expired = ended(registry, "expired");
         closed = ended(registry, "closed");
         delayed = Counter.builder("smqtt.logins.delayed")
-                .description("refused logins that are told later, because their address has sent many wrong passwords")
+                .description("refused logins whose answer was delayed, because their address sent many wrong passwords")
                 .register(registry);
         Gauge.builder("smqtt.logins.waiting", waitingPasswords, AtomicInteger::get)
                 .description("logins that wait for their password to be checked")
                 .register(registry);
         wills = Counter.builder("smqtt.wills.published")
-                .description("wills that were published")
+                .description("wills published")
                 .register(registry);
     }
 
     private static Counter ended(MeterRegistry registry, String cause) {
         return Counter.builder("smqtt.sessions.ended")
-                .description("sessions that ended, because their expiry interval ran out or otherwise")
+                .description("sessions ended, by expiry or otherwise")
                 .tag("cause", cause)
                 .register(registry);
     }
@@ -132,7 +132,7 @@ final class BrokerMeters implements BrokerObserver {
 
     private Counter interceptorFailures(String packet) {
         return Counter.builder("smqtt.interceptor.failures")
-                .description("requests of clients that were refused because an interceptor failed")
+                .description("client requests refused because an interceptor failed")
                 .tag("packet", packet)
                 .register(registry);
     }

@@ -32,135 +32,134 @@ final class ClusterMeters {
     }
 
     private void members() {
-        gauge("smqtt.cluster.members", "nodes that work together, this one included", ClusterStatus::reachableNodes);
+        gauge("smqtt.cluster.members", "live nodes of the cluster, this one included", ClusterStatus::reachableNodes);
         gauge(
                 "smqtt.cluster.members.known",
-                "nodes that are known, this one included",
+                "known nodes, this one included",
                 now -> 1 + now.peers().size());
         gauge(
                 "smqtt.cluster.routes.own",
-                "filters, shared groups included, that clients of this node have subscribed to",
+                "filters subscribed to by clients of this node, shared groups included",
                 now -> now.self().routes());
         gauge(
                 "smqtt.cluster.routes.remote",
-                "routes of other nodes that are known here",
+                "routes of other nodes known to this node",
                 sum(peer -> peer.node().routes()));
         gauge(
                 "smqtt.cluster.routes.lag",
-                "changes of routes that other nodes have told of and that are not known here",
+                "route changes announced by other nodes and not yet received",
                 sum(PeerStatus::routeLag));
     }
 
     private void queues() {
         gauge(
                 "smqtt.cluster.queue",
-                "messages that wait for other nodes or are on their way to them",
+                "messages that wait for other nodes or are in flight to them",
                 sum(PeerStatus::queuedMessages));
         Gauge.builder(
                         "smqtt.cluster.queue.memory",
                         () -> sum(PeerStatus::queuedBytes).applyAsDouble(status.get()))
-                .description("what these hold")
+                .description("bytes of the messages that wait for other nodes")
                 .baseUnit("bytes")
                 .register(registry);
         gauge(
                 "smqtt.cluster.parked",
-                "messages that wait for the return of a node that cannot be reached",
+                "messages that wait for an unreachable node to return",
                 sum(PeerStatus::parkedMessages));
     }
 
     private void traffic() {
         counter(
                 "smqtt.cluster.forwarded",
-                "messages sent to other nodes, once for each, repetitions included",
+                "messages forwarded to other nodes, counted once per node, repetitions included",
                 ClusterStatus.Traffic::forwardedMessages);
         counter(
                 "smqtt.cluster.forwarded.frames",
-                "frames that they were sent in",
+                "frames with forwarded messages",
                 ClusterStatus.Traffic::forwardedFrames);
-        bytes("smqtt.cluster.forwarded.volume", "what these frames held", ClusterStatus.Traffic::forwardedBytes);
-        bytes("smqtt.cluster.received.volume", "all that other nodes have sent", ClusterStatus.Traffic::receivedBytes);
+        bytes("smqtt.cluster.forwarded.volume", "bytes of these frames", ClusterStatus.Traffic::forwardedBytes);
+        bytes("smqtt.cluster.received.volume", "bytes received from other nodes", ClusterStatus.Traffic::receivedBytes);
         Gauge.builder(
                         "smqtt.cluster.received.waiting",
                         () -> status.get().traffic().waitingBytes())
-                .description("what has come of other nodes and was not looked at yet; bounded")
+                .description("bytes received from other nodes and not yet processed; bounded")
                 .baseUnit("bytes")
                 .register(registry);
         counter(
                 "smqtt.cluster.frames.refused",
-                "frames that were thrown away because too much waited; they are said again",
+                "frames dropped because too many were waiting; the other node sends them again",
                 ClusterStatus.Traffic::refusedFrames);
         counter(
                 "smqtt.cluster.frames.malformed",
-                "frames that were thrown away because they cannot be understood",
+                "frames dropped because they are malformed",
                 ClusterStatus.Traffic::malformedFrames);
         for (ClusterTransport.Refusal reason : ClusterTransport.Refusal.values()) {
             FunctionCounter.builder(
                             "smqtt.cluster.connections.refused",
                             status,
                             now -> now.get().traffic().refusedConnections(reason))
-                    .description("connections between nodes that were refused, by what was wrong")
+                    .description("refused connections between nodes, by reason")
                     .tag("reason", Tagged.of(reason))
                     .register(registry);
         }
-        counter("smqtt.cluster.routes.pulls", "questions for missing routes", ClusterStatus.Traffic::pulls);
+        counter("smqtt.cluster.routes.pulls", "requests for missing routes", ClusterStatus.Traffic::pulls);
         counter(
                 "smqtt.cluster.routes.repairs",
-                "tables of routes that were not what their owner said; 0 in a healthy cluster",
+                "route tables that differed from their owner's; 0 in a healthy cluster",
                 ClusterStatus.Traffic::repairs);
     }
 
     private void wills() {
         gauge(
                 "smqtt.cluster.wills.own",
-                "wills of this node's clients that other nodes are to keep, should this one die",
+                "wills of this node's clients that are replicated to other nodes",
                 now -> now.wills().own());
         gauge(
                 "smqtt.cluster.wills",
-                "wills of other nodes' clients that are kept here, should their node die",
+                "wills of other nodes' clients that this node keeps in case their node fails",
                 now -> now.wills().held());
         Gauge.builder("smqtt.cluster.wills.memory", () -> status.get().wills().heldBytes())
-                .description("what these hold")
+                .description("bytes of the wills kept for other nodes")
                 .baseUnit("bytes")
                 .register(registry);
         FunctionCounter.builder(
                         "smqtt.cluster.wills.refused",
                         status,
                         now -> now.get().wills().refused())
-                .description("wills of this node's clients that no other node keeps, since there were too many")
+                .description("wills of this node's clients that no other node keeps, because there were too many")
                 .register(registry);
     }
 
     private void retained() {
         gauge(
                 "smqtt.cluster.retained.refused",
-                "retained messages that other nodes have and the limits of this one do not allow",
+                "retained messages of other nodes that this node's limits refuse",
                 now -> now.retained().refused());
         gauge(
                 "smqtt.cluster.retained.comparing",
-                "parts of the topics, of 256, whose retained messages are still to be compared with other nodes",
+                "topic partitions, of 256, whose retained messages are not yet compared with other nodes",
                 now -> now.retained().comparing());
         FunctionCounter.builder(
                         "smqtt.cluster.retained.compared",
                         status,
                         now -> now.get().retained().compared())
-                .description(
-                        "parts of the topics whose retained messages were compared with another node, because they differed")
+                .description("topic partitions whose retained messages differed from another node's and were compared")
                 .register(registry);
         gauge(
                 "smqtt.cluster.retained.cleared",
-                "topics whose retained message was removed or has expired, remembered for 24 hours",
+                "topics whose retained message was removed or expired, remembered for 24 hours",
                 now -> now.retained().cleared());
         Gauge.builder(
                         "smqtt.cluster.retained.cleared.memory",
                         () -> status.get().retained().clearedBytes())
-                .description("about what these take")
+                .description("estimated bytes of these topics")
                 .baseUnit("bytes")
                 .register(registry);
         FunctionCounter.builder(
                         "smqtt.cluster.retained.forgotten",
                         status,
                         now -> now.get().retained().forgotten())
-                .description("topics of that kind that were forgotten before their time, because there were too many")
+                .description("removed topics forgotten in less than 24 hours, because there were too many")
                 .register(registry);
     }
 

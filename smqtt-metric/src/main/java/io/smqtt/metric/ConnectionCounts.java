@@ -78,7 +78,7 @@ final class ConnectionCounts {
 
     private Counter authentications(String outcome) {
         return Counter.builder("smqtt.authentications")
-                .description("clients by what became of their identity at CONNECT")
+                .description("authentications at CONNECT, by outcome")
                 .tag("outcome", outcome)
                 .register(registry);
     }
@@ -99,7 +99,7 @@ final class ConnectionCounts {
         byTags.computeIfAbsent(
                         "closed " + listener + ' ' + name,
                         key -> Counter.builder("smqtt.connections.closed")
-                                .description("transport connections that ended, by the reason code of the end")
+                                .description("transport connections closed, by reason code")
                                 .tags("listener", listener, "reason", name)
                                 .register(registry))
                 .increment();
@@ -119,8 +119,8 @@ final class ConnectionCounts {
                 "refused " + listener + ' ' + reason,
                 key -> Counter.builder("smqtt.connections.refused")
                         .description(
-                                "connections refused before their CONNECT was complete, by the key of the limit that did or by "
-                                        + "what was wrong")
+                                "connections refused before their CONNECT was complete, by the key of the limit or the "
+                                        + "kind of error")
                         .tags("listener", listener, "reason", reason)
                         .register(registry));
     }
@@ -129,8 +129,8 @@ final class ConnectionCounts {
         byTags.computeIfAbsent(
                         "session refused " + limit,
                         key -> Counter.builder("smqtt.sessions.refused")
-                                .description("clients, filters and stored sessions refused because of the bytes that"
-                                        + " sessions may hold, by the key of the limit that did")
+                                .description("clients, filters and stored sessions refused by a limit of session"
+                                        + " memory, by the key of the limit")
                                 .tags("limit", limit)
                                 .register(registry))
                 .increment();
@@ -145,7 +145,7 @@ final class ConnectionCounts {
         return byTags.computeIfAbsent(
                 "rejected " + listener + ' ' + name,
                 key -> Counter.builder("smqtt.clients.rejected")
-                        .description("clients whose CONNECT was refused, by the reason code of the CONNACK")
+                        .description("clients refused at CONNECT, by the reason code of CONNACK")
                         .tags("listener", listener, "reason", name)
                         .register(registry));
     }
@@ -203,15 +203,15 @@ final class ConnectionCounts {
                         version, new OfProtocol(Tags.of("listener", name, "protocol", protocol(version)), registry));
             }
             FunctionCounter.builder("smqtt.connections.opened", opened, LongAdder::sum)
-                    .description("transport connections that were accepted")
+                    .description("transport connections accepted")
                     .tag("listener", name)
                     .register(registry);
             FunctionCounter.builder("smqtt.clients.slow", tooSlow, LongAdder::sum)
-                    .description("clients that were disconnected because they read too slowly")
+                    .description("clients disconnected because they read too slowly")
                     .tag("listener", name)
                     .register(registry);
             Gauge.builder("smqtt.connections.active", this, OfListener::active)
-                    .description("transport connections that are open")
+                    .description("open transport connections")
                     .tag("listener", name)
                     .register(registry);
         }
@@ -247,7 +247,7 @@ final class ConnectionCounts {
 
         OfProtocol(Tags tags, MeterRegistry registry) {
             Gauge.builder("smqtt.clients.online", online, LongAdder::sum)
-                    .description("clients that are connected")
+                    .description("connected clients")
                     .tags(tags)
                     .register(registry);
             fresh = accepted(tags.and("session", "new"), registry);

@@ -41,12 +41,11 @@ final class LoopProbe {
         windowEndNanos = dueNanos + WINDOW_NANOS;
         String name = Integer.toString(index);
         TimeGauge.builder("smqtt.eventloop.lag", this, TimeUnit.NANOSECONDS, LoopProbe::greatestLag)
-                .description(
-                        "how late an event loop was with a task that was due, at most, within the last 15 to 30 seconds")
+                .description("maximum delay of a due task on an event loop within the last 15 to 30 seconds")
                 .tag("loop", name)
                 .register(registry);
         FunctionCounter.builder("smqtt.eventloop.cpu", this, probe -> probe.cpuNanos() / 1e9)
-                .description("processor time of an event loop; its rate is the utilisation, 1 at most")
+                .description("CPU time of an event loop; its rate is the utilisation, at most 1")
                 .baseUnit("seconds")
                 .tag("loop", name)
                 .register(registry);

@@ -79,16 +79,16 @@ final class MessageCounts {
 
     MessageCounts(MeterRegistry registry) {
         route = timer("smqtt.route.time", ROUTE_MICROS)
-                .description("finding the subscribers of a message and handing it to them; one in 1,024 messages")
+                .description("time to route a message to its subscribers; sampled, one in 1,024 messages")
                 .register(registry);
         queue = timer("smqtt.queue.time", DELIVERY_MICROS)
                 .description(
-                        "from accepting a message that had to wait in the queue of a session to taking it out there; one in "
-                                + "1,024 messages")
+                        "time from accepting a message to taking it out of a session's queue; sampled, one in 1,024 "
+                                + "messages")
                 .register(registry);
         delivery = timer("smqtt.delivery.time", DELIVERY_MICROS)
                 .description(
-                        "from accepting a message to writing it to a subscriber, queues included; one in 1,024 messages")
+                        "time from accepting a message to writing it to a subscriber, queues included; sampled, one in 1,024 messages")
                 .register(registry);
         bindTo(registry);
     }
@@ -208,7 +208,7 @@ final class MessageCounts {
                     .tag("qos", level)
                     .register(registry);
             counter("smqtt.messages.queued", QUEUED + qos.ordinal())
-                    .description("messages that had to wait in a session's queue; each is delivered or dropped later")
+                    .description("messages queued for a session; each is delivered or dropped later")
                     .tag("qos", level)
                     .register(registry);
         }
@@ -223,7 +223,8 @@ final class MessageCounts {
         matched(registry, "repeated", ADDED + DeliverySource.REPEATED.ordinal());
         for (Elsewhere reason : Elsewhere.values()) {
             counter("smqtt.messages.elsewhere", ELSEWHERE + reason.ordinal())
-                    .description("deliveries that ended on this node because somebody has the message elsewhere")
+                    .description(
+                            "deliveries that ended on this node because the message continues on another node or is a duplicate")
                     .tag("reason", Tagged.of(reason))
                     .register(registry);
         }
@@ -233,40 +234,39 @@ final class MessageCounts {
                     .tag("reason", Tagged.of(reason))
                     .register(registry);
             counter("smqtt.messages.abandoned", ABANDONED + reason.ordinal())
-                    .description("QoS 1 and 2 messages that were delivered, and given up without an acknowledgement")
+                    .description("QoS 1 and 2 messages delivered and then abandoned without an acknowledgement")
                     .tag("reason", Tagged.of(reason))
                     .register(registry);
         }
         for (ReasonCode reason : REFUSALS) {
             counter("smqtt.messages.refused", REFUSED + reason.ordinal())
-                    .description("messages of publishers that were not accepted and went to nobody")
+                    .description("messages of publishers that were not accepted")
                     .tag("reason", Tagged.of(reason))
                     .register(registry);
         }
         FunctionCounter.builder("smqtt.messages.refused", counters, MessageCounts::refusedOther)
-                .description("messages of publishers that were not accepted and went to nobody")
+                .description("messages of publishers that were not accepted")
                 .tag("reason", "other")
                 .register(registry);
         counter("smqtt.payload.received", RECEIVED_BYTES)
-                .description("payload of accepted messages")
+                .description("payload bytes of accepted messages")
                 .baseUnit("bytes")
                 .register(registry);
         counter("smqtt.payload.delivered", DELIVERED_BYTES)
-                .description("payload of delivered messages")
+                .description("payload bytes of delivered messages")
                 .baseUnit("bytes")
                 .register(registry);
         counter("smqtt.retained.refused", RETAINED_REFUSED)
-                .description("messages that were not retained because of the limits of the retained messages")
+                .description("messages not retained because of the limits of retained messages")
                 .register(registry);
         Gauge.builder("smqtt.messages.pending", this, MessageCounts::pending)
-                .description("deliveries that came about and have not ended: matched - delivered - dropped - elsewhere")
+                .description("deliveries that have begun and not ended: matched - delivered - dropped - elsewhere")
                 .register(registry);
     }
 
     private void matched(MeterRegistry registry, String source, int counter) {
         counter("smqtt.messages.matched", counter)
-                .description(
-                        "deliveries that came about: one for each subscriber or shared group that is to get a message")
+                .description("deliveries begun: one for each subscriber or shared group that a message matches")
                 .tag("source", source)
                 .register(registry);
     }

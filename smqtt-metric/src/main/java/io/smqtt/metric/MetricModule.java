@@ -79,19 +79,17 @@ public final class MetricModule implements BrokerModule {
             String shown = Boolean.toString(hasToken);
             gauge(
                             "smqtt.management.connections.active",
-                            "open connections of the management port, by whether their last request has shown the token",
+                            "open connections of the management port, by whether their last request had the token",
                             () -> connections.open(hasToken))
                     .tag("token", shown)
                     .register(registry);
             FunctionCounter.builder("smqtt.management.connections.closed", connections, open -> open.closed(hasToken))
-                    .description(
-                            "connections of the management port that were closed to make room for others of their class")
+                    .description("connections of the management port closed to make room for others of their class")
                     .tag("token", shown)
                     .register(registry);
         }
         FunctionCounter.builder("smqtt.management.requests.refused", connections, ManagementConnections::refused)
-                .description(
-                        "requests with the token that were answered 503, because as many as may be were being answered")
+                .description("requests with the token answered with 503, because the maximum number was in progress")
                 .register(registry);
     }
 
@@ -208,23 +206,23 @@ public final class MetricModule implements BrokerModule {
         Router router = core.router();
         gauge(
                         "smqtt.connections.pending",
-                        "connections whose client is not let in yet",
+                        "connections before CONNACK",
                         () -> core.listeners().pendingCount())
                 .register(registry);
         gauge(
                         "smqtt.connections.pending.memory",
-                        "what has arrived on them, as it counts against limits.max-pending-bytes",
+                        "memory of connections before CONNACK, as it counts against limits.max-pending-bytes",
                         () -> core.listeners().pendingBytes())
                 .baseUnit("bytes")
                 .register(registry);
         gauge(
                         "smqtt.sessions.active",
-                        "sessions, connected or not",
+                        "sessions, online and offline",
                         () -> core.sessions().all().size())
                 .register(registry);
         gauge(
                         "smqtt.sessions.memory",
-                        "what sessions hold, as it counts against limits.max-total-session-bytes",
+                        "memory of sessions, as it counts against limits.max-total-session-bytes",
                         () -> core.sessions().budget().bytes())
                 .baseUnit("bytes")
                 .register(registry);
@@ -245,12 +243,12 @@ public final class MetricModule implements BrokerModule {
                 .register(registry);
         gauge(
                         "smqtt.messages.inflight",
-                        "messages sent to subscribers and not acknowledged",
+                        "messages sent to subscribers and not yet acknowledged",
                         () -> totals.get().inFlight())
                 .register(registry);
         gauge(
                         "smqtt.messages.held",
-                        "messages above the limits of consumers in the process: their publishers wait",
+                        "messages above the queue limits of in-process consumers, whose publishers wait",
                         () -> core.budget().held())
                 .register(registry);
         gauge(
@@ -265,25 +263,25 @@ public final class MetricModule implements BrokerModule {
                 .register(registry);
         gauge(
                         "smqtt.retained.memory",
-                        "what the retained messages hold",
+                        "memory of retained messages",
                         () -> router.retained().bytes())
                 .baseUnit("bytes")
                 .register(registry);
         gauge(
                         "smqtt.queue.memory",
-                        "what queues and windows hold in memory, as it counts against limits.max-total-queued-bytes",
+                        "memory of queues and in-flight messages, as it counts against limits.max-total-queued-bytes",
                         () -> core.budget().bytes())
                 .baseUnit("bytes")
                 .register(registry);
         gauge(
                         "smqtt.queue.size",
-                        "what the messages hold that wait in the queues of sessions, those on disk included",
+                        "bytes of the messages in the queues of sessions, those on disk included",
                         () -> totals.get().queuedBytes())
                 .baseUnit("bytes")
                 .register(registry);
         gauge(
                         "smqtt.wills.waiting",
-                        "wills of clients that are gone, which wait for their delay",
+                        "wills that wait for their Will Delay Interval",
                         () -> totals.get().wills())
                 .register(registry);
         traffic(core, "smqtt.packets.received", "packets of every kind from clients", TrafficCounts::receivedPackets)
@@ -293,14 +291,14 @@ public final class MetricModule implements BrokerModule {
         traffic(
                         core,
                         "smqtt.traffic.received",
-                        "all that clients sent, without TLS and WebSocket around it",
+                        "MQTT bytes from clients, without TLS and WebSocket",
                         TrafficCounts::receivedBytes)
                 .baseUnit("bytes")
                 .register(registry);
         traffic(
                         core,
                         "smqtt.traffic.sent",
-                        "all that clients were sent, without TLS and WebSocket around it",
+                        "MQTT bytes to clients, without TLS and WebSocket",
                         TrafficCounts::sentBytes)
                 .baseUnit("bytes")
                 .register(registry);

@@ -52,10 +52,10 @@ final class SessionTotals {
     /**
      * Sums of one walk.
      *
-     * @param inFlight messages sent to subscribers and not acknowledged
+     * @param inFlight messages sent to subscribers and not yet acknowledged
      * @param queued messages that wait in sessions' queues
      * @param queuedBytes what these hold, as it counts against the limits of a queue
-     * @param wills wills of clients that are gone, which wait for their delay
+     * @param wills wills that wait for their Will Delay Interval
      */
     record Totals(long inFlight, long queued, long queuedBytes, long wills) {}
 }

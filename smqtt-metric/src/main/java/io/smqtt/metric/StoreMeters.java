@@ -59,28 +59,28 @@ final class StoreMeters {
         kept = commits(registry, "kept");
         failed = commits(registry, "failed");
         FunctionCounter.builder("smqtt.store.operations", operations, LongAdder::sum)
-                .description("operations that were made safe")
+                .description("operations committed")
                 .register(registry);
         Gauge.builder("smqtt.store.healthy", this, meters -> meters.isHealthy() ? 1 : 0)
-                .description("1 if the store takes operations and does not hang, or there is none")
+                .description("1 if the store accepts operations and does not hang, or if there is no store")
                 .register(registry);
         Gauge.builder("smqtt.store.commit.age", this, meters -> meters.workingNanos() / 1e9)
-                .description("how long the store has been at the commit that it is at now; grows while the disk hangs")
+                .description("age of the current commit; grows while the disk hangs")
                 .baseUnit("seconds")
                 .register(registry);
-        gauge("smqtt.store.queue", "operations that wait to be written", StoreFigures::queuedBytes)
+        gauge("smqtt.store.queue", "bytes of operations that wait to be written", StoreFigures::queuedBytes)
                 .baseUnit("bytes")
                 .register(registry);
-        gauge("smqtt.store.disk", "what the store's files take", StoreFigures::diskBytes)
+        gauge("smqtt.store.disk", "bytes of the store's files", StoreFigures::diskBytes)
                 .baseUnit("bytes")
                 .register(registry);
-        room(registry, "smqtt.store.disk.free", "room left where the store's files are", meters -> meters.free);
-        room(registry, "smqtt.store.disk.total", "size of the file system where they are", meters -> meters.total);
-        counter(registry, "smqtt.store.submitted", "rows that were given to the store", StoreFigures::submittedBytes);
+        room(registry, "smqtt.store.disk.free", "free space in the file system of the store", meters -> meters.free);
+        room(registry, "smqtt.store.disk.total", "size of the file system of the store", meters -> meters.total);
+        counter(registry, "smqtt.store.submitted", "bytes submitted to the store", StoreFigures::submittedBytes);
         counter(
                 registry,
                 "smqtt.store.written",
-                "what the store wrote to files for them; divided by the former it is the write amplification",
+                "bytes that the store wrote to files; divided by smqtt.store.submitted it is the write amplification",
                 StoreFigures::writtenBytes);
     }
 
@@ -99,7 +99,7 @@ final class StoreMeters {
 
     private static Timer commits(MeterRegistry registry, String outcome) {
         return Timer.builder("smqtt.store.commit")
-                .description("group commits, the wait for stable storage included")
+                .description("duration of group commits, sync included")
                 .tag("outcome", outcome)
                 .serviceLevelObjectives(
                         Duration.ofMillis(1),
