@@ -11,23 +11,32 @@ final class ConformanceDocument {
     private static final String INTRODUCTION = """
             # Conformance to MQTT 3.1.1 and 5.0
 
-            Every numbered normative statement of the two OASIS standards, what it asks (in our own words; the standards'
-            text decides), and the test that proves it here or the reason why there is none.
+            Every numbered normative statement of the two OASIS standards, with the test that proves it or the reason why there is no test. The
+            statements are paraphrased; the text of the standards is authoritative.
 
-            This file is generated, all but the section [Outside suites](#outside-suites): edit `docs/conformance/mqtt-*.tsv` or
-            the tests, then run
+            - [Summary](#summary)
+            - [Outside suites](#outside-suites): results of public test suites
+            - Statements of [MQTT 5.0](#mqtt-50) and [MQTT 3.1.1](#mqtt-311)
+            - [About this page](#about-this-page): how it is generated and checked
+
+            """;
+
+    private static final String END = """
+
+            ## About this page
+
+            Generated, except the section [Outside suites](#outside-suites). To change it, edit `docs/conformance/mqtt-*.tsv` or the tests. Then run
 
                 mvn -pl smqtt-it -am test -Dtest=ConformanceDocumentTest -Dsurefire.failIfNoSpecifiedTests=false \\
                     -Dsmqtt.conformance.write=true
 
-            A test proves a statement by naming it in a comment, in its body or directly above it: `[MQTT-3.1.2-24]` for
-            MQTT 5.0, `[MQTT311-3.1.2-24]` for MQTT 3.1.1 (the numbers differ between the versions). Code names the
-            statement a line obeys in the same way. The build fails when this file is not up to date, when a source names
-            a statement that does not exist, or when a statement that binds the server is open.
-
+            - A test proves a statement by its tag in a comment, in the test's body or directly above it: `[MQTT-3.1.2-24]` for MQTT 5.0,
+              `[MQTT311-3.1.2-24]` for MQTT 3.1.1. The numbers differ between the versions. Code has the same tags.
+            - The build fails if this page is not up to date, if a source has a tag that does not exist, or if a statement that binds the
+              server is open.
             """;
 
-    /** What stands between the generated parts, and is written by hand. */
+    /** The beginning of the section that is written by hand, between the generated parts. */
     private static final String BY_HAND = "\n## Outside suites\n";
 
     private static final String AFTER_IT = "\n## MQTT 5.0\n";
@@ -42,7 +51,7 @@ final class ConformanceDocument {
     /**
      * The whole document, with {@code \n} at line ends.
      *
-     * @param present the document as it is, of which the section that is written by hand stays
+     * @param present the existing document, whose section that is written by hand is kept
      */
     static String render(ConformanceReport report, String present) {
         return new ConformanceDocument(report).render(byHand(present));
@@ -61,6 +70,7 @@ final class ConformanceDocument {
         for (Standard standard : Standard.values()) {
             version(standard);
         }
+        text.append(END);
         return text.toString();
     }
 
@@ -105,7 +115,7 @@ final class ConformanceDocument {
             if (!statement.section().equals(section)) {
                 section = statement.section();
                 text.append("\n### ").append(section).append("\n\n");
-                text.append("| tag | binds | what it asks | proof |\n|---|---|---|---|\n");
+                text.append("| tag | binds | requirement | proof |\n|---|---|---|---|\n");
             }
             row(statement);
         }
