@@ -104,7 +104,7 @@ class TestingExamplesTest {
         }
 
         @Test
-        void areTold(@OfBroker("small") TestBroker small, @OfBroker("closed") int port) {
+        void bothStart(@OfBroker("small") TestBroker small, @OfBroker("closed") int port) {
             assertThat(small.port()).isNotEqualTo(port);
         }
     }
@@ -138,7 +138,7 @@ class TestingExamplesTest {
             Gateway gateway = new Gateway("127.0.0.1", proxy.port());
             FaultRule lost = proxy.fromBroker(PUBACK).times(1).drop();
             gateway.report("up");
-            lost.awaitHits(1); // the broker has the message, the gateway does not know
+            lost.awaitHits(1); // the broker has the message, the gateway has no PUBACK
             assertThat(broker).received("gateway/state").times(1);
             proxy.cutConnections();
             assertThat(broker).hasDisconnected("gateway");
@@ -152,10 +152,10 @@ class TestingExamplesTest {
                     .cut();
             proxy.fromBroker(PUBLISH).apply(new Fault.Cut(3)); // in the middle of the packet
             proxy.cutAfterBytes(Side.CLIENT, 10_000);
-            proxy.readSlowly(Side.BROKER, 1_000); // a client that takes 1,000 bytes a second
+            proxy.readSlowly(Side.BROKER, 1_000); // a client that reads 1,000 bytes a second
             proxy.refuseConnections();
-            proxy.halfOpen(); // connections stay, nobody is answered
-            proxy.heal(); // all is well again
+            proxy.halfOpen(); // connections stay open, without any answer
+            proxy.heal(); // the faults end
             // end
             gateway.close();
         }
