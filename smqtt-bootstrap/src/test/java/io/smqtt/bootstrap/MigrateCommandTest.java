@@ -45,7 +45,7 @@ class MigrateCommandTest {
         assertThat(run("config", "migrate", old, "-o", "new.yaml"))
                 .as(text(err))
                 .isEqualTo(ExitCode.OK);
-        assertThat(text(err)).contains(": not taken over; ");
+        assertThat(text(err)).contains(": not migrated; ");
         assertThat(run("config", "check", "--config", "new.yaml")).as(text(err)).isEqualTo(ExitCode.OK);
         assertThat(run("start", "--config", "new.yaml")).as(text(err)).isEqualTo(ExitCode.OK);
         assertThat(run("start", "--migrate", old, "--data", "d")).as(text(err)).isEqualTo(ExitCode.OK);
@@ -70,7 +70,7 @@ class MigrateCommandTest {
         assertThat(directory.resolve("d"))
                 .satisfies(data -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data)))
                         .isEqualTo("rwx------"));
-        assertThat(text(err)).contains("smqtt.yaml:9: smqtt.tcp.wiretap: not taken over; ");
+        assertThat(text(err)).contains("smqtt.yaml:9: smqtt.tcp.wiretap: not migrated; ");
     }
 
     @Test

@@ -28,7 +28,7 @@ final class ConfLines {
             }
             file.requireShort(end, line);
             if (!KEY.matcher(entry.substring(0, end)).matches()) { // not quoted: it may be a secret
-                throw file.problem(line, "is no line of a key, a blank and a value");
+                throw file.problem(line, "is not a line with a key, a blank and a value");
             }
             file.requireFew(settings, line);
             settings.add(

@@ -29,7 +29,7 @@ final class Draft {
         this.directory = directory;
     }
 
-    /** Takes a value over. */
+    /** Sets a value from a setting of the old file. */
     void set(String key, String text, OldSetting from) {
         if (text.contains("://") && !text.equals(SecretMask.text(text)) && secrets.add(key)) {
             note(
@@ -42,13 +42,13 @@ final class Draft {
                 new Migration.Setting(text, LogText.escapeControls(from.where() + " " + SecretMask.key(from.key()))));
     }
 
-    /** Takes a value over that no file is to hold in the clear. */
+    /** Sets a secret value, which must not be in a file in clear text. */
     void secret(String key, String text, OldSetting from) {
         set(key, text, from);
         secrets.add(key);
     }
 
-    /** Says what the other broker does without being told. */
+    /** Sets a value that is a default of the other broker. */
     void byDefault(String key, String text, String why) {
         settings.putIfAbsent(key, new Migration.Setting(text, why));
     }
@@ -57,7 +57,7 @@ final class Draft {
         return settings.containsKey(key);
     }
 
-    /** What a key has become; empty if nothing has. */
+    /** The value of a key; empty if it is not set. */
     String get(String key) {
         Migration.Setting setting = settings.get(key);
         return setting == null ? "" : setting.text();
@@ -67,12 +67,12 @@ final class Draft {
         settings.remove(key);
     }
 
-    /** Tells one key's fate. */
+    /** Adds a note about one key. */
     void note(OldSetting about, Outcome outcome, String text) {
         notes.add(LogText.escapeControls(about + ": " + outcome.word() + "; " + text));
     }
 
-    /** Tells of something that no single key says. */
+    /** Adds a note that belongs to no single key. */
     void note(String where, Outcome outcome, String text) {
         notes.add(LogText.escapeControls(where + ": " + outcome.word() + "; " + text));
     }

@@ -23,8 +23,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration of another broker in this broker's keys. What lets somebody in is never made up: where users or rules
- * cannot be taken over, nobody gets in, or the notes say {@code NOT ENFORCED}.
+ * The configuration of another broker, mapped to this broker's keys. Access is never widened silently: if users or rules cannot
+ * be migrated, all clients are refused, or the notes have {@code NOT ENFORCED}.
  */
 public final class Migration {
 
@@ -71,8 +71,8 @@ public final class Migration {
      * @param shownAs its name in messages
      * @param from the broker it belongs to, or null to find out
      * @return what it says
-     * @throws ConfigurationException if it cannot be read, is malformed, or says what cannot be said here without letting
-     *     in somebody who was kept out; the messages name line and key
+     * @throws ConfigurationException if it cannot be read, is malformed, or has settings that cannot be mapped
+     *     without accepting clients that the other broker refused; the messages name line and key
      */
     public static Migration read(Path file, String shownAs, @Nullable OldBroker from) {
         OldFile old = OldFile.read(file, shownAs);
@@ -98,8 +98,8 @@ public final class Migration {
     }
 
     /**
-     * Tells whether a file is one of another broker, by its name and its keys. A file with the root {@code smqtt} may be one of
-     * the former smqtt, or ours as Spring applications write it: more keys tell.
+     * Detects a file of another broker by its name and its keys. A file with the root {@code smqtt} may belong to the former
+     * smqtt, or to this broker in a Spring application; further keys decide.
      *
      * @param file a file that may not exist
      * @param ours the keys of this broker
@@ -157,7 +157,7 @@ public final class Migration {
     }
 
     /**
-     * Tells whether the old settings held users themselves.
+     * Whether the old settings contain users themselves.
      *
      * @return false if there is none
      */
@@ -166,7 +166,7 @@ public final class Migration {
     }
 
     /**
-     * Checks one of the users that the old settings held themselves, in a time that does not tell how much was right.
+     * Checks one of the users that the old settings held themselves, in a time that does not depend on the number of matching characters.
      *
      * @param user the user name
      * @param password UTF-8
@@ -187,7 +187,7 @@ public final class Migration {
     }
 
     /**
-     * What does not map, or maps differently: one line for each key, with file and line, and what to do.
+     * The keys that have no counterpart or a different one: one line for each key, with file and line, and what to do.
      *
      * @return in the order of the file; without secrets
      */
@@ -291,7 +291,7 @@ public final class Migration {
             return written;
         } catch (IllegalArgumentException e) {
             throw new ConfigurationException(
-                    List.of(shownAs + ": has a user that cannot be taken over: " + e.getMessage()));
+                    List.of(shownAs + ": has a user that cannot be migrated: " + e.getMessage()));
         } catch (IOException e) {
             throw new ConfigurationException(List.of(directory + ": cannot be written to"));
         }

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class MoquetteMapper {
 
     private static final String KEY_STORE =
-            "make PEM files of the key store: keytool -importkeystore -deststoretype pkcs12, then "
+            "convert the key store to PEM files: keytool -importkeystore -deststoretype pkcs12, then "
                     + "openssl pkcs12 -nodes; until listeners.tls.tls.certificate and .key name them, the listener is left out";
     private static final String NO_CLASS =
-            "nobody gets in without a user of access.password-file; an Authenticator, Authorizer, "
-                    + "BrokerObserver or PublishInterceptor when embedded";
-    private static final String NO_SOCKET_OPTION = "options of sockets are not settings; TCP_NODELAY is on";
+            "clients need a user in access.password-file; when embedded, use an Authenticator, Authorizer, "
+                    + "BrokerObserver or PublishInterceptor";
+    private static final String NO_SOCKET_OPTION = "socket options are not configurable; TCP_NODELAY is on";
     private static final String METRICS = "/metrics of the management port, for Prometheus";
-    private static final String STORED = "its files are not read; what is acknowledged is stored at once";
+    private static final String STORED = "its files are not read; acknowledged messages are stored at once";
 
     /** Keys that mosquitto does not have: they tell the two formats apart. */
     private static final Set<String> OWN = Set.of(
@@ -50,25 +50,25 @@ final class MoquetteMapper {
             same("websocket_path", "listeners.ws.path", MoquetteMapper::keep),
             differs("ssl_port", "listeners.tls.port", KEY_STORE, port("tls", true)),
             differs("secure_websocket_port", "listeners.wss.port", KEY_STORE, port("wss", true)),
-            none("ssl_provider", "Java's own implementation is used"),
+            none("ssl_provider", "the JDK's implementation is used"),
             none("jks_path", KEY_STORE),
             none("key_store_*", KEY_STORE),
             none("key_manager_password", KEY_STORE),
             none(
                     "need_client_auth",
-                    "listeners.tls.tls.client-ca and .client-auth: required, when the PEM files are there"),
-            none("peer_certificate_as_username", "listeners.tls.tls.user-name takes the common name or the subject"),
+                    "set listeners.tls.tls.client-ca and .client-auth: required, after the PEM files exist"),
+            none("peer_certificate_as_username", "set listeners.tls.tls.user-name to the common name or the subject"),
             same("allow_anonymous", "access.allow-anonymous", MoquetteMapper::keep),
             differs(
                     "password_file",
                     "access.password-file",
-                    "its SHA-256 hashes are not read: bin/smqtt passwd for each user; until then nobody logs in by password",
+                    "its SHA-256 hashes are not read: run bin/smqtt passwd for each user; until then no user can log in by password",
                     MoquetteMapper::keep),
             differs(
                     "acl_file",
                     "access.acl-file",
-                    "the same syntax; a rule above all users is for everybody and becomes a pattern, and what Moquette does not grant "
-                            + "because of a # or of deny in a rule is named",
+                    "the same syntax; a rule before the first user applies to all clients and becomes a pattern; rules in which a # or "
+                            + "deny keeps Moquette from granting something are reported",
                     MoquetteMapper::keep),
             new Rule<>("authenticator_class", Outcome.NONE, "", NO_CLASS, MoquetteMapper::keep),
             new Rule<>("authorizator_class", Outcome.NONE, "", NO_CLASS, MoquetteMapper::keep),
@@ -77,10 +77,10 @@ final class MoquetteMapper {
             none(
                     "reauthorize_subscriptions_on_connect",
                     "rules are checked again when they change, and at each delivery"),
-            none("allow_zero_byte_client_id", "an empty client identifier is served as the standard says"),
+            none("allow_zero_byte_client_id", "an empty client identifier is handled as the standard requires"),
             differs("persistence_enabled", "storage.kind", STORED, MoquetteMapper::persistence),
-            none("data_path", "storage.dir is data beside the configuration; " + STORED),
-            none("persistent_store", "storage.dir is data beside the configuration; " + STORED),
+            none("data_path", "storage.dir is the directory data beside the configuration; " + STORED),
+            none("persistent_store", "storage.dir is the directory data beside the configuration; " + STORED),
             none("persistent_queue_type", STORED),
             none("autosave_interval", STORED),
             none("storage_class*", STORED),
@@ -94,26 +94,26 @@ final class MoquetteMapper {
             same("netty.epoll", "native-transport", set("native-transport", "")),
             none("netty.channel_timeout.seconds", "listeners.<name>.connect-timeout limits the time until CONNECT"),
             none("netty.*", NO_SOCKET_OPTION),
-            none("buffer_flush_millis", "writes are collected for one pass of the event loop"),
-            none("immediate_buffer_flush", "writes are collected for one pass of the event loop"),
+            none("buffer_flush_millis", "writes are flushed once per iteration of the event loop"),
+            none("immediate_buffer_flush", "writes are flushed once per iteration of the event loop"),
             none(
                     "session_queue_size",
-                    "queues of commands have no setting; limits.max-queued-messages bounds messages"),
+                    "command queues are not configurable; limits.max-queued-messages limits messages"),
             same("receive_maximum", "limits.receive-maximum", set("limits.receive-maximum", "")),
             same("max_server_granted_qos", "mqtt.max-qos", set("mqtt.max-qos", "")),
             same("topic_alias_maximum", "mqtt.topic-alias-maximum", set("mqtt.topic-alias-maximum", "")),
             differs(
                     "server_keep_alive",
                     "mqtt.max-keep-alive",
-                    "clients that ask for less get what they ask for",
+                    "clients that request a shorter one get it",
                     MoquetteMapper::keepAlive),
             none("use_metrics", METRICS),
             none("metrics.*", METRICS),
             none("metrics_provider_class", METRICS),
             none("use_bugsnag", "errors are logged"),
             none("bugsnag.*", "errors are logged"),
-            none("telemetry_enabled", "nothing is ever sent to anybody"),
-            none("hazelcast.*", "cluster.*: nodes find each other by cluster.seeds")));
+            none("telemetry_enabled", "there is no telemetry"),
+            none("hazelcast.*", "use cluster.*: nodes find each other by cluster.seeds")));
 
     private final Draft draft;
     private final Path home;
@@ -195,7 +195,7 @@ final class MoquetteMapper {
                 draft.set("listeners.ws.path", path.value().startsWith("/") ? path.value() : "/" + path.value(), path);
             }
         } else {
-            draft.byDefault("listeners.ws.enabled", "false", "there is no websocket_port");
+            draft.byDefault("listeners.ws.enabled", "false", "no websocket_port");
         }
         for (String name : List.of("tcp", "ws")) {
             if (host != null && !draft.has("listeners." + name + ".enabled")) {
@@ -230,9 +230,9 @@ final class MoquetteMapper {
             draft.note(
                     authorizer,
                     Outcome.UNGUARDED,
-                    "access.acl-file: what the class refused is allowed now where the rules of acl_file allow it");
+                    "access.acl-file: actions that the class refused are allowed now if the rules of acl_file allow them");
         } else if (authorizer != null) {
-            draft.rule("# " + "a class decided; without rules nobody may do anything");
+            draft.rule("# " + "a class decided; without rules everything is denied");
         }
     }
 
@@ -256,12 +256,12 @@ final class MoquetteMapper {
                 draft.note(
                         file.where(i + 1),
                         Outcome.UNGUARDED,
-                        "Moquette takes a # at the end of a rule for a comment, so that it granted only what stands before it");
+                        "Moquette treats a # at the end of a rule as a comment, so it granted only the part before it");
             } else if (line.matches("(topic|pattern)\\s+deny\\s.*")) {
                 draft.note(
                         file.where(i + 1),
                         Outcome.UNGUARDED,
-                        "Moquette knows no denying rule, and with one in the file it grants nothing to anybody");
+                        "Moquette has no denying rules; with one in the file it grants nothing");
             }
         }
         List<String> forAll = lines.subList(0, users);

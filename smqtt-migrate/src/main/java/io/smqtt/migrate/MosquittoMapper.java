@@ -33,16 +33,15 @@ final class MosquittoMapper {
     private static final int LARGEST_PACKET = 268_435_455;
     private static final String NEVER = "4294967295s";
     private static final String NO_BRIDGE =
-            "there are no bridges; a mosquitto beside this broker can bridge to it, or the nodes form a cluster";
+            "smqtt opens no bridges; a mosquitto beside it can bridge to it, or use a cluster";
     private static final String LOG =
-            "messages go to standard error: journald, or a file of the shell's; logging.format: json";
-    private static final String NO_PLUGIN =
-            "nobody gets in without a user of access.password-file, or may do anything without access.acl-file; "
-                    + "an Authenticator and Authorizer when embedded";
-    private static final String NO_PREFIX = "identifiers that the broker makes have no prefix";
+            "the log goes to standard error: use journald, or redirect it to a file; logging.format: json";
+    private static final String NO_PLUGIN = "clients need a user in access.password-file and rules in access.acl-file; "
+            + "when embedded, use an Authenticator and an Authorizer";
+    private static final String NO_PREFIX = "assigned identifiers have no prefix";
     private static final String NO_PSK =
             "pre-shared keys are not supported: the listener is left out; give it a certificate";
-    private static final String NO_CIPHERS = "Java chooses: TLS 1.2 and 1.3 with forward secrecy";
+    private static final String NO_CIPHERS = "not configurable: TLS 1.2 and 1.3 with forward secrecy";
     /** Parts of the names of keys that may say who may do what, or where somebody can connect. */
     private static final List<String> GUARDS = List.of(
             "access",
@@ -85,7 +84,7 @@ final class MosquittoMapper {
             "user",
             "verify");
 
-    private static final String STORED = "mosquitto.db is not read; what is acknowledged is stored at once";
+    private static final String STORED = "mosquitto.db is not read; acknowledged messages are stored at once";
 
     static final RuleTable<MosquittoMapper> RULES = new RuleTable<>(List.<Rule<MosquittoMapper>>of(
             same("listener", "listeners.<name>.port, .host", MosquittoMapper::listener),
@@ -99,14 +98,12 @@ final class MosquittoMapper {
             differs(
                     "capath",
                     "listeners.<name>.tls.client-ca",
-                    "takes one file: cat the certificates of the folder into it",
+                    "needs one file: concatenate the certificates of the directory",
                     MosquittoMapper::keep),
             same("require_certificate", "listeners.<name>.tls.client-auth: required", MosquittoMapper::keep),
             same("use_identity_as_username", "listeners.<name>.tls.user-name: cn", MosquittoMapper::keep),
             same("use_subject_as_username", "listeners.<name>.tls.user-name: dn", MosquittoMapper::keep),
-            unguarded(
-                    "crlfile",
-                    "revoked certificates are not looked up; replace the authority, or use short-lived certificates"),
+            unguarded("crlfile", "revocation is not checked; replace the authority, or use short-lived certificates"),
             none("ciphers", NO_CIPHERS),
             none("ciphers_tls1.3", NO_CIPHERS),
             none("tls_version", NO_CIPHERS),
@@ -115,49 +112,47 @@ final class MosquittoMapper {
             none("tls_keyform", "keys are read from PEM files"),
             new Rule<>("psk_hint", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
             new Rule<>("psk_file", Outcome.NONE, "", NO_PSK, MosquittoMapper::keep),
-            unguarded(
-                    "mount_point",
-                    "clients of this listener share the topics of all; keep them apart by access.acl-file"),
-            none("socket_domain", "the host says whether it is IPv4 or IPv6"),
+            unguarded("mount_point", "all listeners share the same topics; separate the clients by access.acl-file"),
+            none("socket_domain", "the host determines IPv4 or IPv6"),
             differs(
                     "bind_interface",
                     "listeners.<name>.host",
-                    "takes the address of the interface, which must be written behind the port of listener; mosquitto puts the "
-                            + "interface before an address that is there",
+                    "needs the address of the interface after the port of listener; in mosquitto the interface has priority over "
+                            + "an address",
                     MosquittoMapper::keep),
-            none("http_dir", "files are served by a web server; listeners.<name>.path is the WebSocket's"),
+            none("http_dir", "use a web server for files; listeners.<name>.path is the path of the WebSocket"),
             none("websockets_log_level", LOG),
-            none("websockets_headers_size", "the limit of headers is fixed"),
+            none("websockets_headers_size", "the limit is fixed"),
             none("packet_buffer_size", "buffers grow with the packets, up to limits.max-packet-bytes"),
             same("websockets_origin", "listeners.<name>.allowed-origins", MosquittoMapper::keep),
             differs(
                     "enable_proxy_protocol",
                     "listeners.<name>.proxy-protocol",
-                    "needs listeners.<name>.trusted-proxies, the networks of the proxies; only the loopback address is in it now",
+                    "set listeners.<name>.trusted-proxies to the networks of the proxies; it has only the loopback address now",
                     MosquittoMapper::keep),
             unguarded(
                     "proxy_protocol_v2_require_tls",
-                    "whether clients came to the proxy by TLS is not asked; let the proxy refuse those that did not"),
-            none("disable_client_cert_date_checks", "a client certificate that has expired is always refused"),
+                    "the broker does not check whether clients used TLS to the proxy; configure the proxy to require it"),
+            none("disable_client_cert_date_checks", "expired client certificates are always refused"),
             unguarded("accept_protocol_versions", "MQTT 3.1, 3.1.1 and 5.0 are served on every listener"),
             unguarded(
                     "use_username_as_clientid",
-                    "clients keep the identifier that they send; a session is bound to its user "
-                            + "by session.bind-to-user"),
-            none("allow_zero_length_clientid", "an empty client identifier is served as the standard says"),
+                    "clients keep the identifier that they send; session.bind-to-user binds a "
+                            + "session to its user"),
+            none("allow_zero_length_clientid", "an empty client identifier is handled as the standard requires"),
             none("auto_id_prefix", NO_PREFIX),
             none("listener_auto_id_prefix", NO_PREFIX),
-            unguarded("clientid_prefixes", "client identifiers are free; access.acl-file takes %c"),
+            unguarded("clientid_prefixes", "client identifiers are not restricted; use %c in access.acl-file"),
             differs(
                     "per_listener_settings",
                     "access.*",
-                    "access rules count for all listeners, the stricter ones; for different ones run two brokers",
+                    "access rules apply to all listeners, the stricter ones; for different rules run two brokers",
                     MosquittoMapper::keepGlobal),
             same("allow_anonymous", "access.allow-anonymous", MosquittoMapper::access),
             differs(
                     "listener_allow_anonymous",
                     "access.allow-anonymous",
-                    "counts for all listeners: without a user nobody gets in unless every listener lets them in",
+                    "applies to all listeners: clients without a user are accepted only if every listener accepts them",
                     MosquittoMapper::anonymousOfListener),
             same("password_file", "access.password-file", MosquittoMapper::access),
             differs(
@@ -175,14 +170,14 @@ final class MosquittoMapper {
             differs(
                     "persistence",
                     "storage.kind",
-                    "storage.dir is data beside the configuration; " + STORED,
+                    "storage.dir is the directory data beside the configuration; " + STORED,
                     MosquittoMapper::persistence),
             differs(
                     "retained_persistence",
                     "storage.kind",
                     "the former name of persistence; " + STORED,
                     MosquittoMapper::persistence),
-            none("persistence_location", "storage.dir names a folder of this broker's own; " + STORED),
+            none("persistence_location", "set storage.dir to a new directory; " + STORED),
             none("persistence_file", STORED),
             none("autosave_interval", STORED),
             none("autosave_on_changes", STORED),
@@ -192,7 +187,7 @@ final class MosquittoMapper {
                     MosquittoMapper::expiration),
             same("queue_qos0_messages", "session.queue-qos0", bool("session.queue-qos0")),
             same("max_inflight_messages", "limits.max-in-flight", number("limits.max-in-flight", 65_535)),
-            none("max_inflight_bytes", "limits.max-total-queued-bytes bounds what is sent and not acknowledged"),
+            none("max_inflight_bytes", "limits.max-total-queued-bytes includes messages in flight"),
             same(
                     "max_queued_messages",
                     "limits.max-queued-messages",
@@ -202,9 +197,9 @@ final class MosquittoMapper {
             differs(
                     "message_size_limit",
                     "limits.max-packet-bytes",
-                    "counts the whole packet, not the payload alone",
+                    "applies to the whole packet, not to the payload alone",
                     MosquittoMapper::messageSize),
-            none("memory_limit", "the heap is the limit; queues and retained messages have shares of it"),
+            none("memory_limit", "the heap is the limit; queues and retained messages have limits as shares of it"),
             same("max_keepalive", "mqtt.max-keep-alive", seconds("mqtt.max-keep-alive")),
             same("max_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
             same("maximum_qos", "mqtt.max-qos", MosquittoMapper::maxQos),
@@ -216,22 +211,20 @@ final class MosquittoMapper {
             same("global_max_connections", "limits.max-connections", number("limits.max-connections", 100_000_000)),
             same("global_max_clients", "limits.max-sessions", number("limits.max-sessions", 100_000_000)),
             same("retain_available", "mqtt.retain-available", bool("mqtt.retain-available")),
-            none("retain_expiry_interval", "publish with a message expiry interval"),
-            none("retry_interval", "messages are sent again when their client connects again, as the standard says"),
-            none("check_retain_source", "a retained message stays although its publisher has lost the right to write"),
-            none("upgrade_outgoing_qos", "the lower QoS of publisher and subscription counts, as the standard says"),
+            none("retain_expiry_interval", "publish with a Message Expiry Interval"),
+            none("retry_interval", "messages are sent again when the client reconnects, as the standard requires"),
+            none("check_retain_source", "a retained message stays if its publisher loses the right to publish"),
             none(
-                    "allow_duplicate_messages",
-                    "a client gets one message, whatever the number of its filters that match"),
+                    "upgrade_outgoing_qos",
+                    "the lower QoS of publisher and subscription applies, as the standard requires"),
+            none("allow_duplicate_messages", "a client gets a message once, however many of its filters match"),
             none("set_tcp_nodelay", "TCP_NODELAY is on"),
             same("sys_interval", "management.sys-interval", seconds("management.sys-interval")),
             none("log_*", LOG),
-            none(
-                    "enable_control_api",
-                    "there are no topics below $CONTROL; bin/smqtt ctl and the management port tell what runs"),
+            none("enable_control_api", "no topics below $CONTROL; use bin/smqtt ctl and the management port"),
             same("connection_messages", "access.log-connections", bool("access.log-connections")),
-            none("pid_file", "the process says its id when it has started; systemd knows it"),
-            none("user", "start it as that user: User= of systemd"),
+            none("pid_file", "the process id is in the line smqtt started; systemd needs no file"),
+            none("user", "start the program as that user: User= in systemd"),
             same("include_dir", "", (mapper, setting) -> {}),
             none("connection", NO_BRIDGE),
             none("address", NO_BRIDGE),
@@ -297,7 +290,8 @@ final class MosquittoMapper {
     private Migration run(OldFile file) {
         readAll(file, true);
         if (unixSocket != null && listeners.isEmpty() && !standardUsed) {
-            draft.problem(unixSocket, "is a Unix socket and the only listener, and there are none here; name a port");
+            draft.problem(
+                    unixSocket, "is a Unix socket and the only listener; Unix sockets are not supported: set a port");
         }
         if (standardUsed || !remote) {
             listeners.add(0, standard);
@@ -339,17 +333,16 @@ final class MosquittoMapper {
         String key = setting.key().toLowerCase(Locale.ROOT);
         if (GUARDS.stream().anyMatch(key::contains) || RULES.isNear(key)) {
             draft.problem(
-                    setting.unknown(),
-                    "is no key of mosquitto's that is known here, and may restrict access: take the line out");
+                    setting.unknown(), "is not a known key of mosquitto and may restrict access: remove the line");
         } else {
-            draft.note(setting.unknown(), Outcome.NONE, "it is no key of mosquitto's that is known here");
+            draft.note(setting.unknown(), Outcome.NONE, "it is not a known key of mosquitto");
         }
     }
 
     /** All files of the folder that end in .conf, in the order of their names; only where the main file says so. */
     private void include(OldSetting setting, boolean main) {
         if (!main) {
-            draft.note(setting, Outcome.NONE, "counts in the main file only");
+            draft.note(setting, Outcome.NONE, "applies in the main file only");
             return;
         }
         List<Path> files;
@@ -359,11 +352,11 @@ final class MosquittoMapper {
                     .limit(MAX_FILES + 1L)
                     .toList();
         } catch (IOException e) {
-            draft.problem(setting, "names a folder that cannot be read");
+            draft.problem(setting, "names a directory that cannot be read");
             return;
         }
         if (files.size() > MAX_FILES) {
-            draft.problem(setting, "names a folder with more than " + MAX_FILES + " files");
+            draft.problem(setting, "names a directory with more than " + MAX_FILES + " files");
             return;
         }
         OldListener before = current;
@@ -391,7 +384,7 @@ final class MosquittoMapper {
         remote = true;
         if (next.port == 0) {
             unixSocket = setting;
-            draft.note(setting, Outcome.NONE, "there are no Unix sockets; the listener is left out");
+            draft.note(setting, Outcome.NONE, "Unix sockets are not supported; the listener is left out");
         } else {
             listeners.add(next);
         }
@@ -428,7 +421,7 @@ final class MosquittoMapper {
     private void protocol(OldSetting setting) {
         if (setting.value().equals("http_api")) {
             current.put(setting);
-            draft.note(setting, Outcome.NONE, "the management port tells what runs; the listener is left out");
+            draft.note(setting, Outcome.NONE, "use the management port; the listener is left out");
             return;
         }
         current.webSocket = setting.value().equals("websockets");
@@ -450,7 +443,7 @@ final class MosquittoMapper {
 
     private void anonymousOfListener(OldSetting setting) {
         if (current == standard && !standardUsed) {
-            draft.problem(setting, "stands before the first listener");
+            draft.problem(setting, "is before the first listener");
         }
         current.put("allow_anonymous", setting);
     }
@@ -529,12 +522,11 @@ final class MosquittoMapper {
             if (device != null && !localOnly && !isOneAddress(host)) {
                 draft.problem(
                         device,
-                        "is not taken over, and the listener would serve every interface: write the address of the interface "
-                                + "behind the port of listener");
+                        "is not migrated, and the listener would use every interface: write the address of the interface "
+                                + "after the port of listener");
             }
             if (localOnly) {
-                draft.byDefault(
-                        prefix + "host", "127.0.0.1", "mosquitto's default: without a listener this machine only");
+                draft.byDefault(prefix + "host", "127.0.0.1", "mosquitto's default: without a listener, loopback only");
             } else if (!host.isEmpty()) {
                 draft.set(prefix + "host", host, bind == null ? listener.origin : bind);
             }
@@ -543,7 +535,7 @@ final class MosquittoMapper {
         }
         for (String name : List.of("tcp", "ws")) {
             if (!names.contains(name)) {
-                draft.byDefault("listeners." + name + ".enabled", "false", "there is none in the file");
+                draft.byDefault("listeners." + name + ".enabled", "false", "not in the file");
             }
         }
     }
@@ -571,7 +563,7 @@ final class MosquittoMapper {
             draft.set(prefix + "allowed-origins", origin.value(), origin);
         }
         if (listener.webSocket) {
-            draft.byDefault(prefix + "path", "/mqtt", "mosquitto takes every path");
+            draft.byDefault(prefix + "path", "/mqtt", "mosquitto accepts every path");
             draft.note(listener.origin, Outcome.DIFFERENT, prefix + "path: clients must ask for /mqtt");
         }
         OldSetting proxy = listener.get("enable_proxy_protocol");
@@ -600,7 +592,7 @@ final class MosquittoMapper {
         }
         if (required != null && draft.bool(required)) {
             if (authority == null) {
-                draft.problem(required, "needs cafile; a capath has to become one file first");
+                draft.problem(required, "needs cafile; convert capath to one file first");
                 return;
             }
             draft.set(prefix + "tls.client-auth", "required", required);
@@ -625,9 +617,9 @@ final class MosquittoMapper {
             draft.note(
                     plugin,
                     Outcome.UNGUARDED,
-                    "access.acl-file: what the plugin refused is allowed now where the rules of acl_file allow it");
+                    "access.acl-file: actions that the plugin refused are allowed now if the rules of acl_file allow them");
         } else if (plugin != null) {
-            draft.rule("# a plugin decided; without rules nobody may do anything");
+            draft.rule("# a plugin decided; without rules everything is denied");
         }
         boolean anonymous = true;
         OldSetting said = globals.get("allow_anonymous");
@@ -655,7 +647,7 @@ final class MosquittoMapper {
                 draft.problem(
                         own,
                         "differs from the one in " + found.where()
-                                + "; access rules count for all listeners here: merge the files, or run one broker for each");
+                                + "; access rules apply to all listeners: merge the files, or run one broker for each");
             }
             found = own == null ? found : own;
         }

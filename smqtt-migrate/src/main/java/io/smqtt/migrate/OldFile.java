@@ -32,7 +32,7 @@ record OldFile(Path path, String shownAs, String text) {
             byte[] bytes = in.readNBytes(MAX_BYTES + 1);
             if (bytes.length > MAX_BYTES) {
                 throw new ConfigurationException(
-                        List.of(shownAs + ": is larger than 1 MiB, so it is no configuration"));
+                        List.of(shownAs + ": is larger than 1 MiB, so it is not a configuration"));
             }
             String text = StandardCharsets.UTF_8
                     .newDecoder()
@@ -41,7 +41,7 @@ record OldFile(Path path, String shownAs, String text) {
             return new OldFile(path, shownAs, text.startsWith("\ufeff") ? text.substring(1) : text);
         } catch (CharacterCodingException e) {
             throw new ConfigurationException(
-                    List.of(shownAs + ": is not in UTF-8; convert it, for instance iconv -f GB18030 -t UTF-8"));
+                    List.of(shownAs + ": is not in UTF-8; convert it, for example iconv -f GB18030 -t UTF-8"));
         } catch (IOException e) {
             throw new ConfigurationException(List.of(shownAs + ": the file " + FileProblem.reason(path, e)));
         }
@@ -71,7 +71,7 @@ record OldFile(Path path, String shownAs, String text) {
     /** Refuses more than a configuration can have. */
     void requireFew(List<OldSetting> settings, int line) {
         if (settings.size() >= MAX_SETTINGS) {
-            throw problem(line, "has more than 10,000 keys, so it is no configuration");
+            throw problem(line, "has more than 10,000 keys, so it is not a configuration");
         }
     }
 }

@@ -14,7 +14,7 @@ enum OldFormat {
     /** Java properties: {@code key=value}. */
     PROPERTIES("properties"),
     /** A key, a blank and a value in each line, as mosquitto and Moquette have it. */
-    CONF("lines of a key, a blank and a value"),
+    CONF("lines with a key, a blank and a value"),
     /** None of these: XML, blocks in braces, a certificate. */
     OTHER("none of the formats that can be read");
 
@@ -36,7 +36,7 @@ enum OldFormat {
         return words;
     }
 
-    /** Finds the format of a file. An empty one has lines of a key, a blank and a value, none of them. */
+    /** Finds the format of a file. An empty one has lines with a key, a blank and a value, none of them. */
     static OldFormat of(OldFile file) {
         String name = String.valueOf(file.path().getFileName()).toLowerCase(Locale.ROOT);
         if (name.endsWith(".yaml") || name.endsWith(".yml")) {

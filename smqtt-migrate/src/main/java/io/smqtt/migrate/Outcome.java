@@ -3,13 +3,13 @@ package io.smqtt.migrate;
 
 /** The result of mapping one key of another broker. */
 enum Outcome {
-    /** It means the same here; nobody needs to be told. */
+    /** The counterpart has the same meaning; no note is needed. */
     SAME(""),
-    /** There is a counterpart that does not do exactly the same. */
+    /** There is a counterpart with a slightly different meaning. */
     DIFFERENT("differs"),
-    /** There is none, and clients see no difference that matters, or a feature is missing. */
-    NONE("not taken over"),
-    /** There is none, and something that was protected no longer is. */
+    /** There is no counterpart; clients see no relevant difference, or a feature is missing. */
+    NONE("not migrated"),
+    /** There is no counterpart, and a protection is lost. */
     UNGUARDED("NOT ENFORCED");
 
     private final String word;

@@ -33,16 +33,16 @@ final class SmqttMapper {
 
     private static final String ROOT = "smqtt.";
     private static final String NO_THREADS =
-            "every connection belongs to one event loop; set event-loops only if there must " + "not be one per core";
+            "every connection belongs to one event loop; set event-loops only if one per " + "core is too many";
     private static final String NO_RATE = "limits.max-publish-rate limits messages per second of one client";
     private static final String EMBEDDED =
-            "storage.kind: rocksdb stores sessions, queues and retained messages on disk; what the "
-                    + "old store holds is not moved";
+            "storage.kind: rocksdb stores sessions, queues and retained messages on disk; the data "
+                    + "of the old store is not migrated";
     private static final String NO_RULES =
-            "there is no rule engine; a PublishInterceptor when embedded, or a client that " + "subscribes";
+            "there is no rule engine; when embedded, use a PublishInterceptor, otherwise a " + "client that subscribes";
 
     private static final String PASSWORD_OF_INFLUX =
-            "it is not written: put it into a file that the variable SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE names";
+            "it is not written: put it into a file, and the path of that file into SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE";
     private static final long LEAST_STEP = 10;
     private static final long MOST_STEP = 3_600;
 
@@ -52,41 +52,41 @@ final class SmqttMapper {
             differs(
                     "tcp.username",
                     "access.password-file",
-                    "the user goes into a password file, hashed; clients without a user are refused, as before",
+                    "the user is written to a password file, hashed; clients without a user are refused, as before",
                     SmqttMapper::keep),
             differs(
                     "tcp.password",
                     "access.password-file",
-                    "the password goes into a password file, hashed",
+                    "the password is written to a password file, hashed",
                     SmqttMapper::keep),
             differs(
                     "tcp.connectModel",
                     "",
-                    "the newer connection of a client identifier always wins, as with KICK and as the standard says",
+                    "the newer connection of a client identifier always wins, as with KICK and as the standard requires",
                     SmqttMapper::keep),
-            none("tcp.wiretap", "nothing logs bytes; tcpdump captures them"),
+            none("tcp.wiretap", "packets are not logged; use tcpdump"),
             none("tcp.bossThreadSize", NO_THREADS),
             none("tcp.workThreadSize", NO_THREADS),
             none("tcp.businessThreadSize", NO_THREADS),
             none("tcp.businessQueueSize", NO_THREADS),
             same("tcp.messageMaxSize", "limits.max-packet-bytes", set("limits.max-packet-bytes")),
-            none("tcp.lowWaterMark", "writing goes on as soon as the socket takes more"),
+            none("tcp.lowWaterMark", "writing continues as soon as the socket accepts more"),
             differs(
                     "tcp.highWaterMark",
                     "limits.max-outbound-bytes",
-                    "past it QoS 0 messages of that client are dropped and counted, QoS 1 and 2 wait in its queue",
+                    "past it QoS 0 messages to the client are dropped and counted, QoS 1 and 2 wait in its queue",
                     set("limits.max-outbound-bytes")),
             none("tcp.globalReadWriteSize", NO_RATE),
             none("tcp.channelReadWriteSize", NO_RATE),
             same("tcp.options.SO_BACKLOG", "listeners.tcp.backlog", set("listeners.tcp.backlog")),
-            none("tcp.options.*", "options of sockets are not settings"),
-            none("tcp.childOptions.*", "options of sockets are not settings; TCP_NODELAY is on"),
+            none("tcp.options.*", "socket options are not configurable"),
+            none("tcp.childOptions.*", "socket options are not configurable; TCP_NODELAY is on"),
             same("tcp.ssl.enable", "listeners.tcp.tls, listeners.ws.tls", SmqttMapper::keep),
             same("tcp.ssl.crt", "listeners.<name>.tls.certificate", SmqttMapper::keep),
             same("tcp.ssl.key", "listeners.<name>.tls.key", SmqttMapper::keep),
             none(
                     "tcp.ssl.ca",
-                    "the old broker did not read it; listeners.tcp.tls.client-ca and .client-auth: required ask clients for "
+                    "the old broker did not read it; listeners.tcp.tls.client-ca and .client-auth: required make clients send "
                             + "certificates"),
             same("ws.enable", "listeners.ws.enabled", SmqttMapper::keep),
             same("ws.port", "listeners.ws.port", SmqttMapper::webSocketPort),
@@ -94,7 +94,7 @@ final class SmqttMapper {
             differs(
                     "http.enable",
                     "management.port, legacy.management-paths",
-                    "on this machine only and with a token, Authorization: Bearer; management.host and .token-file open it",
+                    "on loopback only and with a token, Authorization: Bearer; for other addresses set management.host and .token-file",
                     SmqttMapper::keep),
             differs(
                     "http.host",
@@ -106,29 +106,27 @@ final class SmqttMapper {
             same("http.ssl.enable", "management.tls", SmqttMapper::keep),
             same("http.ssl.crt", "management.tls.certificate", SmqttMapper::keep),
             same("http.ssl.key", "management.tls.key", SmqttMapper::keep),
-            none("http.ssl.*", "the management port asks for its token and for no certificate of a client"),
-            none(
-                    "http.admin.*",
-                    "there is no dashboard; the token of the management port takes the place of user and password"),
+            none("http.ssl.*", "the management port uses a token and no client certificates"),
+            none("http.admin.*", "there is no dashboard; the token of the management port replaces user and password"),
             same("cluster.enable", "cluster.enabled", SmqttMapper::keep),
             same("cluster.url", "cluster.seeds", SmqttMapper::keep),
             same("cluster.port", "cluster.bind", SmqttMapper::keep),
             same("cluster.node", "cluster.node-id", SmqttMapper::keep),
-            none("cluster.namespace", "different secrets keep clusters apart: cluster.secret"),
+            none("cluster.namespace", "use a different cluster.secret for each cluster"),
             none(
                     "cluster.external.*",
-                    "nodes reach each other at cluster.bind; set it to an address that the others reach"),
+                    "nodes connect to cluster.bind; set it to an address that the other nodes can reach"),
             same("cluster.localAddress", "cluster.bind", SmqttMapper::keep),
             differs(
                     "cluster.addresses",
                     "cluster.seeds",
-                    "the port is that of the old cluster's discovery; the ports of all nodes must match here",
+                    "the port is that of the old cluster's discovery; use the port of each node's cluster.bind",
                     SmqttMapper::keep),
-            none("cluster.workDirectory", "storage.dir keeps what is to survive"),
+            none("cluster.workDirectory", "use storage.dir"),
             differs(
                     "meter.meterType",
                     "management.port",
-                    "the path is /metrics, the meters have other names, at InfluxDB too",
+                    "the path is /metrics; the meters have other names, also in InfluxDB",
                     SmqttMapper::keep),
             same("meter.influxdb.uri", "management.influx.url", SmqttMapper::keep),
             same("meter.influxdb.db", "management.influx.database", SmqttMapper::keep),
@@ -136,7 +134,7 @@ final class SmqttMapper {
                     "meter.influxdb.userName",
                     Outcome.SAME,
                     "management.influx.user",
-                    "with its password only",
+                    "only together with its password",
                     SmqttMapper::keep),
             new Rule<>(
                     "meter.influxdb.password", // noted where it counts
@@ -156,21 +154,21 @@ final class SmqttMapper {
                     "auth.file",
                     Outcome.UNGUARDED,
                     "access.password-file",
-                    "a user is no longer bound to one client identifier; the users go into a password file, hashed",
+                    "a user is no longer bound to one client identifier; the users are written to a password file, hashed",
                     SmqttMapper::keep),
             none(
                     "auth.http.*",
-                    "nobody gets in until there is an access.password-file, or an Authenticator when embedded"),
+                    "all clients are refused until access.password-file is set; when embedded, use an Authenticator"),
             none(
                     "auth.sql.*",
-                    "nobody gets in until there is an access.password-file, or an Authenticator when embedded"),
+                    "all clients are refused until access.password-file is set; when embedded, use an Authenticator"),
             same("acl.aclPolicy", "access.acl-file", SmqttMapper::keep),
             differs(
                     "acl.filePath",
                     "access.acl-file",
-                    "rules for all and for networks are taken over; a rule for a client identifier has to be written for a user",
+                    "rules for all clients and for networks are migrated; rewrite rules for client identifiers as rules for users",
                     SmqttMapper::keep),
-            none("acl.jdbcAclConfig.*", "nobody may do anything until access.acl-file is written"),
+            none("acl.jdbcAclConfig.*", "everything is denied until access.acl-file has rules"),
             none("db.*", EMBEDDED),
             none("redis.*", EMBEDDED),
             none("rules*", NO_RULES),
@@ -236,7 +234,7 @@ final class SmqttMapper {
 
     private Migration map(List<OldSetting> settings) {
         if (settings.stream().noneMatch(setting -> setting.key().startsWith(ROOT))) {
-            throw file.problem(1, "has no key below smqtt, so it is no configuration of the former smqtt");
+            throw file.problem(1, "has no key below smqtt, so it is not a configuration of the former smqtt");
         }
         for (OldSetting setting : settings) {
             String key = normalized(setting.key());
@@ -327,7 +325,7 @@ final class SmqttMapper {
         for (String key : List.of("ws.port", "ws.path")) {
             OldSetting unused = kept(key);
             if (unused != null) {
-                draft.note(unused, Outcome.NONE, "WebSockets are off in this file");
+                draft.note(unused, Outcome.NONE, "WebSocket is off in this file");
             }
         }
         if (enable != null) {
@@ -351,8 +349,8 @@ final class SmqttMapper {
             OldSetting about = enable == null ? new OldSetting("smqtt.tcp.ssl", "", file.where(1)) : enable;
             draft.problem(
                     about,
-                    "is on without crt and key; the old broker made a certificate up at each start, "
-                            + "which protects nothing. Make one and name both files");
+                    "is on without crt and key; the old broker created a certificate at each start, "
+                            + "which protects nothing. Create one and set both files");
             return;
         }
         for (String listener : draft.has("listeners.ws.enabled") ? List.of("tcp") : List.of("tcp", "ws")) {
@@ -381,7 +379,7 @@ final class SmqttMapper {
             draft.set("management.tls.key", draft.path(key), key);
         } else {
             unused(
-                    "it takes both crt and key; the old broker made a certificate up. The port has no TLS until "
+                    "it needs both crt and key; the old broker created a certificate. The port has no TLS until "
                             + "management.tls.certificate and .key name files",
                     enable,
                     certificate,
@@ -402,7 +400,7 @@ final class SmqttMapper {
         if (any != null) {
             draft.set("legacy.management-paths", "true", any);
         } else {
-            draft.byDefault("legacy.management-paths", "true", "the former broker had them");
+            draft.byDefault("legacy.management-paths", "true", "the former broker had these paths");
         }
         if (port != null) {
             draft.set("management.port", port.value(), port);
@@ -440,9 +438,9 @@ final class SmqttMapper {
             draft.secret("management.influx.password", password.value(), password);
             draft.note(password, Outcome.DIFFERENT, "management.influx.password: " + PASSWORD_OF_INFLUX);
         } else if (user != null) {
-            draft.note(user, Outcome.NONE, "there is no password with it, so that none is sent");
+            draft.note(user, Outcome.NONE, "it has no password, so neither is sent");
         } else if (password != null) {
-            draft.note(password, Outcome.NONE, "there is no userName with it, so that none is sent");
+            draft.note(password, Outcome.NONE, "it has no userName, so neither is sent");
         }
         step(step);
     }
@@ -454,7 +452,7 @@ final class SmqttMapper {
                 long ours = Math.min(MOST_STEP, Math.max(LEAST_STEP, seconds));
                 draft.set("management.influx.interval", ours + "s", step);
                 if (seconds > MOST_STEP) {
-                    draft.note(step, Outcome.DIFFERENT, "management.influx.interval: one hour is the most");
+                    draft.note(step, Outcome.DIFFERENT, "management.influx.interval: the maximum is one hour");
                 }
                 return;
             } catch (NumberFormatException e) {
@@ -514,7 +512,7 @@ final class SmqttMapper {
         draft.note(
                 about,
                 Outcome.DIFFERENT,
-                "cluster.bind, cluster.secret: the address must be one that the other nodes reach, and all nodes need the same "
+                "cluster.bind, cluster.secret: the address must be reachable for the other nodes, and all nodes need the same "
                         + "secret, SMQTT_CLUSTER__SECRET; nodes of the old broker cannot join");
     }
 
@@ -561,21 +559,21 @@ final class SmqttMapper {
             draft.set("access.allow-anonymous", "false", user);
         } else if (user != null || password != null) {
             OldSetting half = user == null ? password : user;
-            draft.problem(Objects.requireNonNull(half), "needs user name and password, both");
+            draft.problem(Objects.requireNonNull(half), "needs both user name and password");
         }
         if (users != null) {
             draft.set("access.allow-anonymous", "false", users);
             readUsers(users);
         }
         if (elsewhere) {
-            draft.byDefault("access.allow-anonymous", "false", "somebody else decided who may connect");
+            draft.byDefault("access.allow-anonymous", "false", "another system decided who may connect");
         }
         if (!draft.has("access.allow-anonymous")) {
             draft.byDefault("access.allow-anonymous", "true", "there is no user in " + file.shownAs());
             draft.note(
                     file.shownAs(),
                     Outcome.DIFFERENT,
-                    "access.allow-anonymous: no user is named, so everybody may connect, as before; by default only "
+                    "access.allow-anonymous: there is no user, so all clients may connect, as before; by default only "
                             + "clients on this machine may");
         }
     }
@@ -590,7 +588,7 @@ final class SmqttMapper {
             if (row.cells().size() < 3) {
                 draft.problem(new OldSetting("", "", row.where()), "needs client identifier, user name and password");
             } else if (draft.hasUser(row.cells().get(1))) {
-                draft.note(row.where(), Outcome.NONE, "the user is there already; one user has one password");
+                draft.note(row.where(), Outcome.NONE, "the user exists already; a user has one password");
             } else {
                 draft.user(row.cells().get(1), row.cells().get(2));
             }
@@ -609,11 +607,11 @@ final class SmqttMapper {
             draft.rule("# from " + path.value().replaceAll("\\p{Cntrl}", " "));
             rows(path).forEach(this::rule);
         } else if (stored) {
-            draft.rule("# the rules were in a database; without rules nobody may do anything");
+            draft.rule("# the rules were in a database; without rules everything is denied");
             draft.note(
                     String.valueOf(policy == null ? file.shownAs() : policy.toString()),
                     Outcome.DIFFERENT,
-                    "access.acl-file: the rules of the database are not read; nobody may do anything until they are written");
+                    "access.acl-file: the rules of the database are not read; everything is denied until access.acl-file has rules");
         }
     }
 
@@ -621,7 +619,7 @@ final class SmqttMapper {
     private void rule(Row row) {
         List<String> cells = row.cells();
         if (cells.size() < 4 || !cells.get(0).equals("p")) {
-            draft.note(row.where(), Outcome.NONE, "is no rule of the form p, subject, topic, action");
+            draft.note(row.where(), Outcome.NONE, "is not a rule of the form p, subject, topic, action");
             return;
         }
         boolean deny = cells.size() > 4 && cells.get(4).equalsIgnoreCase("deny");
@@ -637,8 +635,8 @@ final class SmqttMapper {
             draft.note(
                     row.where(),
                     deny ? Outcome.UNGUARDED : Outcome.NONE,
-                    "write it below the user in the file that access.acl-file names; it takes users and networks, not client "
-                            + "identifiers, and topics to publish and subscribe");
+                    "write it below the user in the file of access.acl-file, which has rules for users and networks, not for client "
+                            + "identifiers, on topics to publish and subscribe");
             return;
         }
         draft.rule("address " + (network == null ? "any" : network));
@@ -676,11 +674,11 @@ final class SmqttMapper {
 
     private void defaults() {
         draft.byDefault("limits.max-packet-bytes", "4194304", "the former default");
-        draft.byDefault("legacy.event-topics", "true", "the former broker wrote them");
+        draft.byDefault("legacy.event-topics", "true", "the former broker published them");
         draft.note(
                 file.shownAs(),
                 Outcome.DIFFERENT,
-                "legacy.event-topics: $event/connect and $event/close are written; to read them takes a rule of access.acl-file");
+                "legacy.event-topics: $event/connect and $event/close are published; subscribers need a rule of access.acl-file");
         draft.byDefault("session.max-expiry", "4294967295s", "sessions did not expire");
         draft.byDefault("session.default-expiry", "4294967295s", "sessions did not expire");
     }

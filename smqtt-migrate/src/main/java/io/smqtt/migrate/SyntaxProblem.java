@@ -22,7 +22,7 @@ public final class SyntaxProblem {
     public static String of(MarkedYAMLException failure) {
         String problem = String.valueOf(failure.getProblem());
         if (problem.contains("Do not use \\t(TAB)")) {
-            return "a tab indents the line; YAML wants spaces";
+            return "the line is indented by a tab; YAML requires spaces";
         }
         return QUOTED.matcher(problem).replaceAll(found -> found.group(1) == null ? "…" : found.group(1) + " …");
     }

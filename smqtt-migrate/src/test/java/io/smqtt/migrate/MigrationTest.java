@@ -93,10 +93,10 @@ class MigrationTest {
         Migration migration = Migration.read(SAMPLES.resolve("smqtt.yaml"), "old.yaml", null);
 
         assertThat(migration.notes())
-                .contains("old.yaml:9: smqtt.tcp.wiretap: not taken over; nothing logs bytes; tcpdump captures them")
+                .contains("old.yaml:9: smqtt.tcp.wiretap: not migrated; packets are not logged; use tcpdump")
                 .anyMatch(note -> note.startsWith("old.yaml:7: smqtt.tcp.username: differs; access.password-file"))
-                .anyMatch(note -> note.contains("smqtt.rules[0].chain[1].ruleType: not taken over"))
-                .anyMatch(note -> note.contains("smqtt.tcp.ssl.crt: not taken over; TLS is off"))
+                .anyMatch(note -> note.contains("smqtt.rules[0].chain[1].ruleType: not migrated"))
+                .anyMatch(note -> note.contains("smqtt.tcp.ssl.crt: not migrated; TLS is off"))
                 .noneMatch(note -> note.contains("s3cret") || note.contains("topsecret"));
         assertThat(migration.settings("new").values()).noneMatch(text -> text.contains("s3cret"));
     }
@@ -117,7 +117,7 @@ class MigrationTest {
                         "pattern deny write public/secret")
                 .noneMatch(line -> line.contains("topic"));
         assertThat(migration.notes())
-                .anyMatch(note -> note.startsWith("rules.csv:4: not taken over"))
+                .anyMatch(note -> note.startsWith("rules.csv:4: not migrated"))
                 .anyMatch(note -> note.startsWith("rules.csv:5: NOT ENFORCED"));
         assertThat(migration.settings("new"))
                 .containsEntry("cluster.bind", "10.0.0.2:5701")
@@ -144,7 +144,7 @@ class MigrationTest {
         assertThat(migration.settings("new"))
                 .containsEntry("listeners.ws.port", "8998")
                 .containsEntry("management.port", "60001");
-        assertThat(migration.notes()).anyMatch(note -> note.startsWith("p:22: server.port: not taken over"));
+        assertThat(migration.notes()).anyMatch(note -> note.startsWith("p:22: server.port: not migrated"));
     }
 
     @ParameterizedTest
@@ -153,14 +153,14 @@ class MigrationTest {
             quoteCharacter = '"',
             value = {
                 "smqtt:\\n  tcp:\\n    ssl:\\n      enable: true | smqtt.tcp.ssl.enable is on without crt and key",
-                "smqtt:\\n  tcp:\\n    username: anna | f.yaml:3: smqtt.tcp.username needs user name and password",
+                "smqtt:\\n  tcp:\\n    username: anna | f.yaml:3: smqtt.tcp.username needs both user name and password",
                 "smqtt:\\n  ws:\\n    enable: maybe | f.yaml:3: smqtt.ws.enable must be true or false",
                 "smqtt:\\n  tcp: 1\\n  tcp: 2 | f.yaml:3: smqtt.tcp is given twice, first in line 2",
                 "listeners: 1 | has no key below smqtt",
                 "smqtt: [ | f.yaml:1: is not valid YAML",
                 "smqtt:\\n  a: *b | f.yaml:2: smqtt.a uses an anchor or alias",
             })
-    void whatCannotBeTakenOverIsRefusedWithItsLine(String yaml, String problem) throws IOException {
+    void whatCannotBeMigratedIsRefusedWithItsLine(String yaml, String problem) throws IOException {
         Path file = Files.writeString(directory.resolve("f.yaml"), yaml.replace("\\n", "\n"));
 
         assertThatThrownBy(() -> Migration.read(file, "f.yaml", null))
@@ -272,7 +272,7 @@ class MigrationTest {
         for (String listener :
                 List.of("listener 1883", "listener 1883 0.0.0.0", "listener 1883 ::", "listener 1883 any.example")) {
             assertThatThrownBy(() -> mosquitto(listener, "bind_interface eth0"))
-                    .hasMessageContaining("m.conf:2: bind_interface is not taken over");
+                    .hasMessageContaining("m.conf:2: bind_interface is not migrated");
         }
         Migration migration = read("listener 1883 10.0.0.1", "bind_interface eth0");
 
@@ -353,23 +353,23 @@ class MigrationTest {
                 .containsEntry("access.allow-anonymous", "false");
     }
 
-    static Stream<String> keysThatSayThatNobodyGetsIn() {
+    static Stream<String> keysThatNeedAUser() {
         return MosquittoMapper.RULES.rules().stream()
-                .filter(rule -> rule.advice().startsWith("nobody gets in without a user"))
+                .filter(rule -> rule.advice().startsWith("clients need a user in"))
                 .map(rule -> rule.key().replace("*", "opt_x"));
     }
 
     @ParameterizedTest
-    @MethodSource("keysThatSayThatNobodyGetsIn")
+    @MethodSource("keysThatNeedAUser")
     void whoSaysThatNobodyGetsInLetsNobodyIn(String key) throws IOException {
         Migration migration = read("listener 1883", "allow_anonymous true", key + " x /usr/lib/x.so");
 
         assertThat(migration.notes())
-                .anyMatch(note -> note.startsWith("m.conf:3: " + key + ": not taken over; nobody"));
+                .anyMatch(note -> note.startsWith("m.conf:3: " + key + ": not migrated; clients need a user"));
         assertThat(migration.settings("new"))
                 .containsEntry("access.allow-anonymous", "false")
                 .containsEntry("access.acl-file", "new.acl");
-        assertThat(keysThatSayThatNobodyGetsIn()).contains("plugin_load", "plugin_use", "global_plugin");
+        assertThat(keysThatNeedAUser()).contains("plugin_load", "plugin_use", "global_plugin");
     }
 
     @ParameterizedTest
@@ -389,7 +389,7 @@ class MigrationTest {
     @Test
     void permissionOfAListenerNeedsTheListener() {
         assertThatThrownBy(() -> mosquitto("listener_allow_anonymous true", "listener 1883"))
-                .hasMessageContaining("m.conf:1: listener_allow_anonymous stands before the first listener");
+                .hasMessageContaining("m.conf:1: listener_allow_anonymous is before the first listener");
     }
 
     @Test
@@ -425,7 +425,7 @@ class MigrationTest {
         assertThat(Migration.read(SAMPLES.resolve("smqtt.yaml"), "old.yaml", null)
                         .notes())
                 .anyMatch(note -> note.contains(
-                        "smqtt.meter.influxdb.uri: not taken over; meterType is not INFLUXDB in this file"));
+                        "smqtt.meter.influxdb.uri: not migrated; meterType is not INFLUXDB in this file"));
     }
 
     @Test
@@ -438,19 +438,19 @@ class MigrationTest {
                 .containsEntry("management.influx.interval", "3600s");
         assertThat(whole.notes())
                 .anyMatch(note -> note.contains("password: differs; management.influx.password: it is not written"))
-                .anyMatch(note -> note.contains("step: differs; management.influx.interval: one hour"));
+                .anyMatch(note -> note.contains("step: differs; management.influx.interval: the maximum is one hour"));
 
         Migration user = influx("uri=http://h:8086", "db=   ", "userName=u", "step=often");
         assertThat(user.settings("x"))
                 .containsEntry("management.influx.interval", "10s")
                 .doesNotContainKeys("management.influx.user", "management.influx.database");
         assertThat(user.notes())
-                .anyMatch(note -> note.contains("influxdb.userName: not taken over; there is no password"))
-                .anyMatch(note -> note.contains("influxdb.db: not taken over; it is blank"))
-                .anyMatch(note -> note.contains("influxdb.step: not taken over; it is not an integer"));
+                .anyMatch(note -> note.contains("influxdb.userName: not migrated; it has no password"))
+                .anyMatch(note -> note.contains("influxdb.db: not migrated; it is blank"))
+                .anyMatch(note -> note.contains("influxdb.step: not migrated; it is not an integer"));
 
         assertThat(influx("uri=http://h:8086", "password=s3cret").notes())
-                .anyMatch(note -> note.contains("influxdb.password: not taken over; there is no userName"))
+                .anyMatch(note -> note.contains("influxdb.password: not migrated; it has no userName"))
                 .noneMatch(note -> note.contains("put it into a file"));
     }
 
@@ -461,16 +461,16 @@ class MigrationTest {
 
         assertThat(migration.settings("x").keySet()).noneMatch(key -> key.startsWith("management.influx"));
         assertThat(migration.notes())
-                .anyMatch(note -> note.contains("influxdb.uri: not taken over"))
-                .anyMatch(note -> note.contains("influxdb.db: not taken over; " + why))
-                .anyMatch(note -> note.contains("influxdb.password: not taken over; " + why));
+                .anyMatch(note -> note.contains("influxdb.uri: not migrated"))
+                .anyMatch(note -> note.contains("influxdb.db: not migrated; " + why))
+                .anyMatch(note -> note.contains("influxdb.password: not migrated; " + why));
     }
 
     @Test
     void thePasswordForInfluxIsNotAskedForWhereTheTypeIsAnother() throws IOException {
         assertThat(properties("smqtt.meter.meterType=PROMETHEUS", "smqtt.meter.influxdb.password=s3cret")
                         .notes())
-                .anyMatch(note -> note.contains("influxdb.password: not taken over; meterType is not INFLUXDB"))
+                .anyMatch(note -> note.contains("influxdb.password: not migrated; meterType is not INFLUXDB"))
                 .noneMatch(note -> note.contains("put it into a file"));
     }
 
@@ -501,12 +501,12 @@ class MigrationTest {
                         "management.tls.certificate",
                         directory.resolve("server.crt").toString())
                 .containsEntry("management.tls.key", "/keys/server.key");
-        assertThat(migration.notes()).anyMatch(note -> note.contains("http.ssl.ca: not taken over"));
+        assertThat(migration.notes()).anyMatch(note -> note.contains("http.ssl.ca: not migrated"));
     }
 
     @ParameterizedTest
     @CsvSource({
-        "smqtt.http.enable=true,smqtt.http.ssl.enable=true,it takes both crt and key",
+        "smqtt.http.enable=true,smqtt.http.ssl.enable=true,it needs both crt and key",
         "smqtt.http.enable=true,smqtt.http.ssl.enable=false,TLS is off in this file",
         "smqtt.http.enable=false,smqtt.http.ssl.enable=true,HTTP is off in this file"
     })
@@ -514,7 +514,7 @@ class MigrationTest {
         Migration migration = properties(http, tls, "smqtt.http.ssl.crt=server.crt");
 
         assertThat(migration.settings("x").keySet()).noneMatch(key -> key.startsWith("management.tls"));
-        assertThat(migration.notes()).anyMatch(note -> note.contains("http.ssl.crt: not taken over; " + why));
+        assertThat(migration.notes()).anyMatch(note -> note.contains("http.ssl.crt: not migrated; " + why));
     }
 
     /** Opening a pipe waits for somebody who writes. */
@@ -540,7 +540,7 @@ class MigrationTest {
                 .containsEntry("mqtt.max-keep-alive", "20s")
                 .containsEntry("listeners.tcp.port", "1999");
         assertThatThrownBy(() -> mosquitto("include_dir missing"))
-                .hasMessageContaining("m.conf:1: include_dir names a folder that cannot be read");
+                .hasMessageContaining("m.conf:1: include_dir names a directory that cannot be read");
     }
 
     @Test
@@ -564,7 +564,7 @@ class MigrationTest {
             strings = {"listner 1883", "memroy_limit 1", "new_acl x", "pasword_file users", "client_trust_level 2"})
     void unknownKeysThatMayGuardAreRefused(String line) {
         assertThatThrownBy(() -> mosquitto(line))
-                .hasMessageContaining("m.conf:1: " + line.split(" ")[0] + " is no key of mosquitto's that is known");
+                .hasMessageContaining("m.conf:1: " + line.split(" ")[0] + " is not a known key of mosquitto");
     }
 
     @Test
@@ -573,8 +573,7 @@ class MigrationTest {
 
         assertThat(migration.settings("new")).containsEntry("listeners.tcp.port", "1884");
         assertThat(migration.notes())
-                .contains(
-                        "m.conf:2: message_spool_size: not taken over; it is no key of mosquitto's that is known here");
+                .contains("m.conf:2: message_spool_size: not migrated; it is not a known key of mosquitto");
     }
 
     @Test
@@ -600,8 +599,8 @@ class MigrationTest {
                 .doesNotContainKey("listeners.tcp-8080.port");
         assertThat(migration.notes())
                 .anyMatch(note -> note.startsWith("m.conf:9: proxy_protocol_v2_require_tls: NOT ENFORCED"))
-                .anyMatch(note -> note.startsWith("m.conf:11: protocol: not taken over"))
-                .filteredOn(note -> note.contains(": not taken over; "))
+                .anyMatch(note -> note.startsWith("m.conf:11: protocol: not migrated"))
+                .filteredOn(note -> note.contains(": not migrated; "))
                 .hasSize(5);
     }
 
@@ -653,8 +652,8 @@ class MigrationTest {
         assertThat(migration.notes())
                 .filteredOn(note -> note.contains("NOT ENFORCED"))
                 .hasSize(2)
-                .anyMatch(note -> note.startsWith("config/acl.conf:2: NOT ENFORCED; Moquette takes a #"))
-                .anyMatch(note -> note.startsWith("config/acl.conf:4: NOT ENFORCED; Moquette knows no denying rule"));
+                .anyMatch(note -> note.startsWith("config/acl.conf:2: NOT ENFORCED; Moquette treats a #"))
+                .anyMatch(note -> note.startsWith("config/acl.conf:4: NOT ENFORCED; Moquette has no denying rules"));
     }
 
     @Test
