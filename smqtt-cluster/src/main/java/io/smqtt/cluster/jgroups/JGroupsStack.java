@@ -104,7 +104,8 @@ final class JGroupsStack {
         return """
                 <config xmlns="urn:org:jgroups">
                   <%s bind_addr="%s" bind_port="%d" port_range="0" tcp_nodelay="true" diag.enabled="false"
-                       thread_pool.min_threads="2" thread_pool.max_threads="32" bundler.max_size="64000"
+                       thread_pool.min_threads="2" thread_pool.max_threads="32" use_vthreads="false"
+                       bundler.max_size="64000"
                        sock_conn_timeout="500" linger="-1" enable_suspect_events="true" thread_naming_pattern="pl"/>
                   %s
                   <MERGE3 min_interval="500" max_interval="1500" check_interval="2500"/>
