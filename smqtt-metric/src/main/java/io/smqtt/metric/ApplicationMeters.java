@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The meters of one broker in the registry of the application that it is embedded in, and the status topics; no management
- * port, and no meters of the virtual machine, which are the application's own. It is a module and an observer:
+ * The meters of one broker in the registry of the application that it is embedded in, and the status topics; no management port, and no
+ * meters of the JVM, which belong to the application. It is a module and an observer:
  *
  * <pre>{@code
  * ApplicationMeters meters = ApplicationMeters.of(config, registry);
  * Broker.builder().config(config).observer(meters.observer()).module(meters).start();
  * }</pre>
  *
- * The meters go when the broker stops, or does not start.
+ * The meters are removed when the broker stops or fails to start.
  */
 @AnyThread
 public final class ApplicationMeters implements BrokerModule {
@@ -38,7 +38,7 @@ public final class ApplicationMeters implements BrokerModule {
     private final Set<Meter.Id> others = new HashSet<>();
     private final BrokerMeters meters;
     private final Duration sysInterval;
-    private final List<LoopProbe> probes = new ArrayList<>(); // from start on never changed
+    private final List<LoopProbe> probes = new ArrayList<>(); // not changed after the start
     private volatile @Nullable StatusTopics topics;
 
     private ApplicationMeters(BrokerConfig config, MeterRegistry registry) {
@@ -53,14 +53,14 @@ public final class ApplicationMeters implements BrokerModule {
      *
      * @param config the configuration of the broker
      * @param registry the application's registry, for one broker at a time
-     * @return for one run of the broker
+     * @return the meters, for one run of the broker
      */
     public static ApplicationMeters of(BrokerConfig config, MeterRegistry registry) {
         return new ApplicationMeters(config, registry);
     }
 
     /**
-     * Counts what the broker does.
+     * Returns the observer that counts the events of the broker.
      *
      * @return for {@link io.smqtt.BrokerBuilder#observer}
      */

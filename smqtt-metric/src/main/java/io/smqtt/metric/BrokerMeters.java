@@ -19,9 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what a broker does and shows it to a registry. To be given to {@link io.smqtt.BrokerBuilder#observer}. What is
- * told per message is only added up, without a lock and without an allocation; the registry reads it when it is asked.
- * Tags never hold anything that a client chooses.
+ * Counts the events of a broker and registers the counts. To be passed to {@link io.smqtt.BrokerBuilder#observer}. Events per message are
+ * only added up, without a lock and without an allocation; the registry reads the sums. Tags never have a value that a client chooses.
  */
 final class BrokerMeters implements BrokerObserver {
 
@@ -40,9 +39,9 @@ final class BrokerMeters implements BrokerObserver {
     /**
      * Creates meters.
      *
-     * @param registry where they are registered
+     * @param registry the registry of the meters
      * @param listeners the names of the broker's listeners
-     * @param storeDirectory where the broker's store has its files, or null without one
+     * @param storeDirectory the directory of the store, or null without a store
      */
     BrokerMeters(MeterRegistry registry, Set<String> listeners, @Nullable Path storeDirectory) {
         messages = new MessageCounts(registry);

@@ -6,7 +6,7 @@ import io.smqtt.spi.ClusterStatus.PeerStatus;
 import io.smqtt.spi.ClusterTransport;
 import java.util.Iterator;
 
-/** The cluster's state as JSON. What other nodes say of themselves may hold anything, and is escaped. */
+/** The cluster's state as JSON. Values from other nodes may have any content, and are escaped. */
 final class ClusterJson {
 
     private final StringBuilder json = new StringBuilder(512);

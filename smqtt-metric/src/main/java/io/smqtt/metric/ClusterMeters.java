@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-/** Meters of the cluster, as one node sees it. Read when the registry is asked; the names of nodes are no tags. */
+/** Meters of the cluster, as one node sees it. Read when the registry is read; node names are not tags. */
 final class ClusterMeters {
 
     private final MeterRegistry registry;

@@ -19,8 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Meters of connections. Tags are names of listeners and of limits, which the configuration bounds, and constants of the
- * protocol.
+ * Meters of connections. Tags are names of listeners and limits from the configuration, and constants of the protocol.
  */
 @AnyThread
 final class ConnectionCounts {
@@ -29,7 +28,7 @@ final class ConnectionCounts {
             Set.of(ReasonCode.BAD_USER_NAME_OR_PASSWORD, ReasonCode.BAD_AUTHENTICATION_METHOD);
     private static final Set<ReasonCode> FORBIDDEN = Set.of(ReasonCode.NOT_AUTHORIZED, ReasonCode.BANNED);
 
-    /** What a CONNACK may say (MQTT 5.0, table 3-1). */
+    /** The reason codes of CONNACK (MQTT 5.0, table 3-1). */
     private static final Set<ReasonCode> IN_CONNACK = Set.copyOf(EnumSet.of(
             ReasonCode.UNSPECIFIED_ERROR,
             ReasonCode.MALFORMED_PACKET,
@@ -71,7 +70,7 @@ final class ConnectionCounts {
         for (String name : listeners) {
             listener(name);
             ConnectionRefusals.ALL.forEach(
-                    reason -> refusals(name, reason)); // so that the first one is seen as one more
+                    reason -> refusals(name, reason)); // registered with 0, so that the first refusal is an increase
             IN_CONNACK.forEach(reason -> rejections(name, reason));
         }
     }

@@ -42,7 +42,7 @@ final class Health {
         draining = true;
     }
 
-    /** Not alive is what only a restart can mend: an event loop that has not run a due task for 30 seconds. */
+    /** Fails only for a state that needs a restart: an event loop that has not run a due task for 30 seconds. */
     Report live() {
         Map<String, String> checks = new LinkedHashMap<>();
         boolean stuck = false;
@@ -60,8 +60,8 @@ final class Health {
     }
 
     /**
-     * Ready is what can take clients now: listeners bound, store healthy, not about to stop, and in a cluster joined to as
-     * many nodes as are wanted.
+     * Ready means that clients can connect: listeners bound, store healthy, not stopping, and in a cluster connected to the configured
+     * minimum of nodes.
      */
     Report ready() {
         Map<String, String> checks = new LinkedHashMap<>();
@@ -83,12 +83,12 @@ final class Health {
     /**
      * The result of a check.
      *
-     * @param up whether all is well
-     * @param checks what was looked at, and how it is
+     * @param up whether all checks have passed
+     * @param checks the state by name of the check
      */
     record Report(boolean up, Map<String, String> checks) {
 
-        /** {@return one JSON object; keys and values hold nothing that would have to be escaped} */
+        /** {@return one JSON object; keys and values need no escaping} */
         String json() {
             StringBuilder json = new StringBuilder("{\"status\":\"")
                     .append(up ? "up" : "down")

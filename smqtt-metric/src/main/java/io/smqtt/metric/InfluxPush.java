@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Pushes to InfluxDB: needs micrometer-registry-influx and is loaded only if the configuration asks for it. */
+/** Pushes to InfluxDB. Needs micrometer-registry-influx; loaded only if it is configured. */
 final class InfluxPush {
 
     private InfluxPush() {}
@@ -25,7 +25,7 @@ final class InfluxPush {
         return registry;
     }
 
-    /** The configuration as Micrometer asks for it. */
+    /** The configuration in Micrometer's form. */
     private record Influx(InfluxConfig config, AtomicBoolean sending) implements io.micrometer.influx.InfluxConfig {
 
         @Override
@@ -38,7 +38,7 @@ final class InfluxPush {
             return config.url().replaceAll("/+$", ""); // paths are put behind it
         }
 
-        /** Or it would send before the broker runs. */
+        /** Disabled, because it would send before the broker runs. */
         @Override
         public boolean enabled() {
             return sending.get();

@@ -5,12 +5,12 @@ import io.smqtt.config.BrokerConfig;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
-/** Tags that tell this broker from others that push to the same place. */
+/** Tags that identify this broker among others that push to the same receiver. */
 final class Instance {
 
     private Instance() {}
 
-    /** {@return the name of the node, else of the host; may look it up} */
+    /** {@return the name of the node, otherwise of the host; may block on a name lookup} */
     static String of(BrokerConfig broker) {
         String nodeId = broker.cluster().nodeId();
         if (nodeId != null) {

@@ -21,7 +21,7 @@ final class LoadAverage {
         }
     }
 
-    /** How many averages there are. */
+    /** The number of averages. */
     static int count() {
         return MINUTES.length;
     }

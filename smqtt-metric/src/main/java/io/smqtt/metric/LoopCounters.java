@@ -12,11 +12,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * A fixed number of counters that every event loop adds to in an array of its own: an addition is a load, an add and a
- * store without a lock prefix, and shares no cache line with another loop. Threads that are no event loops, which are rare
- * here, add to one atomic array.
+ * store without a lock prefix, and shares no cache line with another loop. Other threads, which are rare here, add to one atomic array.
  *
- * <p>A reader may miss what was added a moment ago, and never sees a counter go back. Arrays are kept as long as these
- * counters, so that nothing is lost with a thread.
+ * <p>A reader may miss recent additions, and never sees a counter decrease. Arrays live as long as these counters, so that no count is
+ * lost when a thread ends.
  */
 @AnyThread
 final class LoopCounters {
@@ -64,10 +63,10 @@ final class LoopCounters {
 
     private static void bump(long[] cells, int counter, long amount) {
         int index = PADDING + counter;
-        CELL.setOpaque(cells, index, cells[index] + amount); // nobody else writes here
+        CELL.setOpaque(cells, index, cells[index] + amount); // this thread is the only writer
     }
 
-    /** Returns what all threads have added to a counter. */
+    /** Returns the sum of a counter over all threads. */
     long sum(int counter) {
         long sum = others.get(counter);
         for (long[] cells : arrays) {
@@ -76,7 +75,7 @@ final class LoopCounters {
         return sum;
     }
 
-    /** Returns what all threads have added to some counters that follow each other. */
+    /** Returns the sum of consecutive counters over all threads. */
     long sum(int first, int count) {
         long sum = 0;
         for (int i = 0; i < count; i++) {

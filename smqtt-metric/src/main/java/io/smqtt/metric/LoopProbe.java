@@ -15,15 +15,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches one event loop: how late it is with a task that is due, which is how long a packet has to wait for it, and how
- * much processor time it takes.
+ * Measures one event loop: the delay of due tasks, which is the time that a packet waits for the loop, and its CPU time.
  */
 final class LoopProbe {
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Two of these windows are looked at, so that every lag is seen by a scrape each 15 seconds. */
+    /** The maximum covers two of these windows, so that a scrape every 15 seconds sees every lag. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     private final EventExecutor loop;
@@ -92,13 +91,13 @@ final class LoopProbe {
         }
     }
 
-    /** How late the loop is or was, in nanoseconds; also while it is stuck. */
+    /** The maximum lag in nanoseconds, including the current one of a blocked loop. */
     @AnyThread
     double greatestLag() {
         return Math.max(lateNanos(), Math.max(greatestNanos, greatestBeforeNanos));
     }
 
-    /** For how long the loop has been late at this moment, in nanoseconds. */
+    /** The current lag in nanoseconds. */
     @AnyThread
     long lateNanos() {
         return stopped ? 0 : Math.max(0, System.nanoTime() - dueNanos);

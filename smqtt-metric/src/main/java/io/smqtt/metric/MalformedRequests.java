@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Refuses what is no HTTP, and closes the connection. It is logged once a minute at most: whoever reaches the port can send
- * as much of it as he likes. On the event loop of one connection.
+ * Refuses malformed HTTP and closes the connection. Logged at most once a minute, because any host that reaches the port can send it. Runs
+ * on the event loop of one connection.
  */
 final class MalformedRequests extends ChannelInboundHandlerAdapter {
 
@@ -32,7 +32,7 @@ final class MalformedRequests extends ChannelInboundHandlerAdapter {
     /**
      * Creates one for a connection.
      *
-     * @param lines the limit of the log lines of all connections
+     * @param lines the rate limit of the log lines of all connections
      */
     MalformedRequests(LogLimiter lines) {
         this.lines = lines;

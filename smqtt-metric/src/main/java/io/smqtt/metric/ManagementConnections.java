@@ -9,18 +9,16 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of the management port, in two classes with a limit each: those whose last request has shown the token,
- * and all others, among them the probes of health. None of one class takes a place of the other one, so nobody keeps a
- * probe out, with the token or without. In a class that is full the connection that has been idle longest makes room, and
- * where none is idle: among the others, the one that has been asking longest; among those with the token none, since what
- * is being done there is somebody's work, so the new one is refused.
+ * The connections of the management port, in two classes with a limit each: those whose last request had the token, and all others, health
+ * probes included. A class cannot use places of the other one, so no flood of connections blocks a probe. In a full class the connection
+ * that has been idle longest is closed. If none is idle, the class without the token closes the connection whose request has taken
+ * longest; the class with the token refuses the new request, because its requests do work.
  */
 @AnyThread
 final class ManagementConnections {
 
-    private final Map<Channel, Peer> others =
-            new LinkedHashMap<>(); // by when they were last used; under the lock of this
-    private final Map<Channel, Peer> known = new LinkedHashMap<>(); // the same, of those that have shown the token
+    private final Map<Channel, Peer> others = new LinkedHashMap<>(); // ordered by last use; guarded by this
+    private final Map<Channel, Peer> known = new LinkedHashMap<>(); // the same, of those with the token
     private final int mostOthers;
     private final int mostKnown;
     private final LongAdder closedOthers = new LongAdder();
@@ -28,17 +26,17 @@ final class ManagementConnections {
     private final LongAdder refusedKnown = new LongAdder();
 
     /**
-     * Creates it without any.
+     * Creates it without connections.
      *
-     * @param mostOthers how many there may be that have not shown the token
-     * @param mostKnown how many there may be that have
+     * @param mostOthers maximum number of connections without the token
+     * @param mostKnown maximum number of connections with the token
      */
     ManagementConnections(int mostOthers, int mostKnown) {
         this.mostOthers = mostOthers;
         this.mostKnown = mostKnown;
     }
 
-    /** Takes a connection, for which another one may be closed. */
+    /** Adds a new connection, for which another one may be closed. */
     void admit(Channel channel) {
         Channel leaving;
         synchronized (this) {
@@ -48,7 +46,7 @@ final class ManagementConnections {
         channel.closeFuture().addListener(closed -> forget(channel));
     }
 
-    /** To the others; the one that makes room for it, or null. Under the lock. */
+    /** Adds a connection to the others and returns the one to close for it, or null. Call under the lock. */
     private @Nullable Channel enter(Channel channel, Peer peer) {
         Channel leaving = null;
         if (others.size() >= mostOthers) {
@@ -82,9 +80,9 @@ final class ManagementConnections {
     }
 
     /**
-     * Puts a connection on which a request has come among those that have shown the token, or among the others.
+     * Assigns a connection with a new request to its class.
      *
-     * @return false if there is no room: as many as may be are being answered, and this one is to be refused
+     * @return false if the maximum number of requests is in progress and this one must be refused
      */
     boolean asked(Channel channel, boolean hasToken) {
         Channel leaving = null;
@@ -93,7 +91,7 @@ final class ManagementConnections {
             Peer before = others.remove(channel);
             Peer peer = before == null ? known.remove(channel) : before;
             if (peer == null) {
-                return true; // it is being closed
+                return true; // the connection is being closed
             }
             peer.asked = true;
             peer.busy = true;
@@ -118,7 +116,7 @@ final class ManagementConnections {
         return isTaken;
     }
 
-    /** The request has its answer. */
+    /** Marks the request of a connection as answered. */
     synchronized void answered(Channel channel) {
         Peer peer = peer(channel);
         if (peer != null) {
@@ -137,17 +135,17 @@ final class ManagementConnections {
         return peer != null && peer.asked;
     }
 
-    /** How many are open of a class. */
+    /** The number of open connections of a class. */
     synchronized int open(boolean hasToken) {
         return hasToken ? known.size() : others.size();
     }
 
-    /** How many were closed to make room for another one of their class. */
+    /** The number of connections closed to make room for others of their class. */
     long closed(boolean hasToken) {
         return (hasToken ? closedKnown : closedOthers).sum();
     }
 
-    /** How many requests with the token were refused, because as many as may be were being answered. */
+    /** The number of requests with the token refused because the maximum number was in progress. */
     long refused() {
         return refusedKnown.sum();
     }

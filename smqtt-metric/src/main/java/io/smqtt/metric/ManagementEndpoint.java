@@ -5,8 +5,8 @@ import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /**
- * Answers requests of the management port below one prefix. Everybody who gets this far has shown the token. Called on the
- * thread of the management port, so it must not block.
+ * Answers requests of the management port below one prefix. The token has been checked before. Called on the thread of the management
+ * port, so it must not block.
  */
 @FunctionalInterface
 public interface ManagementEndpoint {
@@ -14,7 +14,7 @@ public interface ManagementEndpoint {
     /**
      * Answers one request.
      *
-     * @param request what was asked
+     * @param request the request
      * @return one answer; an error becomes 500 without its text
      */
     Mono<Answer> answer(Request request);
@@ -23,9 +23,9 @@ public interface ManagementEndpoint {
      * A request.
      *
      * @param method {@code GET} or {@code POST}
-     * @param path the path without query, as it came
-     * @param parameters those of the query, decoded; of one that is repeated the first
-     * @param forPeople whether text was asked for ({@code Accept: text/plain}) where there is a choice
+     * @param path the path without query, not decoded
+     * @param parameters the query parameters, decoded; the first value of a repeated one
+     * @param forPeople whether text is requested ({@code Accept: text/plain}), if there is a choice
      * @param body the body in UTF-8, at most 1 MiB; empty if there is none
      */
     record Request(String method, String path, Map<String, String> parameters, boolean forPeople, String body) {
@@ -40,13 +40,13 @@ public interface ManagementEndpoint {
      * An answer.
      *
      * @param status the status code, 200 to 599
-     * @param contentType for instance {@code application/json}
+     * @param contentType the media type, for example {@code application/json}
      * @param body sent in UTF-8
      */
     record Answer(int status, String contentType, String body) {
 
         /**
-         * Text for people.
+         * A plain text answer.
          *
          * @param status the status code
          * @param text one line

@@ -57,10 +57,10 @@ final class ManagementServer {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagementServer.class);
 
-    /** Connections that have not shown the token; probes of health are among them. */
+    /** Maximum number of connections without the token, health probes included. */
     private static final int MAX_OTHERS = 64;
 
-    /** Connections that have shown the token, besides the others. */
+    /** Maximum number of connections with the token, in addition. */
     private static final int MAX_KNOWN = 64;
 
     private static final int MAX_LINE_BYTES = 2_048;
@@ -69,8 +69,7 @@ final class ManagementServer {
     private static final Duration IDLE = Duration.ofSeconds(75);
 
     /**
-     * How long a connection may take to send its first request, and any to send a body, which nobody can stretch by sending
-     * slowly.
+     * Timeout for the first request of a connection, and for each body. Slow sending does not extend it.
      */
     static final Duration FIRST_REQUEST = Duration.ofSeconds(10);
 
@@ -124,21 +123,21 @@ final class ManagementServer {
     }
 
     /**
-     * Reads certificate and key again, for connections to come. Blocks.
+     * Reloads certificate and key for new connections. Blocks.
      *
      * @return the files; none without TLS
-     * @throws io.smqtt.config.ConfigurationException if one cannot be used; then all stays as it was
+     * @throws io.smqtt.config.ConfigurationException if one cannot be used; then the old ones stay in use
      */
     List<Path> reload() {
         return tls == null ? List.of() : tls.reload();
     }
 
-    /** Answers the paths with a prefix by somebody else from now on. */
+    /** Registers an endpoint for the paths with a prefix. */
     void endpoint(String prefix, ManagementEndpoint endpoint) {
         added.add(new Added(prefix, endpoint));
     }
 
-    /** Shows a cluster from now on. */
+    /** Registers the status of the cluster. */
     void cluster(Supplier<ClusterStatus> status) {
         cluster = status;
     }
@@ -175,7 +174,7 @@ final class ManagementServer {
                 .httpRequestDecoder(
                         limits -> limits.maxInitialLineLength(MAX_LINE_BYTES).maxHeaderSize(MAX_HEADER_BYTES))
                 .idleTimeout(IDLE)
-                .requestTimeout(firstRequest.plus(BEYOND)) // whatever else is slow
+                .requestTimeout(firstRequest.plus(BEYOND)) // an upper limit for all other delays
                 .doOnChannelInit(
                         (observer, channel, remote) -> admit(channel)) // doOnConnection is raised for each request
                 .handle(this::answer);
@@ -227,7 +226,7 @@ final class ManagementServer {
         boolean hasToken = token.accepts(authorization);
         AtomicReference<@Nullable Channel> asking = new AtomicReference<>();
         AtomicBoolean isTaken = new AtomicBoolean(true);
-        boolean usesToken = hasToken && !request.fullPath().startsWith(HEALTH); // who asks for health needs none
+        boolean usesToken = hasToken && !request.fullPath().startsWith(HEALTH); // health needs no token
         request.withConnection(connection -> {
             asking.set(connection.channel());
             isTaken.set(connections.asked(connection.channel(), usesToken));
@@ -249,7 +248,7 @@ final class ManagementServer {
             if (request.fullPath().startsWith(more.prefix)) {
                 return hasToken
                         ? answerAdded(more.endpoint, request, response)
-                        : unauthorized(response, refusal); // also on this machine
+                        : unauthorized(response, refusal); // also for local users
             }
         }
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
@@ -261,7 +260,7 @@ final class ManagementServer {
                 || (!wrongToken && token.lookingIsFree(request.requestHeaders().get(HttpHeaderNames.HOST)));
         String path = request.fullPath();
         return switch (path) {
-            // Open without a token, or with one of yesterday: probes of orchestrators learn one word.
+            // Without a valid token the answer is one word, which is enough for the probes of orchestrators.
             case "/health/live" -> health(response, health.live(), mayLook);
             case "/health/ready" -> health(response, health.ready(), mayLook);
             case "/metrics" ->
@@ -276,7 +275,7 @@ final class ManagementServer {
         };
     }
 
-    /** For those who have shown the token. */
+    /** Answers a request whose token was checked. */
     private Mono<Void> answerAdded(
             ManagementEndpoint endpoint, HttpServerRequest request, HttpServerResponse response) {
         HttpMethod method = request.method();
@@ -317,7 +316,7 @@ final class ManagementServer {
                         })
                 .onErrorResume(error -> {
                     LOG.warn("a request of the management port failed", error);
-                    return Mono.just(ManagementEndpoint.Answer.text(500, "failed; the log says why\n"));
+                    return Mono.just(ManagementEndpoint.Answer.text(500, "failed; see the log\n"));
                 })
                 .flatMap(answer -> send(
                         response, HttpResponseStatus.valueOf(answer.status()), answer.contentType(), answer.body()));
@@ -331,7 +330,7 @@ final class ManagementServer {
         return body;
     }
 
-    /** More than anybody needs to send. */
+    /** The body is larger than the limit. */
     private static final class BodyTooLargeException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -341,7 +340,7 @@ final class ManagementServer {
         }
     }
 
-    /** Slower than anybody needs to be. */
+    /** The body did not arrive within the timeout. */
     private static final class SlowBodyException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -352,9 +351,9 @@ final class ManagementServer {
     }
 
     /**
-     * Paths of others.
+     * The paths of an endpoint.
      *
-     * @param prefix what they begin with
+     * @param prefix their common prefix
      * @param endpoint answers them
      */
     private record Added(String prefix, ManagementEndpoint endpoint) {}

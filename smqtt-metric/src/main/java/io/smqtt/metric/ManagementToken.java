@@ -28,14 +28,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Authorization of requests to the management port. With a token file everything but health needs its token. Without one,
- * which is possible on loopback only, anybody on this machine sees the metrics and the nodes of the cluster, and the rest
- * needs the token that the broker makes itself in its data directory, which only its own user can read.
+ * Authorization of requests to the management port. With a token file everything but health needs its token. Without one, which is
+ * possible on loopback only, every local user can read the metrics and the cluster nodes. Everything else needs the token that the broker
+ * creates in its data directory, readable for its own user only.
  */
 @AnyThread
 final class ManagementToken {
 
-    /** The token that the broker makes, in the data directory. */
+    /** The file of the token that the broker creates, in the data directory. */
     static final String FILE_NAME = "management.token";
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagementToken.class);
@@ -55,7 +55,7 @@ final class ManagementToken {
         token = given == null ? null : read(given);
     }
 
-    /** Reads the token file. Blocks. Refuses to serve anybody but this machine without one. */
+    /** Reads the token file. Blocks. Without one only loopback is allowed. */
     static ManagementToken of(BrokerConfig config) {
         Path file = config.management().tokenFile();
         String host = config.management().host();
@@ -76,7 +76,7 @@ final class ManagementToken {
         }
     }
 
-    /** Makes the broker's own token if that is the one that counts, or reads the one of an earlier start. Blocks. */
+    /** Creates the broker's own token if it is used, or reads that of an earlier start. Blocks. */
     void prepare() {
         Path file = own;
         if (file != null) {
@@ -85,7 +85,7 @@ final class ManagementToken {
         }
     }
 
-    /** The name is there only with all of its content, also after a crash. */
+    /** Renames the complete file, so that the name never has a part of the content, also after a crash. */
     private static void make(Path file) {
         if (isWhole(file)) {
             return; // of an earlier start
@@ -109,7 +109,7 @@ final class ManagementToken {
             }
             Files.move(begun, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
-            throw new ConfigurationException(KEY, "must be set, because none can be made in " + file + ": " + e);
+            throw new ConfigurationException(KEY, "must be set, because no token can be created in " + file + ": " + e);
         }
     }
 
@@ -124,9 +124,7 @@ final class ManagementToken {
     private static void warnIfReadableByOthers(Path file) {
         try {
             if (Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ)) {
-                LOG.warn(
-                        "{} can be read by every user of this machine, who then may do all that the token allows",
-                        file);
+                LOG.warn("{} can be read by every user of this machine, who can then use the token", file);
             }
         } catch (UnsupportedOperationException | IOException e) {
             LOG.debug("permissions of {} are not known", file, e);
@@ -147,8 +145,7 @@ final class ManagementToken {
         if (!plain) {
             throw new ConfigurationException(
                     KEY,
-                    "must hold one line of " + MIN_LENGTH + " to " + MAX_LENGTH
-                            + " visible ASCII characters, but does not: " + file);
+                    "must have one line of " + MIN_LENGTH + " to " + MAX_LENGTH + " visible ASCII characters: " + file);
         }
         return text.getBytes(StandardCharsets.UTF_8);
     }
@@ -168,12 +165,12 @@ final class ManagementToken {
         return file;
     }
 
-    /** Whether there is a token at all: without one nobody may do more than look at metrics. */
+    /** Whether there is a token: without one only metrics can be read. */
     boolean exists() {
         return token != null;
     }
 
-    /** Whether somebody has the token. Compares in a time that does not tell how much was right. */
+    /** Whether a request has the token. The comparison takes constant time. */
     boolean accepts(@Nullable String authorization) {
         byte[] expected = token;
         if (expected == null
@@ -186,10 +183,10 @@ final class ManagementToken {
     }
 
     /**
-     * Whether somebody without a token may see the metrics and the nodes of the cluster: on loopback, without a token file. Not if the host was asked for
-     * by a name that anybody can give this address, or a web page could make a browser on this machine read them.
+     * Whether a request without a token may read the metrics and the cluster nodes: on loopback, without a token file. The host must be an
+     * address or localhost. Other names can resolve to this address, and a web page could make a local browser read the answer.
      *
-     * @param host the header of the request, or null
+     * @param host the Host header of the request, or null
      */
     boolean lookingIsFree(@Nullable String host) {
         if (given != null) {

@@ -40,7 +40,7 @@ final class MessageCounts {
     private static final int ELSEWHERE = RETAINED_REFUSED + 1;
     private static final int SIZE = ELSEWHERE + ELSEWHERES;
 
-    /** What messages are refused with; anything else is counted as other. */
+    /** Reason codes of refused messages; others are counted as other. */
     private static final List<ReasonCode> REFUSALS = List.of(
             ReasonCode.NOT_AUTHORIZED,
             ReasonCode.QUOTA_EXCEEDED,
@@ -175,16 +175,15 @@ final class MessageCounts {
         return counters.sum(DROPPED, DROPS);
     }
 
-    /** Deliveries that came about. */
+    /** Deliveries that have begun. */
     long matched() {
         return counters.sum(PUBLISH_MATCHES) + counters.sum(ADDED, SOURCES);
     }
 
-    /** Deliveries that came about and have not ended: they wait in queues, or are on their way between event loops. */
+    /** Deliveries that have begun and not ended: they wait in queues, or are in flight between event loops. */
     long pending() {
-        long ended = delivered()
-                + dropped()
-                + counters.sum(ELSEWHERE, ELSEWHERES); // first, so that what ends meanwhile cannot make it negative
+        // read first, so that deliveries that end meanwhile cannot make the result negative
+        long ended = delivered() + dropped() + counters.sum(ELSEWHERE, ELSEWHERES);
         return Math.max(0, matched() - ended);
     }
 

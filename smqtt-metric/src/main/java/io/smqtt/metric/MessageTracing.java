@@ -25,17 +25,17 @@ import reactor.core.publisher.Mono;
 
 /**
  * Makes the broker a part of traces: an observation for a published message, from its receipt until it is routed, whose parent is the one
- * that the publisher names in the user properties of MQTT 5.0 ({@code traceparent} and {@code tracestate} of W3C, or whatever the
- * tracer of the registry uses). Subscribers get its context in the same user properties, so that their spans are its children.
+ * that the publisher names in the user properties of MQTT 5.0 ({@code traceparent} and {@code tracestate} of W3C, or the properties of the
+ * registry's tracer). Subscribers get its context in the same user properties, so that their spans are its children.
  *
  * <pre>{@code
  * MessageTracing tracing = MessageTracing.of(observations, 0.01);
  * Broker.builder().interceptor(tracing).observer(tracing.observer()).start();
  * }</pre>
  *
- * <p>A message with a {@code traceparent} is always observed, and the tracer decides by its flag; of the others a share. It
- * is to be the last interceptor: what comes behind one that answers later ends with the next message of its event loop.
- * Messages that the broker makes itself (wills, status) are not observed.
+ * <p>A message with a {@code traceparent} is always observed, and the tracer decides by its flag; of the others a share is observed. It
+ * must be the last interceptor: after an interceptor that answers later, an observation ends with the next message of its event loop.
+ * Messages of the broker itself (wills, status) are not observed.
  */
 @AnyThread
 public final class MessageTracing implements PublishInterceptor {
@@ -62,11 +62,11 @@ public final class MessageTracing implements PublishInterceptor {
     }
 
     /**
-     * Makes traces with the handlers of a registry. Without one that knows tracing messages stay as they are.
+     * Creates traces with the handlers of a registry. Without a handler for tracing messages are not changed.
      *
-     * @param registry where observations are told
-     * @param share of the messages that bring no {@code traceparent}, from 0 for none to 1 for all
-     * @return to be given to the builder of a broker, as interceptor and as observer
+     * @param registry the registry of the observations
+     * @param share the share of messages without a {@code traceparent} that are observed, from 0 for none to 1 for all
+     * @return an interceptor and observer for the builder of a broker
      * @throws IllegalArgumentException if the share is out of its range
      */
     public static MessageTracing of(ObservationRegistry registry, double share) {
@@ -98,7 +98,7 @@ public final class MessageTracing implements PublishInterceptor {
 
     @Override
     public Mono<Interception<ApplicationMessage>> intercept(ClientIdentity client, ApplicationMessage message) {
-        end("late"); // of an earlier message that nobody has ended
+        end("late"); // of an earlier message whose observation has not ended
         List<UserProperty> properties = message.properties().isEmpty()
                 ? List.of()
                 : message.properties().userProperties();

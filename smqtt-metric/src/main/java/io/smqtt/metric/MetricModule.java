@@ -50,7 +50,7 @@ public final class MetricModule implements BrokerModule {
     private final Health health;
     private final ManagementServer server;
     private final ProcessMeters process = new ProcessMeters();
-    private final List<LoopProbe> probes = new ArrayList<>(); // from start on never changed
+    private final List<LoopProbe> probes = new ArrayList<>(); // not changed after the start
     private volatile @Nullable StatusTopics topics;
 
     private MetricModule(BrokerConfig broker, ManagementToken token) {
@@ -99,14 +99,14 @@ public final class MetricModule implements BrokerModule {
      * @param config the configuration of the broker
      * @return for one broker
      * @throws io.smqtt.config.ConfigurationException if there is no token although one is needed, it cannot be used, or the
-     *     library of a registry is missing that the configuration asks for
+     *     library of a configured registry is missing
      */
     public static MetricModule create(BrokerConfig config) {
         return new MetricModule(config, ManagementToken.of(config));
     }
 
     /**
-     * Counts what the broker does.
+     * Returns the observer that counts the events of the broker.
      *
      * @return for {@link io.smqtt.BrokerBuilder#observer}
      */
@@ -129,10 +129,10 @@ public final class MetricModule implements BrokerModule {
     }
 
     /**
-     * Answers paths of the management port by somebody else. To be called before the broker starts, once for each prefix.
+     * Registers an endpoint of the management port. To be called before the broker starts, once for each prefix.
      *
-     * @param prefix what the paths begin with, such as {@code /smqtt/}
-     * @param endpoint answers those who have shown the token
+     * @param prefix the prefix of the paths, such as {@code /smqtt/}
+     * @param endpoint answers requests with the token
      * @return this
      */
     public MetricModule endpoint(String prefix, ManagementEndpoint endpoint) {
@@ -141,7 +141,7 @@ public final class MetricModule implements BrokerModule {
     }
 
     /**
-     * What {@code /metrics} shows. Takes some milliseconds.
+     * Returns the content of {@code /metrics}. Takes some milliseconds.
      *
      * @return lines in the text format of Prometheus
      */
@@ -151,9 +151,9 @@ public final class MetricModule implements BrokerModule {
     }
 
     /**
-     * All meters, for other ways to show them, and for an application to add its own.
+     * Returns the registry of all meters, for other exporters and for meters of an application.
      *
-     * @return the registry behind {@code /metrics}, and behind what is sent away
+     * @return the registry of {@code /metrics} and of the push receivers
      */
     public MeterRegistry registry() {
         return registry;
@@ -168,7 +168,7 @@ public final class MetricModule implements BrokerModule {
         return server.address();
     }
 
-    /** Binds the management port, which from then on tells that the broker is not ready yet. */
+    /** Binds the management port, which reports until the end of the start that the broker is not ready. */
     @Override
     public Mono<Void> start(Core core) {
         return Mono.<Void>fromRunnable(() -> begin(core))
@@ -179,7 +179,7 @@ public final class MetricModule implements BrokerModule {
 
     private void begin(Core core) {
         pushed.start();
-        token.prepare(); // here the data directory is there, and nobody else's
+        token.prepare(); // now the data directory exists and is locked by this broker
         Router router = core.router();
         SessionTotals totals = new SessionTotals(core.sessions(), core.ticker());
         long waiting = 0;
@@ -309,7 +309,7 @@ public final class MetricModule implements BrokerModule {
         return FunctionCounter.builder(name, core, from -> sum(from, count)).description(description);
     }
 
-    /** What all event loops have counted. */
+    /** The sums over all event loops. */
     static long sum(Core core, ToLongFunction<TrafficCounts> count) {
         return core.traffic().stream().mapToLong(count).sum();
     }
@@ -364,6 +364,7 @@ public final class MetricModule implements BrokerModule {
                     probes.forEach(LoopProbe::stop);
                     process.close();
                 })
-                .then(Mono.whenDelayError(pushed.close(), server.close())); // at once: together they may take too long
+                .then(Mono.whenDelayError(
+                        pushed.close(), server.close())); // in parallel: one after the other they may take too long
     }
 }

@@ -11,9 +11,9 @@ import java.util.logging.SimpleFormatter;
 import org.slf4j.LoggerFactory;
 
 /**
- * Passes on what OpenTelemetry logs by the JDK's logging to the log of the broker: warnings only, one per minute and class.
- * Messages of the exporter are left out, because {@link ToldSpanExporter} logs its failures. It holds for the whole process,
- * so it is only for one that has no other use of OpenTelemetry.
+ * Forwards OpenTelemetry's messages in the JDK's log to the log of the broker: warnings only, one per minute and class.
+ * Messages of the exporter are left out, because {@link ToldSpanExporter} logs its failures. It applies to the whole process, so it is
+ * only for a process without another use of OpenTelemetry.
  */
 @AnyThread
 final class OtelLog extends Handler {
@@ -23,14 +23,14 @@ final class OtelLog extends Handler {
 
     private static final SimpleFormatter FORMAT = new SimpleFormatter();
 
-    /** Kept here, or what is set would be collected with it. */
+    /** A strong reference, because the JDK holds loggers weakly and would lose the settings. */
     private static final Logger SOURCE = Logger.getLogger("io.opentelemetry");
 
     private final LogLimiter lines = new LogLimiter(LOG, org.slf4j.event.Level.WARN, 1);
 
     private OtelLog() {}
 
-    /** From now on, once for all brokers. */
+    /** Installs the handler, once for all brokers. */
     static synchronized void install() {
         for (Handler handler : SOURCE.getHandlers()) {
             if (handler instanceof OtelLog) {
@@ -52,7 +52,7 @@ final class OtelLog extends Handler {
         }
     }
 
-    /** With its parameters filled in. */
+    /** The text of a record with its parameters. */
     static String text(LogRecord said) {
         return FORMAT.formatMessage(said);
     }

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Pushes by OTLP: needs micrometer-registry-otlp and is loaded only if the configuration asks for it. */
+/** Pushes by OTLP. Needs micrometer-registry-otlp; loaded only if it is configured. */
 final class OtlpPush {
 
     private OtlpPush() {}
@@ -26,7 +26,7 @@ final class OtlpPush {
                 .build();
     }
 
-    /** The configuration as Micrometer asks for it. */
+    /** The configuration in Micrometer's form. */
     private record Otlp(OtlpConfig config, String instance, AtomicBoolean sending)
             implements io.micrometer.registry.otlp.OtlpConfig {
 
@@ -40,7 +40,7 @@ final class OtlpPush {
             return config.url();
         }
 
-        /** Or it would send before the broker runs. */
+        /** Disabled, because it would send before the broker runs. */
         @Override
         public boolean enabled() {
             return sending.get();
@@ -51,7 +51,7 @@ final class OtlpPush {
             return config.interval();
         }
 
-        /** What OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME say comes first. */
+        /** The values of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME have priority. */
         @Override
         public Map<String, String> resourceAttributes() {
             Map<String, String> attributes =

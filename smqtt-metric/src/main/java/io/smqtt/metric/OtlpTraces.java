@@ -30,7 +30,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A tracer that sends by OTLP: needs OpenTelemetry. Loaded only if the configuration asks for it. */
+/** A tracer that exports by OTLP. Needs OpenTelemetry; loaded only if it is configured. */
 @AnyThread
 final class OtlpTraces {
 
@@ -38,7 +38,7 @@ final class OtlpTraces {
     private static final Duration ANSWER = Duration.ofSeconds(3);
     private static final Duration DELAY = Duration.ofSeconds(1);
 
-    /** Topics may have 64 KiB, and two spans for each of the messages that wait would be too much memory. */
+    /** Limits the length of topics: they can have 64 KiB, which would be too much memory for the waiting spans. */
     private static final int LONGEST_ATTRIBUTE = 1_024;
 
     private static final int WAITING = 2_048;
@@ -65,7 +65,7 @@ final class OtlpTraces {
                         version,
                         System.getenv("OTEL_SERVICE_NAME"),
                         System.getenv("OTEL_RESOURCE_ATTRIBUTES"))))
-                .setSampler(Sampler.parentBased(Sampler.alwaysOn())) // of the others the share was taken before
+                .setSampler(Sampler.parentBased(Sampler.alwaysOn())) // the share of other messages was selected before
                 .setSpanLimits(SpanLimits.builder()
                         .setMaxAttributeValueLength(LONGEST_ATTRIBUTE)
                         .build())
@@ -86,21 +86,21 @@ final class OtlpTraces {
                         new PropagatingSenderTracingObservationHandler<>(bridge, w3c)));
     }
 
-    /** {@return where observations become spans} */
+    /** {@return the registry that turns observations into spans} */
     ObservationRegistry observations() {
         return observations;
     }
 
-    /** Sends what is left, and ends. Blocks for so long at most. */
+    /** Sends the remaining spans and stops. Blocks at most for the given time. */
     void close(Duration patience) {
         provider.shutdown().join(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /**
-     * What spans say of their sender.
+     * The resource attributes of the spans.
      *
-     * @param name of the service, or null
-     * @param more pairs as the specification writes them, {@code key=value,key=value} with percent signs, or null
+     * @param name the service name, or null
+     * @param more further attributes in the form of the specification, {@code key=value,key=value} with percent encoding, or null
      */
     static Attributes resource(String instance, String version, @Nullable String name, @Nullable String more) {
         AttributesBuilder attributes = Attributes.builder()
@@ -124,7 +124,7 @@ final class OtlpTraces {
         try {
             return URLDecoder.decode(value.strip().replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            return value.strip(); // a percent sign that was meant as one
+            return value.strip(); // a literal percent sign
         }
     }
 }

@@ -13,7 +13,7 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 
-/** Micrometer's own meters of the virtual machine, the process and Netty's buffers. */
+/** Micrometer's own meters of the JVM, the process and Netty's buffers. */
 final class ProcessMeters implements AutoCloseable {
 
     private final JvmGcMetrics collections = new JvmGcMetrics();

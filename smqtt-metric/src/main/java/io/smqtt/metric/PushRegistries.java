@@ -25,24 +25,24 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Registries that send the meters away now and then, each on a thread of its own, and once more when they are closed. If
- * nobody takes them a warning is logged and the broker goes on. One thread at a time. Names no class of a registry, for
- * their libraries need not be there.
+ * Registries that push the meters at an interval, each on its own thread, and once more when they are closed. If the receiver does not
+ * accept them, a warning is logged and the broker is not affected. Used by one thread at a time. Refers to no class of a registry, because
+ * their libraries are optional.
  */
 final class PushRegistries {
 
     private static final Logger LOG = LoggerFactory.getLogger(PushRegistries.class);
 
-    // together less than a module has to stop
+    // in total less than the stop timeout of a module
     private static final Duration CONNECT = Duration.ofSeconds(1);
     private static final Duration ANSWER = Duration.ofSeconds(3);
     private static final Duration CLOSE = CONNECT.plus(ANSWER);
 
-    private final Map<String, PushMeterRegistry> registries = new LinkedHashMap<>(); // by the names of their threads
+    private final Map<String, PushMeterRegistry> registries = new LinkedHashMap<>(); // by thread name
     private final AtomicBoolean sending = new AtomicBoolean();
 
     /**
-     * Makes those that a configuration asks for; nothing is sent yet. May look up the name of this host.
+     * Creates the configured registries; nothing is sent yet. May look up the name of this host.
      *
      * @throws ConfigurationException if the library of one of them is missing
      */
@@ -84,12 +84,12 @@ final class PushRegistries {
         }
     }
 
-    /** {@return those that meters are to be registered with too; none if the configuration asks for none} */
+    /** {@return the registries for the meters; empty if none is configured} */
     List<PushMeterRegistry> all() {
         return List.copyOf(registries.values());
     }
 
-    /** Begins to send, each on a thread of its own. */
+    /** Starts to push, each registry on its own thread. */
     void start() {
         sending.set(true);
         registries.forEach((name, registry) -> registry.start(thread(name)));
@@ -103,7 +103,7 @@ final class PushRegistries {
         };
     }
 
-    /** Sends once more, and ends. Completes after some seconds even if nobody takes it. */
+    /** Pushes once more and stops. Completes after some seconds even if the receiver does not accept it. */
     Mono<Void> close() {
         return Flux.fromIterable(registries.values())
                 .flatMap(registry -> Mono.<Void>fromRunnable(registry::close)

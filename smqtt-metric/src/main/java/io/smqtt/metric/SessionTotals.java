@@ -6,8 +6,8 @@ import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.Ticker;
 
 /**
- * Sums over all sessions, for what no counter can tell. A walk is made at most once a second and takes at
- * most a fiftieth of the time, so that asking often does no harm with a million sessions. Any thread that may wait.
+ * Sums over all sessions, for values that no counter has. The sessions are walked at most once a second and for at most a fiftieth of the
+ * time, so that frequent calls do no harm with a million sessions. Any thread that may block.
  */
 final class SessionTotals {
 
@@ -54,7 +54,7 @@ final class SessionTotals {
      *
      * @param inFlight messages sent to subscribers and not yet acknowledged
      * @param queued messages that wait in sessions' queues
-     * @param queuedBytes what these hold, as it counts against the limits of a queue
+     * @param queuedBytes their bytes, as they count against the limits of a queue
      * @param wills wills that wait for their Will Delay Interval
      */
     record Totals(long inFlight, long queued, long queuedBytes, long wills) {}

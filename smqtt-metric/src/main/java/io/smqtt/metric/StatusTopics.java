@@ -24,9 +24,9 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The topics below $SYS/broker, with the names and texts of mosquitto. A topic is written when its value has changed. The
- * messages are retained in memory alone, whatever the store: after a restart they would be wrong. The values are made on a
- * thread that may take its time, one set after the other; an event loop only writes what has changed.
+ * The topics below $SYS/broker, with the names and formats of mosquitto. A topic is published when its value has changed. The messages are
+ * retained in memory only, with any store: after a restart they would be wrong. The values are computed on a separate thread, one set
+ * after the other; an event loop only publishes the changes.
  */
 final class StatusTopics {
 
@@ -51,13 +51,13 @@ final class StatusTopics {
     private final String version;
     private final long startNanos;
 
-    // of the thread that makes the values
+    // owned by the thread that computes the values
     private final Map<String, LoadAverage> loads = new LinkedHashMap<>();
     private final Map<String, String> shown = new HashMap<>();
     private long lastNanos;
     private long maximumOnline;
 
-    /** Of the event loop. */
+    /** Owned by the event loop. */
     private final Matches matches = new Matches();
 
     private volatile @Nullable Disposable task;
@@ -65,8 +65,8 @@ final class StatusTopics {
     /**
      * Prepares the topics.
      *
-     * @param totals asked by the thread that makes the values; may take long
-     * @param version of the program
+     * @param totals called by the thread that computes the values; may take long
+     * @param version the version of the program
      */
     StatusTopics(BrokerModule.Core core, BrokerMeters meters, Supplier<SessionTotals.Totals> totals, String version) {
         this.core = core;
@@ -81,13 +81,13 @@ final class StatusTopics {
         }
     }
 
-    /** Begins to write, now and then at an interval. */
+    /** Publishes now and then at an interval. */
     void start(Duration interval) {
         long nanos = interval.toNanos();
         task = Schedulers.boundedElastic().schedulePeriodically(this::update, 0, nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Writes no more; what is on its way to the event loop may still come. */
+    /** Stops publishing; values that are already submitted to the event loop may still be published. */
     void stop() {
         Disposable running = task;
         if (running != null) {
@@ -95,7 +95,7 @@ final class StatusTopics {
         }
     }
 
-    /** Makes the values, and lets the event loop write what has changed. A failure is told, and ends nothing. */
+    /** Computes the values and lets the event loop publish the changes. A failure is logged, and the next interval is not affected. */
     void update() {
         try {
             Map<String, String> changed = new LinkedHashMap<>();
@@ -124,7 +124,7 @@ final class StatusTopics {
         router.index().match(message.topic(), matches);
         boolean awaited = !matches.isEmpty();
         matches.clear();
-        if (awaited) { // else it would be counted as a message that nobody wanted
+        if (awaited) { // otherwise it would be counted as a message without a subscriber
             router.route(loop, message, RouteTicket.NONE);
         }
     }

@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Meters of the store. Told on the store's thread once per commit, which holds many messages under load. */
+/** Meters of the store. Updated on the store's thread once per commit, which has many messages under load. */
 final class StoreMeters {
 
     private static final StoreFigures NOTHING = new StoreFigures(true, 0, 0, 0, 0);
@@ -33,14 +33,14 @@ final class StoreMeters {
     private final @Nullable File volume;
     private final LongSupplier nanoTime;
 
-    /** When the round of work began that the store is at; {@link #IDLE} if it is at none. */
+    /** The start time of the current commit; {@link #IDLE} if there is none. */
     private volatile long workingSinceNanos = IDLE;
 
     /**
      * Creates meters.
      *
-     * @param registry where they are registered
-     * @param directory where the broker's store has its files, or null without one
+     * @param registry the registry of the meters
+     * @param directory the directory of the store, or null without a store
      */
     StoreMeters(MeterRegistry registry, @Nullable Path directory) {
         this(registry, directory, System::nanoTime);
@@ -49,9 +49,9 @@ final class StoreMeters {
     /**
      * Creates meters.
      *
-     * @param registry where they are registered
-     * @param directory where the broker's store has its files, or null without one
-     * @param nanoTime the time in nanoseconds
+     * @param registry the registry of the meters
+     * @param directory the directory of the store, or null without a store
+     * @param nanoTime the clock, in nanoseconds
      */
     StoreMeters(MeterRegistry registry, @Nullable Path directory, LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
@@ -84,12 +84,12 @@ final class StoreMeters {
                 StoreFigures::writtenBytes);
     }
 
-    /** Where the files of a broker's store are; null if it keeps everything in memory. */
+    /** The directory of a broker's store; null if everything is in memory. */
     static @Nullable Path directory(StorageConfig storage) {
         return storage.kind() == StorageConfig.Kind.MEMORY ? null : storage.dir();
     }
 
-    /** What the file system said when the store was last looked at; NaN before, and if there is none. */
+    /** Figures of the file system at the last measurement of the store; NaN before it, and without a store. */
     private void room(MeterRegistry registry, String name, String description, ToDoubleFunction<StoreMeters> value) {
         Gauge.builder(name, this, value)
                 .description(description)
@@ -140,7 +140,7 @@ final class StoreMeters {
         return since == IDLE ? 0 : Math.max(0, nanoTime.getAsLong() - since);
     }
 
-    /** Asks the file system, too, on the store's thread: who shows meters must not wait for a volume that hangs. */
+    /** Also reads the file system, on the store's thread: a scrape must not wait for a volume that hangs. */
     void measured(StoreFigures latest) {
         figures = latest;
         File file = volume;
@@ -156,7 +156,7 @@ final class StoreMeters {
         return volume != null;
     }
 
-    /** Whether the store took operations when it was last looked at, and does not hang. */
+    /** Whether the store accepted operations at the last measurement, and does not hang. */
     boolean isHealthy() {
         return figures.healthy() && !isHanging();
     }

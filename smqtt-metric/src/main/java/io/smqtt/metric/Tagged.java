@@ -3,7 +3,7 @@ package io.smqtt.metric;
 
 import java.util.Locale;
 
-/** Constants as values of tags. */
+/** Converts constants to tag values. */
 final class Tagged {
 
     private Tagged() {}

@@ -7,8 +7,8 @@ import io.smqtt.thread.AnyThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends meters and logs failures itself, one per minute: a registry would log an error with a stack trace each time, so it
- * only sees successes. A database that InfluxDB was to make is asked for again until it is there.
+ * Sends meters and logs failures itself, one per minute. The registry would log an error with a stack trace each time, so it only gets
+ * successes. The request to create the InfluxDB database is repeated until it succeeds.
  */
 @AnyThread
 final class ToldSender implements HttpSender {
@@ -19,14 +19,14 @@ final class ToldSender implements HttpSender {
     private final HttpSender http;
     private final Outage outage;
 
-    /** What makes the database, until it has; null if nobody asked for one. */
+    /** The request that creates the database, until it has succeeded; null if there is none. */
     private volatile @Nullable Request creation;
 
     /**
      * Creates one.
      *
-     * @param http sends
-     * @param outage logs
+     * @param http sends the requests
+     * @param outage logs the failures
      */
     ToldSender(HttpSender http, Outage outage) {
         this.http = http;
@@ -37,7 +37,7 @@ final class ToldSender implements HttpSender {
     @Override
     public Response send(Request request) {
         if (request.getUrl().getPath().endsWith("/query")) {
-            creation = request; // with the next meters, which come at once
+            creation = request; // repeated with the next meters, which are sent at once
             return TAKEN;
         }
         try {

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Logs when spans are lost, one message per minute, and when they are taken again. Spans wait before it in a queue that drops
- * the excess without a log; so the exporter counts what goes there, and drops the excess itself.
+ * Logs when spans are lost, one message per minute, and when they are accepted again. The queue before it drops excess spans without a
+ * log; so the exporter counts the spans that enter the queue, and drops the excess itself.
  */
 @AnyThread
 final class ToldSpanExporter implements SpanExporter {
@@ -45,9 +45,9 @@ final class ToldSpanExporter implements SpanExporter {
     /**
      * Creates one.
      *
-     * @param exporter sends the spans
-     * @param url where to, for the log
-     * @param most how many may wait in the queue
+     * @param exporter exports the spans
+     * @param url the receiver, for the log
+     * @param most capacity of the queue
      */
     ToldSpanExporter(SpanExporter exporter, String url, int most) {
         this.exporter = exporter;
@@ -58,16 +58,16 @@ final class ToldSpanExporter implements SpanExporter {
     }
 
     /**
-     * Counts what goes to the queue.
+     * Counts the spans that enter the queue.
      *
-     * @param queue gives spans to this exporter, and has room for as many as may wait
-     * @return what spans are to be given to
+     * @param queue passes spans to this exporter, with the same capacity
+     * @return the processor that gets the spans
      */
     SpanProcessor behind(SpanProcessor queue) {
         return new Counted(queue);
     }
 
-    /** {@return spans that were too many to wait, since the start} */
+    /** {@return spans dropped because the queue was full, since the start} */
     long tooMany() {
         return tooMany.get();
     }
@@ -77,7 +77,7 @@ final class ToldSpanExporter implements SpanExporter {
             return true;
         }
         waiting.decrementAndGet();
-        tooMany.incrementAndGet(); // logged by the thread that exports, not by the one of a message
+        tooMany.incrementAndGet(); // logged by the exporting thread, not by the thread of a message
         return false;
     }
 
@@ -100,7 +100,7 @@ final class ToldSpanExporter implements SpanExporter {
         long dropped = tooMany.get();
         if (dropped > loggedTooMany.get() && lines.allows(url)) {
             LOG.warn(
-                    "{} spans were lost: they come quicker than {} takes them",
+                    "{} spans were lost: they arrive faster than {} accepts them",
                     dropped - loggedTooMany.getAndSet(dropped),
                     url);
         }
@@ -110,7 +110,7 @@ final class ToldSpanExporter implements SpanExporter {
         outage.failed(reason(cause) + "; spans lost since the start: " + lost.addAndGet(count));
     }
 
-    /** The causes within the exporter's own exception, which only says that something failed. */
+    /** The causes within the exporter's own exception, which has no useful text itself. */
     private static String reason(@Nullable Throwable failure) {
         List<String> causes = new ArrayList<>();
         for (Throwable cause = failure; cause != null && causes.size() < 3; cause = cause.getCause()) {
@@ -122,7 +122,7 @@ final class ToldSpanExporter implements SpanExporter {
         return causes.isEmpty() ? "it answers" + status(failure) : String.join(", ", causes);
     }
 
-    /** The status of HTTP, where the exporter tells it in a class that is not meant for others. */
+    /** The HTTP status, which the exporter has in an internal class. */
     private static String status(@Nullable Throwable failure) {
         try {
             if (failure instanceof FailedExportException.HttpExportException refused) {
@@ -170,7 +170,7 @@ final class ToldSpanExporter implements SpanExporter {
 
         @Override
         public void onEnd(ReadableSpan span) {
-            if (span.getSpanContext().isSampled() && mayWait()) { // of the others the queue takes none
+            if (span.getSpanContext().isSampled() && mayWait()) { // the queue accepts only sampled spans
                 queue.onEnd(span);
             }
         }

@@ -16,17 +16,18 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Sends traces of messages to an OpenTelemetry collector, as the block {@code management.tracing} of the configuration says: what
- * {@link MessageTracing} is, with a tracer of its own. For applications that have a tracer {@link MessageTracing} is the better choice.
+ * Sends traces of messages to an OpenTelemetry collector, as configured by {@code management.tracing}: {@link MessageTracing} with its own
+ * tracer. Applications that have a tracer should use {@link MessageTracing}.
  *
  * <pre>{@code
  * TraceModule traces = TraceModule.create(config);
  * Broker.builder().config(config).interceptor(traces.interceptor()).observer(traces.observer()).module(traces).start();
  * }</pre>
  *
- * <p>Spans leave on a thread of their own, every second and once more when the broker stops. If nobody takes them a warning is logged at most
- * once a minute, and they are lost; so are those above 2,048 that wait, which are counted in it. What OpenTelemetry says itself stays in the JDK's log
- * unless {@link #takeOverLog} is called. Needs {@code io.micrometer:micrometer-tracing-bridge-otel},
+ * <p>Spans are exported on a separate thread, every second and once more when the broker stops. If the receiver does not accept them, they
+ * are lost, and a warning is logged at most once a minute. Spans above 2,048 waiting ones are lost too, and counted in the warning.
+ * OpenTelemetry's own messages stay in the JDK's log unless {@link #takeOverLog} is called. Needs {@code
+ * io.micrometer:micrometer-tracing-bridge-otel},
  * {@code io.opentelemetry:opentelemetry-exporter-otlp} and one of its senders, such as
  * {@code io.opentelemetry:opentelemetry-exporter-sender-jdk}, on the class path.
  */
@@ -34,7 +35,7 @@ public final class TraceModule implements BrokerModule {
 
     private static final Logger LOG = LoggerFactory.getLogger(TraceModule.class);
 
-    // less than a module has to stop
+    // less than the stop timeout of a module
     private static final Duration CLOSE = Duration.ofSeconds(4);
 
     private final MessageTracing tracing;
@@ -46,7 +47,7 @@ public final class TraceModule implements BrokerModule {
     }
 
     /**
-     * Makes the tracer; nothing is sent yet. May look up the name of this host.
+     * Creates the tracer; nothing is sent yet. May look up the name of this host.
      *
      * @param broker the configuration of the broker, with the block {@code management.tracing}
      * @return for one broker
@@ -68,9 +69,9 @@ public final class TraceModule implements BrokerModule {
     }
 
     /**
-     * Takes what OpenTelemetry says to the JDK's log, below {@code io.opentelemetry}, to the log of the broker, once for
-     * all brokers of this process and until it ends. For programs that are a broker and nothing else: what other users of
-     * OpenTelemetry in this process have to say, such as that their exporters fail, goes there too or nowhere.
+     * Forwards OpenTelemetry's messages in the JDK's log, below {@code io.opentelemetry}, to the log of the broker, once for all brokers
+     * of this process and until it ends. Only for programs that are nothing but a broker: messages of other users of OpenTelemetry in this
+     * process, such as failures of their exporters, are forwarded too, or lost.
      */
     @AnyThread
     public static void takeOverLog() {
@@ -78,7 +79,7 @@ public final class TraceModule implements BrokerModule {
     }
 
     /**
-     * Makes messages a part of traces.
+     * Returns the interceptor that traces messages.
      *
      * @return for {@link io.smqtt.BrokerBuilder#interceptor}, as the last one
      */
@@ -87,7 +88,7 @@ public final class TraceModule implements BrokerModule {
     }
 
     /**
-     * Ends what the interceptor began.
+     * Returns the observer that ends the observations of the interceptor.
      *
      * @return for {@link io.smqtt.BrokerBuilder#observer}
      */
@@ -100,7 +101,7 @@ public final class TraceModule implements BrokerModule {
         return Mono.empty();
     }
 
-    /** Sends what is left, and ends. Completes after some seconds even if nobody takes it. */
+    /** Sends the remaining spans and stops. Completes after some seconds even if the receiver does not accept them. */
     @Override
     public Mono<Void> stop() {
         return Mono.<Void>fromRunnable(() -> traces.close(CLOSE))

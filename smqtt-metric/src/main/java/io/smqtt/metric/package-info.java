@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Watches a broker through its observer and shows what it sees. */
+/** Metrics, health, status topics and traces of a broker, from its observer. */
 @NullMarked
 package io.smqtt.metric;
 
