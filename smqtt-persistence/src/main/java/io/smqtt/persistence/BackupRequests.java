@@ -14,8 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Backup requests from another process: it leaves a file with the target in the store's directory, which belongs to one
- * user, and finds the answer in another file.
+ * Backup requests from another process. The process writes the target to a file in the store's directory, which belongs to one user, and
+ * reads the answer from another file.
  */
 final class BackupRequests {
 
@@ -29,20 +29,20 @@ final class BackupRequests {
     private final Consumer<Path> backup;
     private final AtomicBoolean working = new AtomicBoolean();
 
-    /** For the process that has the store open. */
+    /** Created by the process that has the store open. */
     BackupRequests(Path directory, ExecutorService background, Consumer<Path> backup) {
         this.directory = directory;
         this.background = background;
         this.backup = backup;
     }
 
-    /** Looks whether somebody asks. */
+    /** Checks for a request and answers it. */
     void look() {
         if (Files.exists(directory.resolve(REQUEST)) && working.compareAndSet(false, true)) {
             try {
                 background.execute(this::serve);
             } catch (RejectedExecutionException e) {
-                working.set(false); // closing
+                working.set(false); // the store is closing
             }
         }
     }
@@ -53,7 +53,7 @@ final class BackupRequests {
             write(ANSWER, outcome(target));
             Files.delete(directory.resolve(REQUEST));
         } catch (IOException e) {
-            // who asked gives up after a while
+            // the requesting process times out
         } finally {
             working.set(false);
         }
@@ -75,10 +75,10 @@ final class BackupRequests {
     }
 
     /**
-     * For another process: asks, and waits for the answer.
+     * Requests a backup from the process that has the store open, and waits for the answer.
      *
      * @param target an absolute path
-     * @throws UncheckedIOException if the backup was not made
+     * @throws UncheckedIOException if the backup failed
      */
     void ask(Path target, Duration patience) {
         try {
@@ -98,11 +98,11 @@ final class BackupRequests {
                 throw new IOException(answer);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("the backup was not made: " + e.getMessage(), e);
+            throw new UncheckedIOException("the backup failed: " + e.getMessage(), e);
         }
     }
 
-    /** What an earlier process left. */
+    /** Deletes the files of an earlier process. */
     void forgetAll() {
         try {
             Files.deleteIfExists(directory.resolve(REQUEST));

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * The operations of one commit. Messages are put together per session before anything is encoded: a message that is put and
- * removed in the same batch leaves no trace but its number, a state of a delivery goes into the row of its message, and a
- * message of some size that several sessions wait for is written once, with the count of its references.
+ * The operations of one commit. Messages are collected per session before they are encoded. A message that is added and removed in the
+ * same batch leaves only its number. A delivery state goes into the row of its message. A larger message for several sessions is written
+ * once, with a reference count.
  */
 @OnCommittingThread
 final class Batch implements Database.Rows {
@@ -53,7 +53,7 @@ final class Batch implements Database.Rows {
         return changes.isEmpty();
     }
 
-    /** Sessions whose rows are to be removed in the background once this is committed. */
+    /** Sessions whose rows must be removed in the background after the commit. */
     List<Long> removedSessions() {
         return removedSessions;
     }
@@ -83,14 +83,14 @@ final class Batch implements Database.Rows {
         }
     }
 
-    /** What a flush that is refused wants to be rid of. */
+    /** Collects the removals of a refused flush. */
     void applyRemovals(Operations operations) {
         for (int i = 0; i < operations.size(); i++) {
             remove(operations.kind(i), operations.session(i), operations.number(i));
         }
     }
 
-    /** Removes what a client is done with, and nothing for other kinds of operations. */
+    /** Adds the removal of an operation that a client has completed; ignores other operations. */
     void remove(Operations.Kind kind, long session, long number) {
         if (kind == Operations.Kind.REMOVE_MESSAGE) {
             removeMessage(session, number);
@@ -116,7 +116,7 @@ final class Batch implements Database.Rows {
         add(new Change(Family.RETAINED, message.topic().utf8(), encoding.message(message)));
     }
 
-    /** The header goes now, and what says where messages are; the rest in the background. */
+    /** Removes the header and the tail now, and the other rows in the background. */
     private void removeSession(long session) {
         messages.remove(session);
         tails.forget(session);
@@ -148,14 +148,14 @@ final class Batch implements Database.Rows {
         return messages.computeIfAbsent(session, number -> new LinkedHashMap<>());
     }
 
-    /** Removes a stored message of a session that is no more. */
+    /** Removes a stored message of a removed session. */
     void sweep(byte[] key, byte[] row) {
         add(Change.remove(Family.QUEUE, key));
         release(QueueRow.readHead(row));
         sweptMessages.add(key);
     }
 
-    /** Makes rows of messages; nothing can be applied afterwards. */
+    /** Encodes the messages; no operation can be added afterwards. */
     void finish() throws RocksDBException {
         messages.values().forEach(session -> session.values().forEach(this::count));
         for (Map.Entry<Long, Map<Long, Pending>> session : messages.entrySet()) {
@@ -200,7 +200,7 @@ final class Batch implements Database.Rows {
             tail.used(sequence);
         } else if (pending.gone) {
             removeStored(key, session, sequence, tail);
-        } else if (heads.of(session, sequence) != null) { // a later message may get the number of one that was not kept
+        } else if (heads.of(session, sequence) != null) { // numbers of messages that were not stored are reused
             add(new Change(Family.DELIVERY, key, encoding.delivery(pending.delivery)));
             heads.deliveryWritten(session, sequence);
         }
@@ -255,7 +255,7 @@ final class Batch implements Database.Rows {
         }
     }
 
-    /** It is committed. */
+    /** Records that the batch is committed. */
     void committed() {
         messages.forEach((session, pending) -> pending.forEach((sequence, change) -> {
             if (change.gone && !change.isCancelled()) {
@@ -273,7 +273,7 @@ final class Batch implements Database.Rows {
     }
 
     /**
-     * The change that the batch makes to one message.
+     * The change of one message in this batch.
      *
      * @param message a new message, or null
      * @param delivery its state, or the new state of a stored one
@@ -284,7 +284,7 @@ final class Batch implements Database.Rows {
         /** A stored message is removed. */
         static final Pending REMOVED = new Pending(null, StoredDelivery.WAITING, true);
 
-        /** A message came and went. */
+        /** A message was added and removed in the same batch. */
         static final Pending CANCELLED = new Pending(null, new StoredDelivery(StoredDelivery.State.WAITING, 0), true);
 
         boolean isCancelled() {
@@ -292,7 +292,7 @@ final class Batch implements Database.Rows {
         }
     }
 
-    /** A message that is not small. */
+    /** The body of a message that is stored separately. */
     private static final class Body {
 
         private final ApplicationMessage message;

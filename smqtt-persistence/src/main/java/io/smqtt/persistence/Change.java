@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // handed over, not kept
 record Change(Family family, byte[] key, byte @Nullable [] value) {
 
-    /** A row that is not there is removed as well. */
+    /** The removal of a missing row is no error. */
     static Change remove(Family family, byte[] key) {
         return new Change(family, key, null);
     }

@@ -13,11 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The committing thread. Takes whole flushes from its queue until there are some thousand operations, four mebibytes, or
- * nothing more, writes them as one batch and syncs once if one of them asked for it. There is no waiting for more to come:
- * while a batch is being written the next one gathers by itself, so that batches grow with the load. Large ones cost least:
- * a message that is acknowledged before its batch is cut is never written. For the same reason the thread lets others go
- * first before it takes a batch; an event loop on the same core gathers until it has nothing to do or its time is up.
+ * The committing thread. It takes whole flushes from its queue until there are some thousand operations, four mebibytes, or no more
+ * flushes. It writes them as one batch, and syncs once if one of them requires it. It does not wait for more: while a batch is being
+ * written the next one is collected, so batches grow with the load. Large batches cost least: a message that is acknowledged before its
+ * batch is taken is never written. For the same reason the thread yields before it takes a batch; then an event loop on the same core
+ * collects until it is idle or preempted.
  */
 final class Committer implements Runnable {
 
@@ -54,7 +54,7 @@ final class Committer implements Runnable {
         enqueue(operations);
     }
 
-    /** Runs something on the committing thread once all that was submitted before is committed or has failed. */
+    /** Runs a task on the committing thread after everything that was submitted before is committed or has failed. */
     void afterwards(Runnable task) {
         enqueue(task);
     }
@@ -84,7 +84,7 @@ final class Committer implements Runnable {
         while (goesOn) {
             try {
                 goesOn = step();
-            } catch (RuntimeException | Error e) { // everybody waits for this thread: it does not end before the store
+            } catch (RuntimeException | Error e) { // all writers wait for this thread
                 LOG.error("unexpected failure in the commit thread, which continues", e);
                 LockSupport.parkNanos(this, FAILURE_PAUSE_NANOS);
             }
@@ -186,11 +186,11 @@ final class Committer implements Runnable {
         }
     }
 
-    /** Commits what was submitted, then ends the thread. */
+    /** Commits the submitted operations, then ends the thread. */
     void close() {
         closing = true;
         if (thread.getState() == Thread.State.NEW) {
-            end(); // opened and never used
+            end(); // opened, but never used
         }
         LockSupport.unpark(thread);
         boolean interrupted = false;
@@ -211,7 +211,7 @@ final class Committer implements Runnable {
         ended = true;
     }
 
-    /** What comes after the end fails at once. */
+    /** Operations after the end fail at once. */
     private synchronized void drainIfEnded() {
         if (!ended) {
             return;

@@ -15,7 +15,7 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.SstFileReader;
 import org.rocksdb.Status;
 
-/** Says which file is damaged, and what to do. */
+/** Creates errors that name the damaged file and the remedy. */
 final class Damage {
 
     private static final String ADVICE =
@@ -28,11 +28,11 @@ final class Damage {
     private Damage() {}
 
     /**
-     * Makes an exception.
+     * Creates an exception.
      *
-     * @param file what is damaged
-     * @param what is wrong with it
-     * @param cause what the library said, or null
+     * @param file the damaged file
+     * @param what the damage
+     * @param cause the error of the library, or null
      */
     static StoreDamagedException of(Path file, String what, @Nullable Throwable cause) {
         return new StoreDamagedException("the store is damaged: " + file + ": " + what + ADVICE, cause);
@@ -49,7 +49,7 @@ final class Damage {
         return of(culprit(message, directory), message, failure);
     }
 
-    /** The library does not always say which file it is, and blames its list of tables for a table it cannot open. */
+    /** Finds the damaged file. The library does not always name it, and names its manifest for a table that it cannot open. */
     private static Path culprit(String message, Path directory) {
         Matcher file = NAMED_FILE.matcher(message);
         Path named = file.find() ? directory.resolve(file.group(1)) : null;
@@ -57,7 +57,7 @@ final class Damage {
             return named;
         }
         if (named != null && Files.notExists(named)) {
-            return directory.resolve(CURRENT); // which says that it is there
+            return directory.resolve(CURRENT); // which proves that the file exists
         }
         Path list = named == null ? listOfTables(directory) : named;
         if (message.startsWith("Column family")) {
@@ -88,7 +88,7 @@ final class Damage {
                 }
             }
         } catch (IOException e) {
-            // then it is not known better
+            // the file is not known more precisely
         }
         return otherwise;
     }
@@ -105,7 +105,7 @@ final class Damage {
     }
 
     /**
-     * Damage is told as such; of other failures, a full disk for instance, the library's words are all there is.
+     * Converts a failure: damage to its own exception, others, for example a full disk, with the text of the library.
      *
      * @param database the directory of the database
      */
@@ -116,7 +116,7 @@ final class Damage {
                 : StoreUnusableException.of(store == null ? database : store, failure);
     }
 
-    /** Whether trying again is of no use. */
+    /** Whether a retry is useless. */
     static boolean isDamage(RocksDBException failure) {
         Status status = failure.getStatus();
         if (status == null) {
@@ -125,7 +125,7 @@ final class Damage {
         String message = String.valueOf(failure.getMessage());
         return switch (status.getCode()) {
             case Corruption, NotFound, NotSupported -> true;
-            case InvalidArgument -> true; // a column family or the database itself is not there
+            case InvalidArgument -> true; // a column family or the database itself is missing
             case IOError -> message.contains("No such file") || message.contains("too short");
             default -> false;
         };

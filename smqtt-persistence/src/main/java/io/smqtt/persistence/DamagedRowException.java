@@ -3,7 +3,7 @@ package io.smqtt.persistence;
 
 import org.rocksdb.RocksDBException;
 
-/** A row cannot be understood, although the database vouches for its bytes; or it cannot be read, and that is said here. */
+/** A row cannot be decoded, although the checksums of the database are correct; or the row cannot be read. */
 final class DamagedRowException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -12,7 +12,7 @@ final class DamagedRowException extends RuntimeException {
         super(message);
     }
 
-    /** What was thrown by a reading operation: if the file is damaged it is this row that cannot be had. */
+    /** Converts the failure of a read: if the file is damaged, this row cannot be read. */
     static RocksDBException orFailure(RocksDBException failure) {
         if (Damage.isDamage(failure)) {
             throw new DamagedRowException(failure);

@@ -18,9 +18,8 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * The open database. It can be closed and opened again underneath its users, which is how a database that has seen a
- * write error is brought back: whoever uses it holds the shared lock, opening and closing takes the exclusive one. Event
- * loops never come here.
+ * The open database. It can be closed and reopened while it has users, which is how it recovers from a write error: users hold the shared
+ * lock, opening and closing need the exclusive one. Never used on event loops.
  */
 final class Database implements AutoCloseable {
 
@@ -32,7 +31,7 @@ final class Database implements AutoCloseable {
     private final AtomicLong submittedBytes = new AtomicLong();
     private volatile long syncedSequence;
     private @Nullable Handles handles;
-    private long writtenBeforeBytes; // by handles that are closed
+    private long writtenBeforeBytes; // by closed handles
     private @Nullable CompactRangeOptions compacting; // guarded by this
     private boolean closing; // guarded by this
 
@@ -46,9 +45,9 @@ final class Database implements AutoCloseable {
     }
 
     /**
-     * Opens the database, again if it is open.
+     * Opens the database, or reopens it.
      *
-     * @param create whether it may be a new one
+     * @param create whether a new one may be created
      */
     void open(boolean create) throws RocksDBException {
         lock.writeLock().lock();
@@ -60,7 +59,7 @@ final class Database implements AutoCloseable {
         }
     }
 
-    /** Closes the database when nobody uses it any more, however long that takes. */
+    /** Closes the database when it has no users, however long that takes. */
     @Override
     public void close() {
         lock.writeLock().lock();
@@ -72,10 +71,10 @@ final class Database implements AutoCloseable {
     }
 
     /**
-     * Closes the database, if nobody uses it for long. Nothing is put together anew from now on.
+     * Closes the database if its users finish in time. No compaction starts after this.
      *
-     * @param patience how long to wait for a copy or a read that goes on
-     * @return false if it still goes on: the database is as open as before
+     * @param patience maximum time to wait for a copy or a read in progress
+     * @return false if it is still in progress; then the database stays open
      */
     boolean close(Duration patience) {
         stopCompacting();
@@ -102,7 +101,7 @@ final class Database implements AutoCloseable {
         }
     }
 
-    /** Returns false if nothing is to be put together anew any more. */
+    /** Returns false if no compaction may start. */
     private synchronized boolean startCompacting(CompactRangeOptions options) {
         if (!closing) {
             compacting = options;
@@ -139,8 +138,8 @@ final class Database implements AutoCloseable {
     }
 
     /**
-     * Writes once the library takes it. While table files are behind it wants writers to wait, and would let them wait for
-     * good if the files cannot be written because the disk is full or broken.
+     * Writes as soon as the library accepts it. The library makes writers wait while table files are behind, and would never wake them if
+     * the files cannot be written because the disk is full or broken.
      */
     private static void write(Handles open, WriteOptions options, WriteBatch batch) throws RocksDBException {
         long errors = Long.MAX_VALUE;
@@ -168,7 +167,7 @@ final class Database implements AutoCloseable {
     }
 
     /**
-     * Reads several things as they were at one moment.
+     * Reads several rows from one snapshot.
      *
      * @throws DamagedRowException if a file is damaged
      */
@@ -183,7 +182,7 @@ final class Database implements AutoCloseable {
     }
 
     /**
-     * One row as it is now.
+     * Reads the current value of one row.
      *
      * @throws DamagedRowException if a file is damaged
      */
@@ -201,12 +200,12 @@ final class Database implements AutoCloseable {
         return use(open -> open.db.getLatestSequenceNumber());
     }
 
-    /** Bytes of rows that were written since this was made. */
+    /** Bytes of rows that were written since this object was created. */
     long submittedBytes() {
         return submittedBytes.get();
     }
 
-    /** Bytes that were written to logs and table files for them. */
+    /** Bytes that were written to logs and table files for these rows. */
     long writtenBytes() {
         lock.readLock().lock();
         try {
@@ -216,7 +215,7 @@ final class Database implements AutoCloseable {
         }
     }
 
-    /** Reads all table files and compares their checksums. */
+    /** Reads all table files and verifies their checksums. */
     void verify() throws RocksDBException {
         use(open -> {
             open.db.verifyChecksum();
@@ -234,7 +233,7 @@ final class Database implements AutoCloseable {
         });
     }
 
-    /** Gives back the space of what was removed. Takes its time. */
+    /** Compacts the database to free the space of removed rows. Slow. */
     void compact() throws RocksDBException {
         use(open -> {
             try (FlushOptions flush = new FlushOptions().setWaitForFlush(true);
@@ -281,12 +280,12 @@ final class Database implements AutoCloseable {
         /**
          * Reads.
          *
-         * @param view not to be used any more after the return
+         * @param view valid until the method returns
          */
         T from(View view) throws RocksDBException;
     }
 
-    /** Rows that are written at once. */
+    /** Rows that are written in one batch. */
     interface Rows {
 
         void writeTo(RowBatch batch, Handles open);

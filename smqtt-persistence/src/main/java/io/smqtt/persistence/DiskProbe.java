@@ -8,10 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Tries whether a disk takes data again. */
+/** Checks whether a disk accepts data again. */
 final class DiskProbe {
 
-    /** Opening the database takes some room itself. */
+    /** Opening the database also needs space. */
     private static final int BYTES = 1 << 20;
 
     private DiskProbe() {}

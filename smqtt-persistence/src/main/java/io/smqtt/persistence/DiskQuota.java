@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The limit on disk. Past it nothing is added; removals are taken, and table files are put together anew so that what was
- * removed gives its space back. On the committing thread, but for {@link #isExceeded}.
+ * The limit on disk. Past it nothing is added. Removals are accepted, and table files are compacted to free the space of removed rows.
+ * Used on the committing thread, except {@link #isExceeded}.
  */
 final class DiskQuota {
 
@@ -49,7 +49,7 @@ final class DiskQuota {
         return new IllegalStateException("the store is full: it takes " + usedBytes + " bytes of " + maxBytes);
     }
 
-    /** Whether so much was written since the last measurement that it cannot wait for the next one. */
+    /** Whether so much was written since the last measurement that a new one is needed at once. */
     boolean isDue() {
         return maxBytes > 0 && database.submittedBytes() - measuredAtBytes > Math.max(LEAST_BYTES, maxBytes / PARTS);
     }
@@ -62,7 +62,9 @@ final class DiskQuota {
         boolean now = maxBytes > 0 && usedBytes > maxBytes;
         if (now != exceeded) {
             LOG.warn(
-                    "the store {} its limit of {} bytes", now ? "takes nothing new, it is past" : "is below", maxBytes);
+                    "the store is {} its limit of {} bytes",
+                    now ? "full and accepts nothing new: past" : "below",
+                    maxBytes);
             exceeded = now;
         }
         if (now && compacting.compareAndSet(false, true)) {
@@ -82,7 +84,7 @@ final class DiskQuota {
                 }
             });
         } catch (RejectedExecutionException e) {
-            compacting.set(false); // closing
+            compacting.set(false); // the store is closing
         }
     }
 }

@@ -7,7 +7,7 @@ import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 
-/** Makes rows, with one buffer for all of them. */
+/** Encodes rows, with one buffer for all of them. */
 @OnCommittingThread
 final class Encoding {
 

@@ -11,21 +11,21 @@ enum Family {
     SESSION("session"),
     /** Session and filter: options of the subscription. */
     SUBSCRIPTION("subscription"),
-    /** Session: where its messages begin and end, how many there are, how many bytes. */
+    /** Session: the bounds of its messages, their number and bytes. */
     TAIL("tail"),
     /** Session and sequence number: a message, or the number of its body. */
     QUEUE("queue"),
-    /** Session and sequence number: how far the delivery is, if that changed after the message was committed. */
+    /** Session and sequence number: the delivery state, if it changed after the commit of the message. */
     DELIVERY("delivery"),
     /** Session and packet identifier: a QoS 2 message that waits for PUBREL. */
     RECEIVED("received"),
-    /** Number: a message that several sessions wait for. */
+    /** Number: the body of a message that is queued for several sessions. */
     BODY("body"),
-    /** Number of a body: how many rows of {@link #QUEUE} name it. */
+    /** Number of a body: the number of rows of {@link #QUEUE} that refer to it. */
     REFERENCE("reference"),
     /** Topic name: the retained message. */
     RETAINED("retained"),
-    /** Session that was removed while rows of it may be left. */
+    /** A removed session that may still have rows. */
     REMOVED("removed");
 
     private final String familyName;

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** Counts for {@link StoreStatistics}, and tells the observer. On the committing thread, but for reading. */
+/** Counts for {@link StoreStatistics}, and notifies the observer. Written on the committing thread; readable on any thread. */
 final class Figures {
 
     private static final Logger LOG = LoggerFactory.getLogger(Figures.class);
@@ -29,7 +29,7 @@ final class Figures {
 
     void committed(int count, long bytes, long nanos, boolean kept) {
         if (count == 0) {
-            return; // reads alone
+            return; // the batch had reads only
         }
         if (kept) {
             commits.increment();
@@ -43,7 +43,7 @@ final class Figures {
         tell(() -> observer.storeWorking(now));
     }
 
-    /** Takes down what the files take, and what was given to the database and written by it. */
+    /** Records the size of the files, and the bytes submitted to the database and written by it. */
     void measured(long onDisk, long submitted, long written) {
         diskBytes = onDisk;
         submittedBytes = submitted;

@@ -22,18 +22,18 @@ import org.rocksdb.WALRecoveryMode;
 import org.rocksdb.WriteOptions;
 
 /**
- * Everything native that lives as long as the database is open; closed in the opposite order. Using one of them
- * afterwards would end the virtual machine, so they leave this package's {@link Database} for the time of one call only.
+ * The native handles of an open database; closed in the reverse order. Using one after that would crash the JVM, so {@link Database}
+ * passes them out for the time of one call only.
  *
- * <p>Recovery mode: a log whose last record is cut off is what a crash leaves, and is read up to there. Anything else
- * that is wrong with a log stops the start. (The library's own default goes on without a word from the first damaged
- * record, and so would lose all that follows.) {@link WriteAheadLog} finds what this mode would take for a cut end.
+ * <p>Recovery mode: a log whose last record is cut off, as after a crash, is read up to that record. Any other damage of a log stops the
+ * start. (The library's default silently stops at the first damaged record, and would lose all later ones.) {@link WriteAheadLog} finds
+ * damage that this mode would mistake for a cut end.
  */
 final class Handles implements AutoCloseable {
 
     private static final long MIB = 1L << 20;
     private static final long MAX_LOG_BYTES = 64 * MIB;
-    private static final int FILES_BEFORE_COMPACTION = 8; // queues are mostly gone before their files are merged
+    private static final int FILES_BEFORE_COMPACTION = 8; // most queues are removed before their files are compacted
 
     private final NativeHandles opened = new NativeHandles();
     private final ColumnFamilyHandle[] families = new ColumnFamilyHandle[Family.values().length];
@@ -71,7 +71,7 @@ final class Handles implements AutoCloseable {
         return families[family.ordinal()];
     }
 
-    /** What was written to logs and table files since the database was opened; 0 if it does not tell. */
+    /** Bytes written to logs and table files since the database was opened; 0 if unknown. */
     long writtenBytes() {
         try {
             double tableGib = 0;
@@ -89,7 +89,7 @@ final class Handles implements AutoCloseable {
         return text == null ? 0 : Double.parseDouble(text);
     }
 
-    /** What a column family is called in a batch. */
+    /** The identifier of a column family in a batch. */
     int idOf(Family family) {
         return ids[family.ordinal()];
     }
@@ -116,7 +116,7 @@ final class Handles implements AutoCloseable {
                 .setKeepLogFileNum(2);
     }
 
-    /** A row goes beside the last one of its session; to look for its place in memory costs more than all the rest. */
+    /** Inserts a row beside the previous one of its session, because the search for its place in memory costs more than all the rest. */
     private static ColumnFamilyOptions besideTheLast() {
         Properties hint = new Properties(); // not among the methods of this class
         hint.setProperty("memtable_insert_with_hint_prefix_extractor", "rocksdb.FixedPrefix." + Keys.NUMBER_BYTES);

@@ -8,13 +8,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Beginnings of rows in queues. A message that is removed has mostly been written or read shortly before, so this spares
- * looking it up. One array of a fixed size: what falls on the same place takes it over. Used by the committing thread and
- * by the reading one.
+ * A cache of the first fields of queue rows. A message that is removed was usually written or read shortly before, so this avoids a
+ * lookup. One array of a fixed size; a new entry replaces the old one in its place. Used by the committing thread and the reading thread.
  *
- * <p>What is found here is taken for stored. A message that was removed must not be found again, or its second removal
- * would count twice; so removals are noted once they are committed, and a reader does not put what it has read before the
- * last removal on that place.
+ * <p>An entry means that the message is stored. A removed message must not be found again, or its second removal would count twice. So
+ * removals are recorded after their commit, and a reader does not add rows that it has read before the last removal in that place.
  */
 final class Heads {
 
@@ -22,15 +20,15 @@ final class Heads {
     private static final int ENTRY = 4;
     private static final int SEQUENCE = 1;
     private static final int BODY = 2;
-    private static final int FOOTPRINT = 3; // times two, plus one if there may be a delivery
+    private static final int FOOTPRINT = 3; // times two, plus one if there may be a delivery row
     private static final int READ_AHEAD = 64;
-    private static final long NOTHING = 0; // sequence numbers begin with 1
+    private static final long NOTHING = 0; // sequence numbers start at 1
     private static final QueueRow.Head DAMAGED = new QueueRow.Head(0, QueueRow.INLINE, true);
     private static final Logger LOG = LoggerFactory.getLogger(Heads.class);
 
     private final Database database;
 
-    /** Session, sequence, body, and footprint with the mark of a delivery: side by side, because memory is far away. */
+    /** Session, sequence, body, and footprint with the delivery flag: adjacent, for locality. */
     private final long[] entries = new long[SIZE * ENTRY];
 
     private final long[] removedAt = new long[SIZE];
@@ -40,7 +38,7 @@ final class Heads {
         this.database = database;
     }
 
-    /** What is needed to remove a stored message, or null if there is none. A row that is damaged counts for nothing. */
+    /** Returns the fields that are needed to remove a stored message, or null if there is none. A damaged row counts as missing. */
     QueueRow.@Nullable Head of(long session, long sequence) throws RocksDBException {
         QueueRow.Head head = find(session, sequence);
         if (head == null) {
@@ -68,7 +66,7 @@ final class Heads {
         return entries[at] == session && entries[at + SEQUENCE] == sequence;
     }
 
-    /** The next ones as well: queues are removed in order. */
+    /** Loads a row and the next ones, because queues are removed in order. */
     private void load(long session, long sequence) throws RocksDBException {
         database.read(view -> {
             byte[] from = Keys.message(session, sequence);
@@ -80,13 +78,13 @@ final class Heads {
         });
     }
 
-    /** How many removals there were; for a reader, before it looks at the database. */
+    /** The number of removals; a reader gets it before it reads the database. */
     synchronized long removals() {
         return removals;
     }
 
     /**
-     * What a reader has found.
+     * Adds the rows that a reader has found.
      *
      * @param seen {@link #removals} before
      */
@@ -96,14 +94,14 @@ final class Heads {
         }
     }
 
-    /** A row that was read. What is known of a row since it was written stays. */
+    /** Adds a row that was read. An entry from a later write stays. */
     synchronized void put(long session, long sequence, QueueRow.Head head) {
         if (!holds(entry(session, sequence), session, sequence)) {
             written(session, sequence, head);
         }
     }
 
-    /** How far the delivery of a message is has a row of its own from now on. */
+    /** Records that the delivery state of a message has its own row. */
     synchronized void deliveryWritten(long session, long sequence) {
         int at = entry(session, sequence);
         if (holds(at, session, sequence)) {
@@ -111,7 +109,7 @@ final class Heads {
         }
     }
 
-    /** A row that is written. */
+    /** Adds a row that is written. */
     synchronized void written(long session, long sequence, QueueRow.Head head) {
         int at = entry(session, sequence);
         entries[at] = session;
@@ -120,7 +118,7 @@ final class Heads {
         entries[at + FOOTPRINT] = (long) head.footprintBytes() << 1 | (head.mayHaveDelivery() ? 1 : 0);
     }
 
-    /** The removal of a message is committed. */
+    /** Records the committed removal of a message. */
     synchronized void removed(long session, long sequence) {
         removedAt[place(session, sequence)] = ++removals;
         int at = entry(session, sequence);
@@ -129,7 +127,7 @@ final class Heads {
         }
     }
 
-    /** After a commit that failed: what it was to write is not there. */
+    /** Clears the cache after a failed commit, whose rows are not stored. */
     synchronized void clear() {
         Arrays.fill(entries, NOTHING);
     }

@@ -4,7 +4,7 @@ package io.smqtt.persistence;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Keys: numbers are big endian, so that the rows of a session lie together and in order. */
+/** Keys. Numbers are big endian, so that the rows of a session are adjacent and in order. */
 final class Keys {
 
     static final int NUMBER_BYTES = Long.BYTES;
@@ -22,7 +22,7 @@ final class Keys {
                 .array();
     }
 
-    /** The length in front of a filter keeps a filter from being the beginning of another one's key. */
+    /** A length precedes the filter, so that no key is the prefix of another one. */
     static byte[] subscription(long session, String clientFilter) {
         byte[] filter = clientFilter.getBytes(StandardCharsets.UTF_8);
         return ByteBuffer.allocate(NUMBER_BYTES + Short.BYTES + filter.length)
@@ -39,7 +39,7 @@ final class Keys {
                 .array();
     }
 
-    /** The number that a key begins with. */
+    /** The number at the beginning of a key. */
     static long first(byte[] key) {
         if (key.length < NUMBER_BYTES) {
             throw new DamagedRowException("a key ends too early");

@@ -66,7 +66,7 @@ final class LogFile {
         return firstSequence == UNKNOWN;
     }
 
-    /** Whether there is anything at all. */
+    /** Whether the file has any bytes. */
     boolean hasBytes() {
         return size > 0;
     }
@@ -75,31 +75,31 @@ final class LogFile {
         return firstSequence;
     }
 
-    /** The number that the first change of the next file has. */
+    /** The number of the first change in the next file. */
     long nextSequence() {
         return nextSequence;
     }
 
-    /** What is wrong, or null; a cut end is not. */
+    /** The damage, or null. A cut end is no damage. */
     @Nullable
     String damage() {
         return damage;
     }
 
-    /** Whether there is something at its end that cannot be read. */
+    /** Whether the file has unreadable bytes at its end. */
     boolean isCut() {
         return cut;
     }
 
     /**
-     * Whether what is damaged is a hole that was not on stable storage yet when what follows it was written, as far as that
-     * tells: what a power loss may leave.
+     * Whether the damage is a hole that was not on stable storage when the records after it were written, according to these records. A
+     * power loss can cause this.
      */
     boolean isNeverSynced() {
         return neverSynced;
     }
 
-    /** Where the record of a change ends. */
+    /** The end of the record with a change. */
     long endOf(long sequence) {
         long end = 0;
         for (long[] record : ends) {
@@ -139,7 +139,7 @@ final class LogFile {
         if (loaded != wanted) {
             block.clear();
             while (block.hasRemaining() && file.read(block, wanted * BLOCK + block.position()) > 0) {
-                // once is mostly enough
+                // usually one read is sufficient
             }
             block.flip();
             loaded = wanted;
@@ -162,7 +162,7 @@ final class LogFile {
         return masked == block.getInt(begin) ? length : -1;
     }
 
-    /** Of the block that is loaded. */
+    /** In the loaded block. */
     private void take(long at, int length) {
         int data = place(at) + HEADER;
         int type = block.get(data - 1) & 0xFF;
@@ -177,7 +177,7 @@ final class LogFile {
         if (begins) {
             batchHeader.clear();
         }
-        int headerBytes = Math.min(length, batchHeader.remaining()); // it may be in two fragments
+        int headerBytes = Math.min(length, batchHeader.remaining()); // the header may be split into two fragments
         batchHeader.put(block.duplicate().position(data).limit(data + headerBytes));
         inRecord = type != FULL && type != LAST;
         if (!inRecord) {
@@ -201,7 +201,7 @@ final class LogFile {
         ends.add(new long[] {nextSequence, end});
     }
 
-    /** Where a file was cut off no other record begins behind. */
+    /** Searches for a record after a damaged position. If there is none, the file was cut off there. */
     private void requireNothingBehind(long bad) throws IOException {
         long synced = 0;
         for (long at = bad + 1; size - at >= HEADER + BATCH_HEADER; at++) {
@@ -210,7 +210,7 @@ final class LogFile {
                 continue;
             }
             if (damage == null) {
-                damage = "it cannot be read at " + bad + ", and goes on at " + at;
+                damage = "it cannot be read at " + bad + ", and continues at " + at;
             }
             synced = Math.max(synced, notedAt(place(at) + HEADER, length));
             at += HEADER + length - 1;
@@ -228,7 +228,7 @@ final class LogFile {
         return type == FULL || type == FIRST ? fragment(at) : -1;
     }
 
-    /** What a record says of stable storage; everything might have been, if it says nothing. */
+    /** The number of the last change on stable storage, according to a record; the maximum if the record does not have it. */
     private long notedAt(int data, int length) {
         boolean noted = length >= NOTED_BYTES
                 && block.get(data + BATCH_HEADER) == NOTE

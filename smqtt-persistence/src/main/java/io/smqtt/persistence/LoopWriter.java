@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gathers the operations of one event loop, and takes the news of commits back to it. */
+/** Collects the operations of one event loop, and returns the results of commits to it. */
 final class LoopWriter implements StoreWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(LoopWriter.class);
     private static final int FIRST_CAPACITY = 16;
-    private static final int LARGEST_CAPACITY = 4_096; // that is kept for the next flush
+    private static final int LARGEST_CAPACITY = 4_096; // kept for the next flush
 
     private final Committer committer;
     private final Executor loop;
@@ -142,18 +142,18 @@ final class LoopWriter implements StoreWriter {
         return committer.isOverloaded(gathered.bytes());
     }
 
-    /** On the committing thread: to be told to the loop, with one task for all that has come until it runs. */
+    /** Called on the committing thread: passes a result to the loop, with one task for all results until it runs. */
     void tell(Outcome outcome) {
         outcomes.add(outcome);
         if (announced.compareAndSet(false, true)) {
             try {
                 loop.execute(this::tellListener);
             } catch (RejectedExecutionException e) {
-                outcomes.clear(); // the loop has ended, nobody waits
+                outcomes.clear(); // the loop has ended
                 announced.set(false);
             } catch (RuntimeException | Error e) {
                 LOG.error("notifying an event loop of a commit failed", e);
-                announced.set(false); // it comes with the next one
+                announced.set(false); // retried with the next one
             }
         }
     }
@@ -173,7 +173,7 @@ final class LoopWriter implements StoreWriter {
     private static void tell(Outcome outcome, CommitListener listener) {
         try {
             outcome.tell(listener);
-        } catch (RuntimeException e) { // what follows is to be told all the same
+        } catch (RuntimeException e) { // later results must still be delivered
             LOG.error("completing a commit failed", e);
         }
     }
@@ -182,7 +182,7 @@ final class LoopWriter implements StoreWriter {
      * The result of a flush.
      *
      * @param position its last operation
-     * @param cause why it was not kept, or null if it was
+     * @param cause the failure, or null if it was stored
      */
     record Outcome(long position, @Nullable Throwable cause) {
 

@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the database's list of table files before the database does. A list whose end is cut off is an older list to the
- * library: tables that were added since are taken for leftovers, and what the log no longer holds because it was in them is
- * gone without a word. The number of the last change gives that away: the log cannot begin behind it.
+ * Checks the database's list of table files before the database reads it. To the library a list whose end is cut off is an older list: it
+ * treats tables that were added later as leftovers, and silently loses their changes, which the log no longer has. The number of the last
+ * change reveals this: the log cannot begin after it.
  */
 final class Manifest {
 
@@ -25,7 +25,7 @@ final class Manifest {
     private static final int MIDDLE = 3;
     private static final int LARGEST_TYPE = 4;
 
-    // fields of an edit that can stand before the number of the last change
+    // fields of an edit that can precede the number of the last change
     private static final int COMPARATOR = 1;
     private static final int LOG_NUMBER = 2;
     private static final int NEXT_FILE_NUMBER = 3;
@@ -35,14 +35,14 @@ final class Manifest {
     private static final int LARGEST_FAMILY = 203;
     private static final int DATABASE_ID = 8193;
 
-    private final ByteBuffer record = ByteBuffer.allocate(BLOCK); // the beginning is enough
+    private final ByteBuffer record = ByteBuffer.allocate(BLOCK); // the beginning is sufficient
     private long lastSequence;
     private long firstLog;
 
     private Manifest() {}
 
     /**
-     * The list that is in use, or null if there is none that can be told.
+     * The list in use, or null if it cannot be determined.
      *
      * @throws UncheckedIOException if the directory cannot be read
      */
@@ -52,7 +52,7 @@ final class Manifest {
             Path manifest = database.resolve(name);
             return name.startsWith("MANIFEST-") && Files.isRegularFile(manifest) ? manifest : null;
         } catch (NoSuchFileException | MalformedInputException e) {
-            return null; // the library says so better
+            return null; // the library has a better error
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -63,7 +63,7 @@ final class Manifest {
         return reading(manifest).lastSequence;
     }
 
-    /** The number of the first log that the database needs; 0 if the list does not say. */
+    /** The number of the first log that the database needs; 0 if the list does not have it. */
     static long firstLog(Path manifest) {
         return reading(manifest).firstLog;
     }
@@ -89,7 +89,7 @@ final class Manifest {
             int length = file.getShort(at + 4) & 0xFFFF;
             int type = file.get(at + 6);
             if (type < FULL || type > LARGEST_TYPE || at + HEADER + length > file.limit()) {
-                return; // its end, or something that the library judges
+                return; // its end, or something for the library to check
             }
             take(type, file.duplicate().position(at + HEADER).limit(at + HEADER + length));
             at += HEADER + length;

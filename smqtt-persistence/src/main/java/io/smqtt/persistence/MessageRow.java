@@ -10,8 +10,8 @@ import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An application message as bytes. When it was accepted is kept in the store's clock, because the broker's clock begins
- * anew with each run.
+ * The encoding of an application message. Its time of acceptance is in the store's clock, because the broker's clock starts again with
+ * each run.
  */
 final class MessageRow {
 

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
-/** The few rows about the store itself, as they are found at the start. */
+/** The rows about the store itself, as they are found at the start. */
 final class MetaRows {
 
     private MetaRows() {}
@@ -25,7 +25,7 @@ final class MetaRows {
         return row == null ? 1 : new RowReader(row).readNumber();
     }
 
-    /** Above all numbers of bodies. */
+    /** A number above all numbers of bodies. */
     static long nextBody(Database database) throws RocksDBException {
         return database.read(view -> view.lastNumber(Family.BODY)) + 1;
     }

@@ -9,7 +9,7 @@ final class NativeHandles implements AutoCloseable {
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
-    /** Takes over an object, and gives it back for use. */
+    /** Adds an object, and returns it. */
     <T extends AutoCloseable> T own(T handle) {
         opened.push(handle);
         return handle;

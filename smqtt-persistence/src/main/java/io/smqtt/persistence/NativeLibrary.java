@@ -20,10 +20,10 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.util.Environment;
 
 /**
- * Loads the native part of RocksDB. It is unpacked into the store's directory once and stays there: the library's own way
- * unpacks its 17 MB into the temporary directory at each start, and leaves them there when the process is killed. What was
- * unpacked is used again only if its checksum is that of the jar. If nothing can be loaded from there, because the disk is
- * full or programs may not be run from it, the temporary directory it is.
+ * Loads the native part of RocksDB. It is unpacked into the store's directory once and stays there. The library itself would unpack its 17
+ * MB into the temporary directory at each start, and leave them there when the process is killed. The unpacked file is used again only if
+ * it has the checksum of the jar. If it cannot be loaded from there, because the disk is full or does not allow executables, the temporary
+ * directory is used.
  */
 final class NativeLibrary {
 
@@ -34,10 +34,10 @@ final class NativeLibrary {
     private NativeLibrary() {}
 
     /**
-     * Loads it, unless that was done in this process before.
+     * Loads the library, unless this process has loaded it before.
      *
-     * @param directory a store's, which nobody else has open
-     * @throws ConfigurationException if there is none for this machine, or it cannot be loaded
+     * @param directory the directory of a store that is locked by the caller
+     * @throws ConfigurationException if there is no library for this machine, or it cannot be loaded
      */
     static synchronized void load(Path directory) {
         if (!loaded) {
@@ -54,7 +54,7 @@ final class NativeLibrary {
                 return;
             }
         } catch (IOException | UnsatisfiedLinkError e) {
-            // the other way
+            // try the temporary directory
         }
         try {
             RocksDB.loadLibrary();
@@ -74,7 +74,7 @@ final class NativeLibrary {
         return String.valueOf(deepest.getMessage());
     }
 
-    /** The directory with the library, or null if it is in no jar. */
+    /** The directory with the library, or null if no jar has it. */
     private static @Nullable Path unpacked(Path directory) throws IOException {
         URL packed = RocksDB.class.getResource("/" + Environment.getJniLibraryFileName("rocksdb"));
         URLConnection connection = packed == null ? null : packed.openConnection();
@@ -106,7 +106,7 @@ final class NativeLibrary {
         return checksum.getValue();
     }
 
-    /** Without waiting for stable storage: what a power loss leaves of it has another checksum. */
+    /** Writes without a sync: after a power loss the checksum shows an incomplete file. */
     private static void unpack(JarURLConnection jar, Path file) throws IOException {
         Path fresh = file.resolveSibling("unpacking");
         try (InputStream in = jar.getInputStream()) {
@@ -115,7 +115,7 @@ final class NativeLibrary {
         Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Removes what other versions have left. */
+    /** Removes the files of other versions. */
     private static void forgetAll(Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             return;

@@ -6,8 +6,8 @@ import org.rocksdb.BackgroundErrorReason;
 import org.rocksdb.Status;
 
 /**
- * Keeps the library from trying to get over a write error by itself. {@link Store} does that, by opening the database
- * again; the library's own attempts come every five seconds, and closing the database waits for the one that is planned.
+ * Disables the library's own recovery from write errors. {@link Store} reopens the database instead. The library would retry every five
+ * seconds, and closing the database waits for the scheduled attempt.
  */
 final class NoRecovery extends AbstractEventListener {
 

@@ -7,7 +7,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Called on the committing thread of a store only. On a type it holds for all methods that do not say otherwise. */
+/** Called on the committing thread of a store only. On a type it applies to all methods without another annotation. */
 @Documented
 @Retention(RetentionPolicy.CLASS)
 @Target({ElementType.TYPE, ElementType.METHOD})

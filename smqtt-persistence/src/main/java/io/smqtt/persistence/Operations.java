@@ -7,8 +7,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations that one event loop submitted between two flushes, in order; parallel arrays, so that gathering makes no
- * garbage beside them. Filled on the event loop, then handed over to the committing thread.
+ * Operations that one event loop submitted between two flushes, in order; parallel arrays, so that collecting them creates no garbage.
+ * Filled on the event loop, then passed to the committing thread.
  */
 final class Operations {
 
@@ -27,7 +27,7 @@ final class Operations {
         PUT_RETAINED,
         REMOVE_RETAINED;
 
-        /** Whether it makes the store larger by much; headers of sessions do not, and tell deadlines. */
+        /** Whether it increases the size of the store considerably. Session headers do not, and they have deadlines that must be stored. */
         boolean isNew() {
             return this == PUT_SUBSCRIPTION || this == PUT_MESSAGE || this == PUT_RETAINED;
         }
@@ -58,7 +58,7 @@ final class Operations {
      * Appends an operation.
      *
      * @param number sequence number or packet identifier
-     * @param value what is put, or names what is removed
+     * @param value the new value, or the key of the removed one
      */
     void add(Kind kind, long session, long number, @Nullable Object value, int valueBytes) {
         if (size == kinds.length) {
@@ -90,12 +90,12 @@ final class Operations {
         sync = true;
     }
 
-    /** Who is told what became of it. */
+    /** The callback for the result. */
     LoopWriter writer() {
         return writer;
     }
 
-    /** Ends the gathering. */
+    /** Ends the collection. */
     void seal(long lastPosition) {
         position = lastPosition;
     }

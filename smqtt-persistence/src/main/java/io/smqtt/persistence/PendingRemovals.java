@@ -8,16 +8,15 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Removals out of flushes that failed. Their flushes were told as failed, but a client that acknowledged a message does not
- * do so again: if the row stayed the message would come back after a restart, and a packet identifier that was released
- * would make the broker take a new QoS 2 message for an old one. They are removed with the first commit that succeeds.
- * Whoever submitted one does so again and again until it is kept, so that each is held once, and numbers that follow each
- * other take the room of one.
+ * Removals from failed flushes. A client that acknowledged a message does not acknowledge it again. If the row stayed, the message would
+ * reappear after a restart, and a released packet identifier would make the broker treat a new QoS 2 message as an old one. So these
+ * removals are repeated with the first successful commit. The writer of a removal submits it repeatedly until it is stored, so each is
+ * kept once; consecutive numbers share one entry.
  */
 @OnCommittingThread
 final class PendingRemovals {
 
-    /** Past that a removal is left to whoever submits it again: a crash in between may bring its row back. */
+    /** Past this limit a removal is dropped. Its writer submits it again; after a crash before that its row may reappear. */
     static final int MOST_RANGES = 1 << 20;
 
     private final Map<Long, NavigableMap<Long, Long>> messages = new HashMap<>();

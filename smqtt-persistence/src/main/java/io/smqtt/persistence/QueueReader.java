@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * Reads messages of sessions. Begins where the session's tail says that messages are, never at rows that were removed:
- * walking over those takes longer with each message that was delivered.
+ * Reads messages of sessions. It begins at the first message of the session's tail, never at removed rows: iterating over those takes
+ * longer with each message that was delivered.
  */
 final class QueueReader {
 
@@ -37,18 +37,18 @@ final class QueueReader {
             return new StoredPage(List.of(), Damage.orFailure(e, database.directory()));
         } catch (DamagedRowException e) {
             return new StoredPage(List.of(), Damage.of(e, database.directory()));
-        } catch (RuntimeException | OutOfMemoryError e) { // whatever it is, who reads waits for an answer
+        } catch (RuntimeException | OutOfMemoryError e) { // on any failure the reader waits for an answer
             return new StoredPage(List.of(), e);
         }
     }
 
-    /** What a view shows; {@code seen} was asked of {@link Heads#removals} before. */
+    /** Reads a page from a view; {@code seen} is the value of {@link Heads#removals} before. */
     List<StoredMessage> page(View view, long seen, long session, long fromSequence, int maxMessages, int maxBytes)
             throws RocksDBException {
         return new Page(view, seen, maxMessages, maxBytes).read(session, fromSequence);
     }
 
-    /** One answer. */
+    /** One page of messages. */
     private final class Page {
 
         private final View view;

@@ -8,12 +8,12 @@ import io.smqtt.spi.StoredMessage;
 import java.util.function.LongFunction;
 
 /**
- * A message that waits for a session, as bytes. What is needed to remove it stands in front: what it takes, and the number
- * of its body if that is kept apart.
+ * The encoding of a queued message of a session. It begins with the fields that are needed to remove it: its footprint, and the number of
+ * its body if that is stored separately.
  */
 final class QueueRow {
 
-    /** The body of a message that is in the row itself. */
+    /** The number for a body in the row itself. */
     static final long INLINE = 0;
 
     private static final int VERSION = 1;
@@ -30,7 +30,7 @@ final class QueueRow {
     }
 
     /**
-     * Makes a row.
+     * Encodes a row.
      *
      * @param body the number of the body, or {@link #INLINE}
      */
@@ -124,9 +124,9 @@ final class QueueRow {
     /**
      * The fields that are needed to remove a message.
      *
-     * @param footprintBytes what it counts for
+     * @param footprintBytes its bytes in the limits of the queue
      * @param body the number of its body, or {@link #INLINE}
-     * @param mayHaveDelivery whether there may be a row that tells how far its delivery is
+     * @param mayHaveDelivery whether there may be a row with its delivery state
      */
     record Head(int footprintBytes, long body, boolean mayHaveDelivery) {}
 }

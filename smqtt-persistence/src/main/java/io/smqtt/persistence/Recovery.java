@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * Goes once through all sessions, with their subscriptions, tails and received identifiers beside them, all in the order
- * of session numbers; then through the retained messages. Nothing is kept in memory but the numbers of what is to be
- * removed: sessions that ended while the broker was down and have no will to publish, and rows without a session.
+ * Reads all sessions once, with their subscriptions, tails and received identifiers, all in the order of session numbers; then the
+ * retained messages. It keeps in memory only the numbers of sessions to remove: those that ended while the broker was down and have no
+ * will to publish, and rows without a session.
  */
 final class Recovery {
 
@@ -113,7 +113,7 @@ final class Recovery {
                 && end <= clock.millis();
     }
 
-    /** Rows whose session has no header are what a removed session left behind. */
+    /** Rows without a session header belong to a removed session. */
     private void skipBefore(long session, Scan rows) throws RocksDBException {
         long last = -1;
         for (; rows.isValid() && Keys.first(rows.key()) < session; rows.next()) {

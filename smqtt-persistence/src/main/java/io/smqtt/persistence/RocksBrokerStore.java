@@ -30,10 +30,9 @@ import org.slf4j.LoggerFactory;
  * A store in a directory of its own, in an embedded RocksDB database. A message becomes safe with the commit that covers
  * it: with {@link StoreWriter#requireSync()} it survives a power loss, without it the end of the process.
  *
- * <p>The clock goes on while the broker is down, by the machine's uptime if that was not started anew in between, else by
- * the wall clock. Sessions that ended meanwhile, and have no will, are not visited by {@link #recover}; they and retained
- * messages that expired are removed in the background. Sequence numbers of messages that were removed before they were
- * written may be given again after a crash.
+ * <p>The clock continues while the broker is down, by the machine's uptime if it was not restarted, otherwise by the wall clock. {@link
+ * #recover} skips sessions that ended meanwhile and have no will. They and expired retained messages are removed in the background.
+ * Sequence numbers of messages that were removed before they were written may be used again after a crash.
  *
  * <p>Messages of more than 512 bytes that are submitted for several sessions in one batch are stored once, smaller ones
  * with each session.
@@ -74,13 +73,13 @@ public final class RocksBrokerStore implements BrokerStore {
     }
 
     /**
-     * Opens a store, and makes one if the directory is empty or missing. Blocks.
+     * Opens a store, and creates one if the directory is empty or missing. Blocks.
      *
-     * @param directory the store's own; made readable for its owner only
-     * @param settings what it may use
+     * @param directory the directory of the store only; made readable for its owner only
+     * @param settings limits and memory
      * @return the store
      * @throws StoreInUseException if it is open already, here or in another process
-     * @throws io.smqtt.spi.StoreDamagedException if something of it cannot be read, or a newer program wrote it
+     * @throws io.smqtt.spi.StoreDamagedException if a part of it cannot be read, or a newer program wrote it
      * @throws StoreUnusableException if the directory cannot be read or written
      */
     public static RocksBrokerStore open(Path directory, StoreSettings settings) {
@@ -166,7 +165,7 @@ public final class RocksBrokerStore implements BrokerStore {
                 reader.execute(() -> tell(queues.read(session, fromSequence, maxMessages, maxBytes), loop, reply));
             } catch (RejectedExecutionException e) {
                 tell(new StoredPage(List.of(), new IllegalStateException("the store is closed")), loop, reply);
-            } catch (OutOfMemoryError e) { // no thread
+            } catch (OutOfMemoryError e) { // no thread could be started
                 tell(new StoredPage(List.of(), e), loop, reply);
             }
         });
@@ -180,7 +179,7 @@ public final class RocksBrokerStore implements BrokerStore {
         try {
             loop.execute(answer);
         } catch (RejectedExecutionException e) {
-            // the loop has ended, nobody waits
+            // the loop has ended
         }
     }
 
@@ -200,7 +199,7 @@ public final class RocksBrokerStore implements BrokerStore {
         try {
             FoundSession read = new Recovery(database, clock).find(session);
             tell(loop, read == null ? () -> missing.accept(null) : () -> found.accept(read));
-        } catch (RuntimeException | OutOfMemoryError e) { // whatever it is, who reads waits for an answer
+        } catch (RuntimeException | OutOfMemoryError e) { // on any failure the reader waits for an answer
             tell(loop, () -> missing.accept(e));
         }
     }
@@ -209,7 +208,7 @@ public final class RocksBrokerStore implements BrokerStore {
     public long newSession() {
         long number = numbers.take();
         if (numbers.needsBlock()) {
-            committer.afterwards(() -> {}); // wakes it up; the block goes with that commit
+            committer.afterwards(() -> {}); // wakes the thread up; the block is stored with that commit
         }
         return number;
     }
@@ -225,9 +224,9 @@ public final class RocksBrokerStore implements BrokerStore {
     }
 
     /**
-     * What the store has done.
+     * Returns the statistics of the store.
      *
-     * @return figures of this moment
+     * @return the current figures
      */
     public StoreStatistics statistics() {
         return store.figures().read(committer.queuedBytes());
@@ -254,7 +253,7 @@ public final class RocksBrokerStore implements BrokerStore {
                 StoreFolder.complete(copy);
             } catch (IOException | RocksDBException | RuntimeException e) {
                 StoreFolder.deleteAll(
-                        first); // nobody takes half of it for a backup, and the next one may have its place
+                        first); // an incomplete copy must not look like a backup, and must not block the next one
                 throw e;
             }
         } catch (IOException e) {
@@ -264,7 +263,7 @@ public final class RocksBrokerStore implements BrokerStore {
         }
     }
 
-    /** The directory that is made first so that the path can exist. */
+    /** The first missing directory of a path. */
     private static Path firstMissing(Path path) {
         Path parent = path.getParent();
         return parent == null || Files.exists(parent) ? path : firstMissing(parent);
@@ -274,10 +273,10 @@ public final class RocksBrokerStore implements BrokerStore {
      * Copies a store, whether it is open in another process or not. Blocks.
      *
      * @param directory a store
-     * @param target a directory that does not exist, on a disk that the process which has the store open can write to
-     * @param patience how long to wait for a process that has the store open
-     * @throws UncheckedIOException if the backup was not made
-     * @throws io.smqtt.spi.StoreDamagedException if something of the store cannot be read
+     * @param target a directory that does not exist, writable for the process that has the store open
+     * @param patience maximum time to wait for the process that has the store open
+     * @throws UncheckedIOException if the backup failed
+     * @throws io.smqtt.spi.StoreDamagedException if a part of the store cannot be read
      */
     public static void backup(Path directory, Path target, Duration patience) {
         try (RocksBrokerStore store = open(directory, StoreSettings.defaults())) {
@@ -291,7 +290,7 @@ public final class RocksBrokerStore implements BrokerStore {
     }
 
     /**
-     * Whether a directory holds a store.
+     * Whether a directory has a store.
      *
      * @param directory any path
      * @return true if there is one, damaged or not
@@ -300,7 +299,7 @@ public final class RocksBrokerStore implements BrokerStore {
         return Files.exists(directory.resolve("FORMAT")) || Files.exists(directory.resolve("db"));
     }
 
-    /** Commits what was submitted and closes the files; those that a backup reads for long are closed behind it. */
+    /** Commits the submitted operations and closes the files. If a backup reads files for long, they are closed after it. */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {

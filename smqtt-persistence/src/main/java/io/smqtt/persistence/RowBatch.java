@@ -4,10 +4,9 @@ package io.smqtt.persistence;
 import java.util.Arrays;
 
 /**
- * Rows that are written at once, in the form in which the library logs them, so that they reach it with one call instead
- * of one for each row: eight bytes for a sequence number that the library gives, four for the count, and the rows with
- * kind, column family, key and value. That form is what its log files hold, and so does not change. The first entry is a
- * note that only the log keeps: up to which change the log was on stable storage by then. One thread.
+ * Rows that are written in one batch, in the log format of the library, so that one call writes all of them: eight bytes for a sequence
+ * number of the library, four for the count, and the rows with kind, column family, key and value. The log files have this format, so it
+ * does not change. The first entry is a note that is only in the log: the last change that was on stable storage at that time. One thread.
  */
 final class RowBatch {
 
@@ -31,7 +30,7 @@ final class RowBatch {
     RowBatch(long syncedSequence) {
         bytes[size++] = NOTE;
         bytes[size++] = Long.BYTES;
-        for (int i = 0; i < Long.BYTES; i++) { // the low byte first
+        for (int i = 0; i < Long.BYTES; i++) { // little endian
             bytes[size++] = (byte) (syncedSequence >>> Byte.SIZE * i);
         }
     }
@@ -81,9 +80,9 @@ final class RowBatch {
         return count == 0;
     }
 
-    /** All rows; nothing can be added afterwards. */
+    /** The encoded batch; no row can be added afterwards. */
     byte[] toByteArray() {
-        for (int i = 0; i < Integer.BYTES; i++) { // the low byte first
+        for (int i = 0; i < Integer.BYTES; i++) { // little endian
             bytes[COUNT_AT + i] = (byte) (count >>> Byte.SIZE * i);
         }
         return Arrays.copyOf(bytes, size);

@@ -7,7 +7,7 @@ import io.smqtt.message.PublishProperties;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Takes a row apart. Throws {@link DamagedRowException} where {@link RowWriter} cannot have made it. */
+/** Decodes a row. Throws {@link DamagedRowException} if {@link RowWriter} cannot have written it. */
 final class RowReader {
 
     private final byte[] row;

@@ -7,7 +7,7 @@ import io.smqtt.message.Payload;
 import io.smqtt.message.PublishProperties;
 import java.nio.charset.StandardCharsets;
 
-/** Puts a row together: bytes, numbers of variable length, and byte strings with their length in front. One thread. */
+/** Encodes a row: bytes, numbers of variable length, and length-prefixed byte strings. One thread. */
 final class RowWriter {
 
     private final ByteBuf row = Unpooled.buffer(512); // on the heap, never released

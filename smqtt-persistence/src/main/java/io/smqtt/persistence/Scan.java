@@ -4,7 +4,7 @@ package io.smqtt.persistence;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 
-/** Goes through rows in the order of their keys. Stands on the first one at the beginning. */
+/** Iterates over rows in the order of their keys. Initially positioned on the first row. */
 final class Scan {
 
     private final RocksIterator rows;
@@ -19,7 +19,7 @@ final class Scan {
         rows.status();
     }
 
-    /** Whether it stands on a row. */
+    /** Whether the position is valid. */
     boolean isValid() {
         return rows.isValid();
     }
@@ -32,7 +32,7 @@ final class Scan {
         return rows.value();
     }
 
-    /** Goes on; a row that cannot be read is an exception and not the end. */
+    /** Moves to the next row; a row that cannot be read is an exception and not the end. */
     void next() throws RocksDBException {
         rows.next();
         if (!rows.isValid()) {

@@ -4,8 +4,8 @@ package io.smqtt.persistence;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Numbers for sessions. What is stored is the end of a block that may have been given out; a run begins behind it, and
- * the next block is stored when half of one is used.
+ * Allocates session numbers. The end of the allocated block is stored. A run begins after it, and the next block is stored when half of
+ * the current one is used.
  */
 final class SessionNumbers {
 
@@ -16,7 +16,7 @@ final class SessionNumbers {
     private final AtomicLong next;
     private volatile long end;
 
-    /** Begins behind the stored end of the last block. */
+    /** Begins after the stored end of the last block. */
     SessionNumbers(long storedEnd) {
         next = new AtomicLong(storedEnd);
         end = storedEnd;

@@ -10,8 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Headers of sessions and options of subscriptions as bytes. A header with roles has a version of its own, so that a program
- * that knows nothing of them does not take the session of a client with rights for one without.
+ * The encoding of session headers and subscription options. A header with roles has its own version, so that a program without roles does
+ * not read the session of a client with rights as one without.
  */
 final class SessionRow {
 
@@ -70,7 +70,7 @@ final class SessionRow {
         return new StoredSession(number, clientId, user, roles, expirySeconds, expiresAtMillis, will, willAtMillis);
     }
 
-    /** Many sessions with the same roles have one object for them. */
+    /** Sessions with the same roles share one object. */
     private Set<String> roles(RowReader row) {
         int count = row.readInt();
         Set<String> roles = new HashSet<>();

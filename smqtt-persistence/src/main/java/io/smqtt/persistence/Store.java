@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The state of the committing thread. Keeps the store honest when the disk is not: a batch that could not be written is
- * told as failed and cut out of the log, everything after it fails until the database could be opened anew and written to,
- * and what clients were done with in between is removed then.
+ * The state of the committing thread. Handles disk failures: a batch that could not be written is reported as failed and cut out of the
+ * log. Everything after it fails until the database was reopened and written to. Then the removals that clients have acknowledged
+ * meanwhile are repeated.
  */
 final class Store {
 
@@ -71,22 +71,22 @@ final class Store {
         return figures;
     }
 
-    /** What to ask for the bytes of operations that wait. */
+    /** Sets the supplier of the bytes of waiting operations. */
     void queue(LongSupplier bytes) {
         queuedBytes = bytes;
     }
 
-    /** Something else to do on the committing thread. */
+    /** Sets a task that runs every second on the committing thread. */
     void everySecond(Runnable task) {
         everySecond = task;
     }
 
-    /** Takes up the removals that an earlier run did not finish. After recovery, before the first commit. */
+    /** Resumes the removals that an earlier run did not finish. Called after recovery, before the first commit. */
     void loadRemovals() throws RocksDBException {
         sweeper.load(database);
     }
 
-    /** Makes flushes safe, all or none of them if the disk allows, and tells their writers. */
+    /** Commits flushes as one batch, and notifies their writers. */
     void commit(List<Operations> flushes, int operations, long bytes) {
         Throwable cause = broken;
         long nanos = 0;
@@ -94,9 +94,9 @@ final class Store {
             long beganNanos = System.nanoTime();
             try {
                 cause = write(flushes);
-            } catch (RuntimeException | Error e) { // a row cannot be made or understood; the disk is well
+            } catch (RuntimeException | Error e) { // a row cannot be encoded or decoded; the disk is not the cause
                 forgetCached();
-                pendingRemovals.clear(); // it may be the reason, and must not fail all that follow
+                pendingRemovals.clear(); // it may be the cause, and must not make all later commits fail
                 if (flushes.size() > 1) {
                     flushes.forEach(flush -> commit(List.of(flush), flush.size(), flush.bytes()));
                     return;
@@ -131,7 +131,7 @@ final class Store {
         }
     }
 
-    /** What is remembered may be ahead of what is stored. */
+    /** Clears the caches, which may be ahead of the stored state. */
     private void forgetCached() {
         tails.forgetAll();
         heads.clear();
@@ -187,11 +187,11 @@ final class Store {
             uncutAfter = database.latestSequence();
             cut();
         } catch (RocksDBException | IOException | RuntimeException e) {
-            LOG.warn("what could not be committed may come back after a crash: {}", e.getMessage());
+            LOG.warn("failed operations may reappear after a crash: {}", e.getMessage());
         }
     }
 
-    /** Before the database reads its log again, or it would take what was told as failed for committed. */
+    /** Cuts the log before the database reads it again; otherwise operations that were reported as failed would be committed. */
     private void cut() throws IOException {
         if (uncutAfter != CUT) {
             WriteAheadLog.cutAfter(database.directory(), uncutAfter);
@@ -200,9 +200,9 @@ final class Store {
     }
 
     /**
-     * Does what is due: clock, size, repair.
+     * Runs the due tasks: clock, size, repair.
      *
-     * @return nanoseconds until it is to be called again, if nothing happens before
+     * @return nanoseconds until the next call, if nothing happens before
      */
     long tick() {
         long now = System.nanoTime();
@@ -231,7 +231,7 @@ final class Store {
             figures.measured(quota.usedBytes(), database.submittedBytes(), database.writtenBytes());
             figures.tellMeasured(isHealthy(), queuedBytes.getAsLong());
             everySecond.run();
-        } catch (RuntimeException e) { // the directory cannot be read; the next write will tell
+        } catch (RuntimeException e) { // the directory cannot be read; the next write reports it
             LOG.warn("the size of the store cannot be measured: {}", e.getMessage());
         }
     }
@@ -262,7 +262,7 @@ final class Store {
         } catch (RocksDBException | IOException e) {
             forgetCached();
             outage.failed(String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) { // a row that cannot be read; the next attempt is without it
+        } catch (RuntimeException e) { // a row that cannot be read; the next attempt skips it
             forgetCached();
             pendingRemovals.clear();
             LOG.warn("the store cannot be written to yet", e);
@@ -293,13 +293,13 @@ final class Store {
             fail(e);
             return false;
         } catch (RuntimeException e) {
-            LOG.error("what is left of a removed session cannot be read, and stays: {}", e.getMessage());
+            LOG.error("rows of a removed session cannot be read, and are not removed: {}", e.getMessage());
             sweeper.done();
             return true;
         }
     }
 
-    /** The first write of a run: clock and numbers, before any of either is given out. */
+    /** The first write of a run: clock and numbers, before either is used. */
     void commitAlone() throws RocksDBException {
         Batch batch = new Batch(encoding, database, tails, heads);
         batch.add(clockRow());
@@ -312,13 +312,13 @@ final class Store {
             try {
                 database.write(Change.all(List.of(clockRow())), true);
             } catch (RocksDBException e) {
-                LOG.error("the store could not be written to at its end: {}", e.getMessage());
+                LOG.error("the last write to the store failed: {}", e.getMessage());
             }
         } else {
             try {
                 cut();
             } catch (IOException | RuntimeException e) {
-                LOG.warn("what could not be committed may come back with the next start: {}", e.getMessage());
+                LOG.warn("failed operations may reappear at the next start: {}", e.getMessage());
             }
         }
     }

@@ -6,9 +6,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clock of the store: counts while the broker runs by the broker's monotonic clock, and over the time between two
- * runs by what the machine knows. If the machine was not started anew in between, that is its own uptime, which nobody
- * can set; else it is the wall clock, and nothing if that went back.
+ * The clock of the store. While the broker runs it uses the broker's monotonic clock. Between two runs it uses the uptime of the machine,
+ * which cannot be set. If the machine was restarted it uses the wall clock, or no time at all if that went back.
  */
 final class StoreClock {
 
@@ -27,9 +26,9 @@ final class StoreClock {
     }
 
     /**
-     * Goes on where a clock stopped.
+     * Continues the clock of an earlier run.
      *
-     * @param last what that clock wrote down last, or null for a new clock
+     * @param last the last stored value of that clock, or null for a new clock
      */
     static StoreClock after(@Nullable Reading last, Ticker ticker, Machine machine) {
         return new StoreClock(ticker, machine, last == null ? 0 : last.storeMillis + elapsed(last, machine));
@@ -57,7 +56,7 @@ final class StoreClock {
         return startNanos + (millis - startMillis) * NANOS_PER_MILLI;
     }
 
-    /** All clocks at once, to be written down. */
+    /** The values of all clocks, to be stored. */
     Reading read() {
         return new Reading(millis(), machine.wallMillis(), machine.uptimeMillis(), machine.bootId());
     }
@@ -99,7 +98,7 @@ final class StoreClock {
 
         long wallMillis();
 
-        /** Since the machine was started, the time asleep included; 0 if unknown. */
+        /** Time since the machine was started, including suspension; 0 if unknown. */
         long uptimeMillis();
 
         /** Changes whenever the machine is started; empty if unknown. */

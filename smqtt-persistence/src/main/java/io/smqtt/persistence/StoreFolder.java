@@ -25,18 +25,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The directory of a store: who has it open, which format it has, and who may read it.
+ * The directory of a store: its lock, its format and its permissions.
  *
  * <pre>
  * FORMAT   the number of the format, written once the database exists
  * lock     locked while the store is open; names the process
- * boot     which start of the machine wrote to it last
+ * boot identifies the start of the machine that wrote to it last
  * db/      the database
  * </pre>
  */
 final class StoreFolder implements AutoCloseable {
 
-    /** Changes when an older program could not read the rows any more. */
+    /** Increased when older programs cannot read the rows. */
     static final int FORMAT = 1;
 
     private static final Logger LOG = LoggerFactory.getLogger(StoreFolder.class);
@@ -44,7 +44,7 @@ final class StoreFolder implements AutoCloseable {
     private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
     private static final Set<PosixFilePermission> FOLDER = PosixFilePermissions.fromString("rwx------");
 
-    /** The real paths of what this process has open: its locks are the process's, whoever of it asks for them. */
+    /** The real paths of the stores that this process has open, because file locks belong to the process, not to a store. */
     private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
@@ -60,19 +60,19 @@ final class StoreFolder implements AutoCloseable {
     }
 
     /**
-     * Makes the directory if it is not there, and locks it.
+     * Creates the directory if it is missing, and locks it.
      *
      * @throws StoreInUseException if it is open already, here or in another process
      * @throws StoreUnusableException if it cannot be read or written
-     * @throws io.smqtt.spi.StoreDamagedException if it is no store, or one of a newer program
+     * @throws io.smqtt.spi.StoreDamagedException if it is not a store, or one of a newer program
      */
     static StoreFolder open(Path directory) {
         try {
             Files.createDirectories(directory);
             if (!restrict(directory)) {
                 LOG.warn(
-                        "{} and what is in it cannot be taken away from other users of this machine:"
-                                + " its disk does not keep permissions, or another user owns it",
+                        "{} cannot be protected from other users of this machine:"
+                                + " its disk does not support permissions, or another user owns it",
                         directory);
             }
             Path path = directory.toRealPath();
@@ -94,7 +94,7 @@ final class StoreFolder implements AutoCloseable {
         }
     }
 
-    /** The system's lock does not tell one store of this process from another; closing a second one would give it up. */
+    /** The file lock does not separate stores of this process; closing a second one would release it. */
     private static void requireClosed(Path path) {
         if (!OPEN.add(path)) {
             throw new StoreInUseException("the store in " + path + " is in use by process "
@@ -123,11 +123,11 @@ final class StoreFolder implements AutoCloseable {
         try {
             return file.tryLock();
         } catch (OverlappingFileLockException e) {
-            return null; // this very process
+            return null; // this process
         }
     }
 
-    /** Whether a database is to be made. */
+    /** Whether a new database must be created. */
     private boolean prepare() throws IOException {
         Path format = directory.resolve("FORMAT");
         boolean exists = Files.exists(database());
@@ -141,21 +141,21 @@ final class StoreFolder implements AutoCloseable {
         if (exists && !Files.exists(begun())) {
             throw Damage.of(format, "the file is missing, so that nobody knows what the database holds", null);
         }
-        deleteDatabase(); // the program ended before anything could be stored
+        deleteDatabase(); // the program ended before it could store anything
         Files.writeString(begun(), FORMAT_LINE + FORMAT + "\n");
         Files.createDirectories(database());
         return true;
     }
 
     private static void requireFormat(Path file) throws IOException {
-        String line = Files.readString(file, StandardCharsets.ISO_8859_1).trim(); // takes damaged bytes, too
+        String line = Files.readString(file, StandardCharsets.ISO_8859_1).trim(); // accepts damaged bytes
         if (!line.matches(FORMAT_LINE + "[0-9]{1,9}")) {
             throw Damage.of(file, "the file does not name a format", null);
         }
         int found = Integer.parseInt(line.substring(FORMAT_LINE.length()));
         if (found != FORMAT) {
             throw new io.smqtt.spi.StoreDamagedException(
-                    file + ": the store has format " + found + ", this program knows " + FORMAT
+                    file + ": the store has format " + found + ", this program supports " + FORMAT
                             + ". Nothing was changed. Use the version of smqtt that wrote it, or export there and import here.",
                     null);
         }
@@ -171,7 +171,7 @@ final class StoreFolder implements AutoCloseable {
         }
     }
 
-    /** Deletes a directory with all that is in it, as far as that is possible. */
+    /** Deletes a directory with its content, as far as possible. */
     static void deleteAll(Path directory) {
         if (!Files.exists(directory)) {
             return;
@@ -181,7 +181,7 @@ final class StoreFolder implements AutoCloseable {
                 Files.deleteIfExists(file);
             }
         } catch (IOException e) {
-            LOG.warn("what was begun in {} cannot be removed: {}", directory, e.toString());
+            LOG.warn("the incomplete files in {} cannot be removed: {}", directory, e.toString());
         }
     }
 
@@ -189,12 +189,12 @@ final class StoreFolder implements AutoCloseable {
         return directory.resolve("FORMAT.new");
     }
 
-    /** Whether a database is to be made. */
+    /** Whether a new database must be created. */
     boolean isFresh() {
         return fresh;
     }
 
-    /** From now on there is a store. */
+    /** Marks the directory as a store. */
     void created() {
         try {
             sync(begun());
@@ -206,13 +206,13 @@ final class StoreFolder implements AutoCloseable {
         }
     }
 
-    /** Whether the machine was started anew since the store was open; false if that is not known. */
+    /** Whether the machine was restarted since the store was open; false if unknown. */
     boolean wasOfAnotherBoot(String bootId) {
         String last = lastBoot();
         return !bootId.isEmpty() && !last.isEmpty() && !last.equals(bootId);
     }
 
-    /** Remembers which start of the machine this is. */
+    /** Stores the identifier of this start of the machine. */
     void ofBoot(String bootId) {
         if (lastBoot().equals(bootId)) {
             return;
@@ -262,7 +262,7 @@ final class StoreFolder implements AutoCloseable {
         }
     }
 
-    /** Makes a copy of the database a store. */
+    /** Turns a copy of the database into a store. */
     static void complete(Path copy) throws IOException {
         Files.writeString(copy.resolve("FORMAT"), FORMAT_LINE + FORMAT + "\n");
         sync(copy.resolve("FORMAT"));
@@ -271,9 +271,9 @@ final class StoreFolder implements AutoCloseable {
     }
 
     /**
-     * Takes a directory and its files away from everybody else; the library makes files that others can read.
+     * Restricts a directory and its files to their owner; the library creates files that others can read.
      *
-     * @return false if the disk does not keep permissions, or the directory is another user's
+     * @return false if the disk does not support permissions, or another user owns the directory
      */
     static boolean restrict(Path directory) {
         if (!directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
@@ -288,7 +288,7 @@ final class StoreFolder implements AutoCloseable {
             }
             return true;
         } catch (IOException e) {
-            return false; // a store that others can read is better than none
+            return false; // a readable store is better than none
         }
     }
 
@@ -299,7 +299,7 @@ final class StoreFolder implements AutoCloseable {
                 Files.setPosixFilePermissions(file, wanted);
             }
         } catch (NoSuchFileException e) {
-            // the database has just removed it
+            // the database has removed it meanwhile
         }
     }
 

@@ -6,10 +6,10 @@ import io.smqtt.spi.Ticker;
 /**
  * Settings of a {@link RocksBrokerStore}.
  *
- * @param maxBytes bytes on disk past which nothing new is taken, removals are; 0 for no limit
+ * @param maxBytes bytes on disk past which only removals are accepted; 0 for no limit
  * @param cacheBytes memory for blocks read from disk
- * @param writeBufferBytes memory for what is committed and not yet in table files
- * @param maxQueuedBytes bytes waiting for the disk past which {@link io.smqtt.spi.StoreWriter#isOverloaded()} says so
+ * @param writeBufferBytes memory for data that is committed and not yet in table files
+ * @param maxQueuedBytes bytes waiting for the disk past which {@link io.smqtt.spi.StoreWriter#isOverloaded()} is true
  * @param verifyBytes table files are read whole and verified at the start as long as they are not larger than this
  *     together; damage in larger stores is found when it is read
  * @param ticker the broker's monotonic clock, which messages carry
@@ -50,7 +50,7 @@ public record StoreSettings(
      * Sets the memory.
      *
      * @param cache bytes for blocks read from disk
-     * @param writeBuffers bytes for what is not yet in table files
+     * @param writeBuffers bytes for data that is not yet in table files
      * @return changed settings
      */
     public StoreSettings withMemory(long cache, long writeBuffers) {

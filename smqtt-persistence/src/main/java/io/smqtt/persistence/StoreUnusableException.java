@@ -9,7 +9,7 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** The directory of a store cannot be read or written: its disk is full, say, or belongs to somebody else. */
+/** The directory of a store cannot be read or written, for example because its disk is full or another user owns it. */
 public final class StoreUnusableException extends UncheckedIOException {
 
     private static final long serialVersionUID = 1L;
@@ -19,10 +19,10 @@ public final class StoreUnusableException extends UncheckedIOException {
     }
 
     /**
-     * Says which directory it is, why, and what to do.
+     * Creates an exception with the directory, the cause and the remedy.
      *
-     * @param directory the store's, or one above it
-     * @param failure what the system or the database said
+     * @param directory the directory of the store, or a parent of it
+     * @param failure the error of the system or the database
      * @return an exception to be shown as it is
      */
     public static StoreUnusableException of(Path directory, Exception failure) {

@@ -7,25 +7,24 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * Removes the rows of sessions that are no more, some at a time, so that commits do not wait for it. What is to do is
- * stored, and goes on after a restart. Each step begins where the last one ended: walking over rows that were removed takes
- * longer with each of them.
+ * Removes the rows of removed sessions in small steps, so that commits do not wait. The pending work is stored, and continues after a
+ * restart. Each step begins at the end of the previous one, because iterating over removed rows takes longer with each of them.
  */
 @OnCommittingThread
 final class Sweeper {
 
     private static final int ROWS_AT_ONCE = 256;
     private static final Family[] FAMILIES = {
-        Family.SUBSCRIPTION, Family.RECEIVED, Family.QUEUE, Family.DELIVERY // of rows that are in the queue only
+        Family.SUBSCRIPTION, Family.RECEIVED, Family.QUEUE, Family.DELIVERY // only for rows of the queue
     };
 
     private final Queue<Long> removed = new ArrayDeque<>();
 
-    // how far the first of them is
+    // the progress of the first session
     private int family;
     private byte @Nullable [] from;
 
-    /** Takes up what is stored; for the start. */
+    /** Loads the stored work at the start. */
     void load(Database database) throws RocksDBException {
         database.read(view -> {
             for (Scan rows = view.all(Family.REMOVED); rows.isValid(); rows.next()) {
@@ -47,7 +46,7 @@ final class Sweeper {
      * Removes some rows of one session.
      *
      * @param batch takes the removals
-     * @return whether that was the last of them, so that {@link #done} is to be called once the batch is committed
+     * @return whether no rows are left, so that {@link #done} must be called after the commit of the batch
      */
     boolean step(Database database, Batch batch) throws RocksDBException {
         long session = removed.element();
@@ -64,7 +63,7 @@ final class Sweeper {
         });
     }
 
-    /** Removes rows of the present family, and goes on to the next one if those were all. */
+    /** Removes rows of the current family, and continues with the next one if none is left. */
     private int step(View view, long session, int room, Batch batch) throws RocksDBException {
         Family present = FAMILIES[family];
         byte[] begin = from == null ? Keys.number(session) : from;
@@ -83,7 +82,7 @@ final class Sweeper {
         return left;
     }
 
-    /** What the last step has removed is not committed. */
+    /** Resets the progress, because the last step was not committed. */
     void startAgain() {
         family = 0;
         from = null;

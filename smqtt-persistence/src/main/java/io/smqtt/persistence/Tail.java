@@ -3,12 +3,12 @@ package io.smqtt.persistence;
 
 import io.smqtt.spi.StoredQueue;
 
-/** The bounds of a session's messages, kept beside them so that nobody has to count. Changed by the committing thread. */
+/** The bounds of a session's messages, stored beside them so that no scan is needed. Changed by the committing thread. */
 final class Tail {
 
     private static final int VERSION = 1;
 
-    /** No message has a lower number; there may be none with this one either. */
+    /** A lower bound of the sequence numbers of messages. */
     private long first = 1;
 
     private long next = 1;
@@ -22,7 +22,7 @@ final class Tail {
         bytes += footprintBytes;
     }
 
-    /** A number was used, even if its message is gone before it was written. */
+    /** Records that a number was used, even if its message was removed before it was written. */
     void used(long sequence) {
         next = Math.max(next, sequence + 1);
         if (messages == 0) {

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.rocksdb.RocksDBException;
 
-/** The tails of sessions that got or lost a message lately. */
+/** A cache of the tails of sessions whose messages changed recently. */
 @OnCommittingThread
 final class Tails {
 
@@ -39,7 +39,7 @@ final class Tails {
         kept.remove(session);
     }
 
-    /** After a commit that failed: what is kept may be ahead of what is stored. */
+    /** Clears the cache after a failed commit, because it may be ahead of the stored state. */
     void forgetAll() {
         kept.clear();
     }

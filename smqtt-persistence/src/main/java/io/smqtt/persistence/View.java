@@ -8,7 +8,7 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 import org.rocksdb.Snapshot;
 
-/** The database as it was at one moment. One thread. */
+/** A snapshot of the database. One thread. */
 final class View implements AutoCloseable {
 
     private final Handles open;
@@ -26,21 +26,21 @@ final class View implements AutoCloseable {
         return open.db.get(open.of(family), point, key);
     }
 
-    /** All rows of a family, for reading them once: what is read does not stay in memory. */
+    /** All rows of a family, for one pass: they are not cached. */
     Scan all(Family family) throws RocksDBException {
         ReadOptions options =
                 own(new ReadOptions().setSnapshot(snapshot)).setFillCache(false).setReadaheadSize(256 << 10);
         return new Scan(own(open.db.newIterator(open.of(family), options)), new byte[0]);
     }
 
-    /** The rows of a family from one key up to, and without, another one. */
+    /** The rows of a family from one key, inclusive, to another one, exclusive. */
     Scan range(Family family, byte[] from, byte[] to) throws RocksDBException {
         Slice end = own(new Slice(to));
         ReadOptions options = own(new ReadOptions().setSnapshot(snapshot)).setIterateUpperBound(end);
         return new Scan(own(open.db.newIterator(open.of(family), options)), from);
     }
 
-    /** The number that the last key of a family begins with, 0 if there is none. */
+    /** The number at the beginning of the last key of a family, 0 if there is none. */
     long lastNumber(Family family) throws RocksDBException {
         RocksIterator rows = own(open.db.newIterator(open.of(family), point));
         rows.seekToLast();

@@ -16,12 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The database's log files, read before the database does. A crash leaves a log whose end is cut off; that is fine, the
- * rest was not acknowledged. The library cannot tell such an end from damage in the last blocks of a file, and takes
- * blocks of zeros for unused space: both would lose what follows, without a word. So this looks for records behind the
- * place where reading ends, and whether the numbers of the records go on without a gap, from file to file. Files that the
- * database does not need any more may be there or not: it removes them one by one, the latest first, and a crash may come in
- * between.
+ * Checks the database's log files before the database reads them. After a crash the end of a log can be cut off; the missing part was not
+ * acknowledged. The library cannot distinguish such an end from damage in the last blocks of a file, and treats blocks of zeros as unused
+ * space. Both would silently lose all later records. So this class searches for records after the position where reading ends, and checks
+ * that the numbers of the records have no gap, from file to file. Files that the database no longer needs may exist or not: it removes
+ * them one by one, the latest first, and a crash can interrupt this.
  */
 final class WriteAheadLog {
 
@@ -30,10 +29,10 @@ final class WriteAheadLog {
     private WriteAheadLog() {}
 
     /**
-     * Reads all log files of a database that is closed. After a power loss a hole in the last one is cut off with what
-     * follows it, unless it was on stable storage: the system writes the pages of a file in any order.
+     * Reads all log files of a database that is closed. After a power loss a hole in the last file is cut off with all later records,
+     * unless it was on stable storage: the system writes the pages of a file in any order.
      *
-     * @param powerLost whether the machine was started anew since the log was written
+     * @param powerLost whether the machine was restarted since the log was written
      * @throws io.smqtt.spi.StoreDamagedException if records are missing in the middle
      */
     static void requireWhole(Path database, boolean powerLost) {
@@ -65,7 +64,7 @@ final class WriteAheadLog {
             throw new UncheckedIOException(e);
         }
         LOG.warn(
-                "{}: {}. The machine was started anew, and nothing of that was on stable storage yet: it is left out",
+                "{}: {}. The machine was restarted, and this part was not on stable storage: it is left out",
                 file,
                 log.damage());
         return true;
@@ -96,13 +95,13 @@ final class WriteAheadLog {
                 return Damage.of(path, log.damage(), null);
             }
             if (log.isEmpty()) {
-                before = log.hasBytes() ? path : before; // they may have been records
+                before = log.hasBytes() ? path : before; // the bytes may have been records
                 continue;
             }
             if (expected == LogFile.UNKNOWN
                     && tables != null
                     && log.firstSequence() > Manifest.lastSequence(tables) + 1) {
-                return Damage.of(tables, "its end is missing, and " + path.getFileName() + " goes on behind it", null);
+                return Damage.of(tables, "its end is missing, and " + path.getFileName() + " continues after it", null);
             }
             if (expected != LogFile.UNKNOWN && log.firstSequence() != expected) {
                 return Damage.of(before, "records between it and " + path.getFileName() + " are missing", null);
@@ -122,7 +121,7 @@ final class WriteAheadLog {
     }
 
     /**
-     * Cuts off what was written to the log and not committed, so that it does not come back with the next start.
+     * Cuts off records that were written to the log and not committed, so that they do not reappear at the next start.
      *
      * @param sequence the number of the last change that is committed
      */
@@ -146,7 +145,7 @@ final class WriteAheadLog {
         }
     }
 
-    /** In the order in which they were written. */
+    /** The log files in the order in which they were written. */
     private static List<Path> files(Path database) {
         List<Path> files = new ArrayList<>();
         try (DirectoryStream<Path> logs = Files.newDirectoryStream(database, "[0-9]*.log")) {
