@@ -2,11 +2,11 @@
 package io.smqtt.cluster;
 
 /**
- * Tells a claim apart from all others.
+ * Identifies a claim.
  *
- * @param claimant the node whose client it is
+ * @param claimant the node of the client
  * @param epoch the run of that node
- * @param number counts the claims of that run
- * @param clientId what is claimed
+ * @param number the number of the claim in that run
+ * @param clientId the claimed client identifier
  */
 record ClaimKey(String claimant, long epoch, long number, String clientId) {}

@@ -15,13 +15,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of this node's clients, from the CONNECT until the session is open. Each is decided by the coordinator of its
- * client identifier, which is another one when nodes come and go.
+ * The claims of this node's clients, from the CONNECT until the session is open. Each is decided by the coordinator of its client
+ * identifier, which changes when nodes join or leave.
  */
 @OnClusterLoop
 final class Claims {
 
-    /** After that a client is refused: it comes again. Shorter than the patience of the broker with this part. */
+    /** The timeout of a claim, after which the client is refused and may retry. Shorter than the broker's own timeout. */
     private static final long PATIENCE_NANOS = Duration.ofSeconds(20).toNanos();
 
     private final ClientWire wire;
@@ -36,7 +36,7 @@ final class Claims {
     /**
      * Creates the table.
      *
-     * @param owned is told of each client that this node has, with the clock of its claim
+     * @param owned called for each client that this node owns, with the clock of its claim
      */
     Claims(ClientWire wire, LocalClients local, Duration retry, BiConsumer<String, Long> owned) {
         this.wire = wire;
@@ -74,7 +74,7 @@ final class Claims {
     /**
      * Claims an identifier.
      *
-     * @param outcome takes null if it is this node's, or else why not
+     * @param outcome receives null if this node owns it, otherwise the reason why not
      */
     void claim(ClientIdentity client, boolean cleanStart, Consumer<@Nullable ReasonCode> outcome) {
         Open claim = new Open(client, cleanStart, outcome, ++numbers, wire.nanoTime());
@@ -100,7 +100,7 @@ final class Claims {
         return claim != null && !claim.granted;
     }
 
-    /** Whether any claim of a client is under way. */
+    /** Whether any claim of a client is in progress. */
     boolean concerns(String clientId) {
         return any(clientId, claim -> true);
     }
@@ -121,7 +121,7 @@ final class Claims {
 
     void granted(String from, Frame.Granted decision) {
         Open claim = byNumber.get(decision.number());
-        if (claim == null) { // given up, or settled
+        if (claim == null) { // timed out, or completed
             wire.send(from, new Frame.Settled(decision.number(), decision.clientId()));
             return;
         }
@@ -139,7 +139,7 @@ final class Claims {
         }
     }
 
-    /** The session of a claim is open, or will not be; tells whether it may be open. */
+    /** Ends a claim whose session was opened or failed to open; returns whether the session may be open. */
     boolean settled(ClientIdentity client) {
         Open claim = byClient.get(client);
         if (claim == null) {
@@ -163,7 +163,7 @@ final class Claims {
         wire.send(claim.asked, new Frame.Settled(claim.number, claim.client.clientId()));
     }
 
-    /** Nodes have come or gone: what is not decided may be for another coordinator. */
+    /** Called when nodes have joined or left: undecided claims may have another coordinator. */
     void viewChanged() {
         for (Open claim : new ArrayList<>(byNumber.values())) {
             String clientId = claim.client.clientId();

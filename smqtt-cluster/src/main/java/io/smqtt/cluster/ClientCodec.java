@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Frames about client identifiers and their sessions as bytes. */
+/** Encodes and decodes frames about client identifiers and their sessions. */
 @AnyThread
 final class ClientCodec {
 
@@ -159,7 +159,7 @@ final class ClientCodec {
     private static <E> E one(E[] values, FrameReader source) {
         int index = source.u8();
         if (index >= values.length) {
-            throw new MalformedFrameException("there is no such value");
+            throw new MalformedFrameException("unknown value");
         }
         return values[index];
     }
@@ -268,7 +268,7 @@ final class ClientCodec {
         Frame.PartKind kind = one(Frame.PartKind.values(), source);
         SessionState state = source.u8() == 0 ? null : state(source);
         if ((state == null) == (index == 0)) {
-            throw new MalformedFrameException("the first part of a session says what it is, no other does");
+            throw new MalformedFrameException("only the first part of a session has its state");
         }
         int count = source.count(2);
         List<StoredMessage> messages = new ArrayList<>(count);
@@ -313,13 +313,13 @@ final class ClientCodec {
         QoS qos = qos(flags);
         int state = flags >> STATE_SHIFT;
         if (state >= StoredDelivery.State.values().length) {
-            throw new MalformedFrameException("there is no such state");
+            throw new MalformedFrameException("unknown state");
         }
         StoredDelivery.State delivery = StoredDelivery.State.values()[state];
         int packetId = source.number(65_535);
         if ((packetId == 0) != (delivery == StoredDelivery.State.WAITING)
                 || (qos == QoS.AT_MOST_ONCE && packetId != 0)) {
-            throw new MalformedFrameException("a packet identifier does not fit");
+            throw new MalformedFrameException("a packet identifier does not match the state");
         }
         String filter = filter(source.text());
         int[] identifiers = new int[source.count(1)];
@@ -339,7 +339,7 @@ final class ClientCodec {
 
     private static QoS qos(int flags) {
         if ((flags & 0x03) == 0x03) {
-            throw new MalformedFrameException("there is no such quality of service");
+            throw new MalformedFrameException("unknown QoS");
         }
         return QoS.of(flags & 0x03);
     }

@@ -8,31 +8,31 @@ import java.util.Collection;
 @OnClusterLoop
 interface ClientWire {
 
-    /** This node, in its present run. */
+    /** This node, in its current run. */
     NodeIdentity self();
 
-    /** The other nodes that can be reached. */
+    /** The other reachable nodes. */
     Collection<String> others();
 
-    /** Whether a run of a node can be reached; of this one, too. */
+    /** Whether a run of a node is reachable; also for this node. */
     boolean reaches(String nodeId, long epoch);
 
-    /** Says something to a node; to this one as well, which hears it a little later. */
+    /** Sends a frame to a node. A frame to this node is handled a little later. */
     void send(String nodeId, Frame.Client frame);
 
-    /** A later time than any that this node has heard of, near the wall clock. */
+    /** Returns a time later than all known ones, near the wall clock. */
     long nextClock();
 
-    /** Another node has named a time. */
+    /** Records a time of another node. */
     void heardClock(long clock);
 
     /** Monotonic time in nanoseconds. */
     long nanoTime();
 
-    /** Has something run later on the cluster's loop. */
+    /** Runs a task later on the cluster's loop. */
     void later(long millis, Runnable task);
 
-    /** Has something run on the cluster's loop. */
+    /** Runs a task on the cluster's loop. */
     @AnyThread
     void execute(Runnable task);
 }

@@ -19,9 +19,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees to it that each client identifier has one owner among the nodes that can reach each other, and that its session goes
- * to the owner. Claims are decided one after the other; where two nodes did not know of each other and both have a session,
- * the one that was claimed later stays.
+ * Ensures that each client identifier has one owner among the reachable nodes, and that its session moves to the owner. Claims are decided
+ * one after the other. If two nodes did not know of each other and both have a session, the later claim wins.
  */
 @OnClusterLoop
 final class ClusterClients {
@@ -29,19 +28,19 @@ final class ClusterClients {
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
     private static final int OWNED_PER_FRAME = 500;
 
-    /** How many sessions are looked at before others have their turn. */
+    /** The number of sessions that are examined before the loop runs other tasks. */
     private static final int LOOKED_AT_AT_ONCE = 2_000;
 
     private static final int SLICES = 32;
     private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** How many sessions are given to those that have claimed them later at a time. */
+    /** The number of sessions that move to later claimants at a time. */
     private static final int BEQUEATHED_AT_ONCE = 64;
 
-    /** The number of no claim: the session goes to one that is there already. */
+    /** A number that is not a claim: the session is merged into an existing one. */
     private static final long NO_CLAIM = 0;
 
-    /** Longer than a sender is patient. */
+    /** Longer than the timeout of a sender. */
     private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final ClientWire wire;
@@ -56,13 +55,13 @@ final class ClusterClients {
     private final LongSupplier routes;
     private final Map<String, SessionSender> sending = new HashMap<>();
 
-    /** The same by their number, which is this node's. */
+    /** The same, by this node's number. */
     private final Map<Long, SessionSender> sendingByAttempt = new HashMap<>();
 
-    /** Sessions that come or have come; those of which nothing was heard for longest come first. */
+    /** Sessions that are arriving or have arrived, least recently active first. */
     private final Map<Move, SessionReceiver> receiving = new LinkedHashMap<>(16, 0.75f, true);
 
-    /** The last one of each client: the only one that may still be coming. */
+    /** The latest one of each client, the only one that may still be arriving. */
     private final Map<String, SessionReceiver> receivingByClient = new HashMap<>();
 
     /** One attempt of a node to send a session. */
@@ -78,19 +77,19 @@ final class ClusterClients {
     private long attempts;
     private final LongSupplier marks = RouterPart.marks();
 
-    /** Clients with a session here that another node has claimed later, and who has. */
+    /** Clients with a session here that another node has claimed later, with that node. */
     private final Map<String, Heir> heirs = new LinkedHashMap<>();
 
-    /** Clients with a session here that did not come to its end, and whose it was. */
+    /** Clients with a session here whose transfer did not complete, with the sending node. */
     private final Map<String, NodeIdentity> unfinished = new HashMap<>();
 
     /**
-     * Creates the parts; none says anything yet.
+     * Creates the parts; nothing is sent yet.
      *
-     * @param flushRoutes gives numbers to all changes of this node's routes
-     * @param routes the number of the last one
-     * @param retry how long an answer is waited for
-     * @param willRefused is told of each will that no other node keeps
+     * @param flushRoutes numbers all changes of this node's routes
+     * @param routes the number of the last change
+     * @param retry timeout before a request is repeated
+     * @param willRefused called for each will that no other node keeps
      */
     ClusterClients(
             ClientWire wire,
@@ -120,13 +119,13 @@ final class ClusterClients {
 
     // --- for the broker
 
-    /** Claims an identifier; takes null, or why not. */
+    /** Claims an identifier; the callback receives null, or the reason of the failure. */
     void claim(ClientIdentity client, boolean cleanStart, Consumer<@Nullable ReasonCode> outcome) {
         claims.claim(client, cleanStart, outcome);
     }
 
     void settled(ClientIdentity client) {
-        if (claims.settled(client)) { // neither said twice nor given up
+        if (claims.settled(client)) { // first completion of this claim, and not timed out
             unfinished.remove(client.clientId());
             SessionReceiver receiver = receivingByClient.get(client.clientId());
             if (receiver != null) {
@@ -135,18 +134,18 @@ final class ClusterClients {
         }
     }
 
-    /** Runs a task when the others know the routes that this node has now; false if not all have said so in time. */
+    /** Runs a task when the other nodes know the current routes of this node; false if not all have confirmed in time. */
     void whenKnown(Duration longest, Consumer<Boolean> done) {
         flushRoutes.run();
         sync.ask(routes.getAsLong(), false, longest, done);
     }
 
-    /** Wills on other nodes, and theirs here. */
+    /** The replicated wills. */
     Wills wills() {
         return wills;
     }
 
-    // --- what other nodes say, and this one to itself
+    // --- frames from other nodes, and from this one to itself
 
     void accept(NodeIdentity from, Frame.Client frame) {
         if (frame instanceof Frame.Claim claim) {
@@ -195,7 +194,7 @@ final class ClusterClients {
         if (claims.isNewer(clientId, release.clock()) || mine > release.clock()) {
             answer(from.nodeId(), claim, Frame.Outcome.NEWER, Math.max(mine, release.clock()));
         } else if (claims.isOpening(clientId) || isComing(clientId)) {
-            return; // asked again when it is open
+            return; // requested again when the session is open
         } else if (mine == LocalClients.NONE) {
             answer(from.nodeId(), claim, Frame.Outcome.FREE, 0);
         } else {
@@ -225,7 +224,7 @@ final class ClusterClients {
         return sender;
     }
 
-    /** A session could not be given to who has claimed it later: if that is still so, it is tried again. */
+    /** A session could not be moved to its later claimant: retried if it is still claimed. */
     private void compare(ClaimKey claim) {
         long clock = local.clockOf(claim.clientId());
         if (clock != LocalClients.NONE && wire.reaches(claim.claimant(), claim.epoch())) {
@@ -233,13 +232,13 @@ final class ClusterClients {
         }
     }
 
-    /** Whether a session of the client is on its way here. */
+    /** Whether a session of the client is arriving. */
     private boolean isComing(String clientId) {
         SessionReceiver receiver = receivingByClient.get(clientId);
         return receiver != null && !receiver.isOver();
     }
 
-    /** Sessions that were claimed later elsewhere go there, a few at a time. */
+    /** Moves sessions that were claimed later elsewhere, a few at a time. */
     private void bequeath() {
         Iterator<Map.Entry<String, Heir>> all = heirs.entrySet().iterator();
         while (all.hasNext() && sending.size() < BEQUEATHED_AT_ONCE) {
@@ -263,7 +262,10 @@ final class ClusterClients {
         wire.send(to, new Frame.Released(claim, outcome, clock));
     }
 
-    /** Waits until what was routed anywhere up to now has arrived here; for ever if a node that can be reached does not say so. */
+    /**
+     * Waits until everything that was routed on any node up to now has arrived here. Has no timeout for a reachable node that does not
+     * confirm.
+     */
     private void fence(Runnable done) {
         int[] open = {2};
         Runnable part = () -> {
@@ -298,10 +300,10 @@ final class ClusterClients {
         if (known != null) {
             String clientId = known.clientId();
             if (known.isOver() && sending.containsKey(clientId)) {
-                return; // what leaves takes nothing more; said again
+                return; // a leaving session accepts nothing; the sender repeats it
             }
             if (part.kind() == Frame.PartKind.END) {
-                unfinished.remove(clientId); // came to its end after all
+                unfinished.remove(clientId); // completed after all
             }
             known.receive(part);
             return;
@@ -310,7 +312,7 @@ final class ClusterClients {
         SessionReceiver before = state == null ? null : receivingByClient.get(state.clientId());
         if (before != null && before.from().equals(from) && !before.isOver()) {
             if (before.attempt() < part.attempt()) {
-                lose(before); // it was given up; this one is said again
+                lose(before); // the earlier transfer was abandoned; this part is sent again
             }
             return;
         }
@@ -343,7 +345,7 @@ final class ClusterClients {
         lose(receiver, () -> {});
     }
 
-    /** No more of a session comes, and something is to be done then. */
+    /** Ends the arrival of a session and runs a task after that. */
     private void lose(SessionReceiver receiver, Runnable then) {
         boolean goesOn = !receiver.isOver();
         receiver.lose(() -> {
@@ -354,7 +356,7 @@ final class ClusterClients {
         });
     }
 
-    /** Runs a task when all know that a session is here, or nothing more of it comes. */
+    /** Runs a task when all nodes know that a session is here, or when its arrival has ended. */
     private void announce(SessionReceiver receiver, Runnable done) {
         whenKnown(LONGEST_ANNOUNCEMENT, all -> {
             if (all || receiver.isLost()) {
@@ -379,7 +381,7 @@ final class ClusterClients {
         }
     }
 
-    /** Of two sessions of one client the one that was claimed later stays. */
+    /** Resolves two sessions of one client: the later claim wins. */
     private void owned(NodeIdentity from, Frame.Owned owned) {
         List<String> mine = new ArrayList<>();
         List<Long> clocks = new ArrayList<>();
@@ -407,14 +409,14 @@ final class ClusterClients {
 
     // --- the view and the clock
 
-    /** A node can be reached: it is told of all sessions here. */
+    /** A node is reachable: it gets the list of all sessions here. */
     void up(String nodeId) {
         wills.up(nodeId);
         claims.viewChanged();
         new Tour(List.of(nodeId), clientId -> true).run();
     }
 
-    /** A run of a node is over, or cannot be reached. */
+    /** A run of a node has ended or is unreachable. */
     void down(String nodeId) {
         for (SessionSender sender : List.copyOf(sending.values())) {
             if (sender.claim().claimant().equals(nodeId)) {
@@ -433,7 +435,7 @@ final class ClusterClients {
         claims.viewChanged();
     }
 
-    /** A node that could not be reached for long is not known any more. */
+    /** A node that was unreachable for long is removed. */
     void forgotten(String nodeId) {
         wills.forgotten(nodeId);
     }
@@ -459,12 +461,12 @@ final class ClusterClients {
         }
     }
 
-    /** Forgets sessions that have come long ago, and gives up those whose sender has done so. */
+    /** Removes records of sessions that arrived long ago, and abandons those whose sender has done so. */
     private void forget(long nowNanos) {
         List<Map.Entry<Move, SessionReceiver>> old = new ArrayList<>();
         for (Map.Entry<Move, SessionReceiver> next : receiving.entrySet()) {
             if (nowNanos - next.getValue().usedAtNanos() <= FORGET_NANOS) {
-                break; // nor the others
+                break; // the others are newer
             }
             old.add(next);
         }
@@ -480,14 +482,14 @@ final class ClusterClients {
         }
     }
 
-    /** Tells a part of all sessions, so that what was missed is found in a while. */
+    /** Announces a part of all sessions, so that missed announcements are repaired after a while. */
     private void tellSlice() {
         int next = (slice + 1) % SLICES;
         slice = next;
         new Tour(wire.others(), clientId -> Math.floorMod(clientId.hashCode(), SLICES) == next).run();
     }
 
-    /** Tells nodes of sessions, a frame at a time, so that nothing waits for it long. */
+    /** Announces sessions to nodes, one frame at a time, so that other frames do not wait long. */
     private final class Tour implements Runnable {
 
         private final List<String> nodes;
@@ -528,12 +530,12 @@ final class ClusterClients {
         }
     }
 
-    /** Whether no claim of a client is under way. */
+    /** Whether no claim of a client is in progress. */
     boolean isSettled(String clientId) {
         return !claims.concerns(clientId);
     }
 
-    /** How many sessions are on their way from here. */
+    /** The number of sessions that are leaving this node. */
     int departing() {
         return sending.size();
     }

@@ -4,7 +4,7 @@ package io.smqtt.cluster;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** The clock of claims: near the wall clock, never goes back, and is ahead of every time that another node has named. */
+/** The clock of claims: near the wall clock, monotonic, and ahead of every time received from another node. */
 @OnClusterLoop
 final class ClusterClock {
 
@@ -17,13 +17,13 @@ final class ClusterClock {
         this.wallClockMillis = wallClockMillis;
     }
 
-    /** A later time than all before. */
+    /** Returns a time later than all previous ones. */
     long next() {
         latest = Math.max(latest + 1, RetainedVersion.clockOf(wallClockMillis.getAsLong()));
         return latest;
     }
 
-    /** Another node has named a time. One that is more than a day ahead is ignored. */
+    /** Records a time of another node. One that is more than a day ahead is ignored. */
     void observe(long time) {
         if (time <= RetainedVersion.clockOf(wallClockMillis.getAsLong() + FURTHEST_MILLIS)) {
             latest = Math.max(latest, time);

@@ -62,9 +62,9 @@ final class ClusterCounters {
     }
 
     /**
-     * All of it at this moment.
+     * Returns the current values.
      *
-     * @param waitingBytes of frames that have come and were not handled yet
+     * @param waitingBytes bytes of received frames that are not yet handled
      */
     ClusterStatus.Traffic traffic(long waitingBytes) {
         Map<Refusal, Long> connections = new EnumMap<>(Refusal.class);
@@ -86,7 +86,7 @@ final class ClusterCounters {
         return receivedBytes.sum();
     }
 
-    /** Messages that were forwarded, once for each node, repetitions included. */
+    /** Forwarded messages, once for each node, repetitions included. */
     long bulkMessages() {
         return bulkMessages.sum();
     }
@@ -103,7 +103,7 @@ final class ClusterCounters {
         return malformed.sum();
     }
 
-    /** Frames for which there was no room. */
+    /** Frames dropped because the gate was full. */
     long refusedFrames() {
         return refused.sum();
     }
@@ -112,7 +112,7 @@ final class ClusterCounters {
         return pulls.sum();
     }
 
-    /** Tables that were not what their owner said: must stay 0 in a healthy cluster. */
+    /** Route tables that differed from the owner's digest: must stay 0 in a healthy cluster. */
     long repairs() {
         return repairs.sum();
     }

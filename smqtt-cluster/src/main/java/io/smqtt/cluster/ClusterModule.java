@@ -41,7 +41,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Makes this broker a node of a cluster, as {@link ClusterConfig} says. Several in one JVM share nothing.
+ * Makes this broker a node of a cluster, as configured by {@link ClusterConfig}. Several modules in one JVM share nothing.
  *
  * <pre>{@code
  * Broker.builder().config(config).module(ClusterModule.of(config.cluster())).start();
@@ -51,10 +51,10 @@ public final class ClusterModule implements BrokerModule {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterModule.class);
     private static final Duration FIRST_ROUTES = Duration.ofSeconds(5);
-    /** A node that comes back hears by then what became of its wills. */
+    /** The time in which a returning node is notified about its wills. */
     private static final Duration RECOVERED_WILLS = Duration.ofSeconds(20);
 
-    /** Longer than others need to notice that a node is gone. */
+    /** Longer than other nodes need to detect a failed node. */
     private static final Duration NAMESAKE = Duration.ofSeconds(15);
 
     private static final Duration DRAIN = Duration.ofSeconds(2);
@@ -77,11 +77,11 @@ public final class ClusterModule implements BrokerModule {
     }
 
     /**
-     * Creates the module with the transport that the configuration asks for.
+     * Creates the module with the configured transport.
      *
      * @param config the cluster's part of the configuration
      * @return a module for one broker
-     * @throws ConfigurationException if the configuration cannot be followed
+     * @throws ConfigurationException if the configuration is invalid
      */
     public static ClusterModule of(ClusterConfig config) {
         requireUsable(config);
@@ -101,7 +101,7 @@ public final class ClusterModule implements BrokerModule {
     public static ClusterModule of(ClusterConfig config, ClusterTransport transport) {
         String nodeId = config.nodeId();
         if (nodeId == null) {
-            throw new ConfigurationException("cluster.node-id: is needed with a transport of one's own");
+            throw new ConfigurationException("cluster.node-id: is required with a custom transport");
         }
         return new ClusterModule(config, nodeId, transport, ClusterSettings.defaults());
     }
@@ -114,10 +114,10 @@ public final class ClusterModule implements BrokerModule {
     }
 
     /**
-     * Why a configuration cannot be followed. Looks up the host of {@link ClusterConfig#bind()}, and so may block.
+     * Validates a configuration. Looks up the host of {@link ClusterConfig#bind()}, and so may block.
      *
      * @param config the cluster's part of the configuration
-     * @return one sentence each, which begins with the key and a colon; none if it can be followed
+     * @return the problems, one sentence each, which begins with the key and a colon; empty if it is valid
      */
     public static List<String> problems(ClusterConfig config) {
         List<String> problems = new ArrayList<>();
@@ -214,12 +214,12 @@ public final class ClusterModule implements BrokerModule {
             try {
                 loop.execute(() -> alone(created, sink, over, NAMESAKE.toMillis() / POLL_MILLIS));
             } catch (RejectedExecutionException e) {
-                sink.success(); // nobody waits for it any more
+                sink.success(); // the waiter is gone
             }
         });
     }
 
-    /** One that is only said to be there may have died a moment ago, or be this node's last run on another machine. */
+    /** A process that was only reported by another node may have ended, or be an earlier run of this node on another machine. */
     private void alone(ClusterNode created, MonoSink<Void> sink, AtomicBoolean over, long looks) {
         String namesake = namesake(created);
         if (namesake == null) {
@@ -234,7 +234,7 @@ public final class ClusterModule implements BrokerModule {
         }
     }
 
-    /** Two of this node-id have met that did not know of each other: the later one leaves the others. */
+    /** Two processes with this node-id have met: the later one leaves the cluster. */
     private void superseded(String address) {
         ClusterNode running = node;
         LOG.error(
@@ -281,9 +281,9 @@ public final class ClusterModule implements BrokerModule {
     }
 
     /**
-     * How the cluster looks from this node.
+     * Returns the status of the cluster, as seen by this node.
      *
-     * @return as it was within the last second
+     * @return the status, at most one second old
      */
     @AnyThread
     public ClusterStatus status() {
@@ -311,7 +311,7 @@ public final class ClusterModule implements BrokerModule {
                 view.retained());
     }
 
-    /** Completes when a condition holds on the cluster's loop, or the time is over. */
+    /** Completes when a condition is true on the cluster's loop, or at the timeout. */
     private Mono<Void> await(BooleanSupplier condition, Duration longest) {
         return Mono.<Void>create(sink -> {
                     AtomicBoolean over = new AtomicBoolean();
@@ -319,7 +319,7 @@ public final class ClusterModule implements BrokerModule {
                     try {
                         loop.execute(() -> poll(condition, sink, over));
                     } catch (RejectedExecutionException e) {
-                        sink.success(); // nobody waits for it any more
+                        sink.success(); // the waiter is gone
                     }
                 })
                 .timeout(longest, Mono.empty(), Schedulers.parallel());
@@ -353,7 +353,7 @@ public final class ClusterModule implements BrokerModule {
         });
     }
 
-    /** Whether a topic or filter is below $SYS: those are each node's own, and differ. */
+    /** Whether a topic or filter is below $SYS: each node has its own $SYS topics. */
     private static boolean isOfThisNode(String topic) {
         return topic.startsWith(SYSTEM_TOPICS);
     }
@@ -363,7 +363,7 @@ public final class ClusterModule implements BrokerModule {
         return RECOVERED_WILLS;
     }
 
-    /** Tells the cluster of the wills of this node's clients. */
+    /** Reports the wills of this node's clients to the cluster. */
     private record LocalWills(ClusterNode node) implements WillWatch {
 
         @Override
@@ -377,7 +377,7 @@ public final class ClusterModule implements BrokerModule {
         }
     }
 
-    /** Tells the cluster of groups whose members could stand in for each other across nodes. */
+    /** Reports shared groups whose members can replace each other across nodes. */
     private record LocalGroups(ClusterNode node) implements GroupWatch {
 
         @Override
@@ -392,9 +392,9 @@ public final class ClusterModule implements BrokerModule {
     }
 
     /**
-     * Tells the cluster what this node retains.
+     * Reports the retained messages of this node to the cluster.
      *
-     * @param starter shows what is there from before, and stores nothing by itself
+     * @param starter supplies the existing messages, and stores nothing
      */
     private record LocalRetained(ClusterNode node, Thread starter) implements Consumer<ApplicationMessage> {
 
@@ -406,7 +406,7 @@ public final class ClusterModule implements BrokerModule {
         }
     }
 
-    /** Tells the cluster which filters this node's own subscribers have. */
+    /** Reports the filters of this node's own subscribers to the cluster. */
     private record LocalRoutes(ClusterNode node) implements SubscriptionObserver {
 
         @Override

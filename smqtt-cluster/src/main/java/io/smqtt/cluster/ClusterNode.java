@@ -35,27 +35,29 @@ import org.slf4j.event.Level;
 import org.slf4j.helpers.MessageFormatter;
 
 /**
- * One node among others, whatever carries the frames between them: knows the members, tells them the routes of this node,
- * keeps theirs, and hands messages to the in- and outboxes. Owns all of that on the cluster's loop; frames and changes of
- * routes may come on any thread.
+ * One node of the cluster, independent of the transport: knows the members, sends them the routes of this node, keeps theirs, and passes
+ * messages to the inboxes and outboxes. All state belongs to the cluster's loop; frames and route changes may come on any thread.
  */
 @OnClusterLoop
 final class ClusterNode implements ClusterTransport.Handler {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
-    private static final int WARNINGS_PER_MINUTE = 10; // each kind and peer once
+    private static final int WARNINGS_PER_MINUTE = 10; // once for each kind and peer
     private static final int MAXIMUM_MEMBERS = 1_000;
     private static final int NAMES = 2_048;
     private static final int TICKS_PER_DIGEST = 10;
     private static final long GROUP_CALL_MILLIS = 100;
 
-    /** Digests of this node that may be lost or late before the others' answer to them is no longer true. */
+    /** The number of digests of this node that may be lost or late before the answers of other nodes count as outdated. */
     private static final int DIGESTS_REMEMBERED = 3;
 
-    /** Digests that a node has left out when it is taken for gone: longer than the transport needs, shorter than a claim waits. */
+    /**
+     * The number of missing digests after which a node counts as failed: longer than the transport needs, shorter than the timeout of a
+     * claim.
+     */
     private static final int SILENT_TICKS = 15 * TICKS_PER_DIGEST;
 
-    /** The same where the transport, too, has heard nothing of the node: it is not busy. */
+    /** The same if the transport has received nothing either, so that the node is not just busy. */
     private static final int MUTE_TICKS = 7 * TICKS_PER_DIGEST;
 
     private final ClusterTransport transport;
@@ -75,7 +77,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final OwnRoutes own;
     private final RouteSender routes;
     private final Map<String, Member> members = new HashMap<>();
-    private final Set<Peer> present = new LinkedHashSet<>(); // so that a simulation can be repeated
+    private final Set<Peer> present = new LinkedHashSet<>(); // ordered, so that simulations are repeatable
     private NodeIdentity self;
     private final RetainedReplica retained;
     private final ClusterClients clients;
@@ -86,7 +88,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final PendingSyncs syncs;
     private final NameCache names = new NameCache(NAMES);
 
-    /** Of all peers together: a peer that was forgotten here may remember the streams of before. */
+    /** Shared by all peers, because a peer that was removed here may remember earlier streams. */
     private int streams;
 
     private long digestSentAtNanos;
@@ -95,22 +97,21 @@ final class ClusterNode implements ClusterTransport.Handler {
     private volatile View view;
 
     /**
-     * Creates a node that says nothing before {@link #start()}.
+     * Creates a node that sends nothing before {@link #start()}.
      *
-     * @param self who this is
-     * @param transport carries frames; started and stopped by somebody else
+     * @param self the identity of this node
+     * @param transport carries frames; started and stopped by the caller
      * @param loop the cluster's loop, one thread
      * @param ticker a monotonic clock
      * @param wallClockMillis milliseconds since 1970
-     * @param settings what it goes by
+     * @param settings intervals and limits
      * @param local the broker
      * @param localClients its sessions
-     * @param observer is told of messages that do not reach a peer
+     * @param observer notified of messages that do not reach a peer
      * @param budget slows publishers
-     * @param metadata what others are told of it
+     * @param metadata sent to the other nodes
      * @param gate bounds the frames that wait for the loop
-     * @param superseded is told, on the loop, after {@link #joined}, where another process with this node-id is that was here
-     *     before
+     * @param superseded called on the loop, after {@link #joined}, with the address of an earlier process with this node-id
      */
     ClusterNode(
             NodeIdentity self,
@@ -203,7 +204,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         gate.close();
     }
 
-    /** Frames that have come and wait for the loop, in bytes. */
+    /** Bytes of received frames that wait for the loop. */
     @AnyThread
     long waitingBytes() {
         return gate.bytes();
@@ -234,7 +235,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     /**
-     * A subscription of this node came or went.
+     * A subscription of this node was added or removed.
      *
      * @param filter as the client writes it
      * @param difference 1 or -1
@@ -266,10 +267,10 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     /**
-     * The broker's tree has stored a message. In the order in which it does.
+     * The broker's tree has stored a message. Called in that order.
      *
      * @param message the message
-     * @param fromBefore whether it was there before this node was started
+     * @param fromBefore whether it existed before the start of this node
      */
     @AnyThread
     void localRetained(ApplicationMessage message, boolean fromBefore) {
@@ -378,7 +379,7 @@ final class ClusterNode implements ClusterTransport.Handler {
             Member member = all.next();
             member.outbox().tick(now);
             if (member.isSilentFor(SILENT_TICKS)
-                    || isMuteFor(member)) { // it may not hear us, and has gone on without us
+                    || isMuteFor(member)) { // it may not receive our frames, and has continued without this node
                 LOG.warn(
                         "node {} is unresponsive: connected, but no frame for {} s",
                         member.identity(),
@@ -399,7 +400,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         view = snapshot();
     }
 
-    /** After {@link Member#isSilentFor}, which counts. */
+    /** Call after {@link Member#isSilentFor}, which counts. */
     private boolean isMuteFor(Member member) {
         Peer peer = member.peer();
         return peer != null && member.hasBeenSilentFor(MUTE_TICKS) && transport.isSilent(peer);
@@ -480,13 +481,13 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     @Override
     public void refused(ClusterTransport.Refusal reason) {
-        counters.refusedConnection(reason); // the transport logs it
+        counters.refusedConnection(reason); // logged by the transport
         if (reason == ClusterTransport.Refusal.FRAME) {
             counters.malformed();
         }
     }
 
-    /** Logs a warning once a minute for each kind and peer, and {@link #WARNINGS_PER_MINUTE} in all. */
+    /** Logs a warning once a minute for each kind and peer, and at most {@link #WARNINGS_PER_MINUTE} in total. */
     private void warn(String format, Object first, @Nullable Object second) {
         if (warnings.allows(MessageFormatter.format(format, first, "…").getMessage())) {
             LOG.warn(format, first, second);
@@ -522,7 +523,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 frame instanceof Frame.Digest digest ? digest.sequence() : Frame.NOTHING,
                 ticker.nanoTime());
         if (!member.isReachable() && from.equals(member.peer()) && present.contains(from)) {
-            arrived(member); // it was silent
+            arrived(member); // it was unresponsive
         }
         if (frame instanceof Frame.Hello hello) {
             duplicates.acceptedBy(from);
@@ -570,7 +571,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
-    /** Another process has the node-id of this one: one of the two must go. */
+    /** Another process has the node-id of this one: one of the two must leave. */
     private void duplicateNodeId(Peer from, long epoch, @Nullable Frame frame) {
         Frame.Hello hello = frame instanceof Frame.Hello introduced ? introduced : null;
         if (hello != null && hello.reply()) {
@@ -593,7 +594,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
-    /** Clients may connect from now on; a later process with the same node-id gives way. */
+    /** Clients may connect from now on; a later process with the same node-id must leave. */
     @OnClusterLoop
     void joined() {
         duplicates.joined();
@@ -641,12 +642,12 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
-    /** The member that sent a frame; null if the frame is to be ignored. */
+    /** The member that sent a frame; null if the frame must be ignored. */
     private @Nullable Member memberOf(NodeIdentity sender, Peer from, @Nullable Frame frame) {
         Member member = members.get(sender.nodeId());
         if (member == null) {
             if (!present.contains(from)) {
-                return null; // it says hello when it is seen
+                return null; // it sends Hello when it is seen
             }
             for (Member other : members.values()) {
                 if (from.equals(other.peer()) && other.isReachable()) {
@@ -694,7 +695,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 member.gone(ticker.nanoTime());
             }
             if (!(frame instanceof Frame.Hello)) {
-                transport.send(from, encode(hello(true)), false); // it was refused when it introduced itself
+                transport.send(from, encode(hello(true)), false); // its Hello was refused
             }
         }
         return member;
@@ -733,7 +734,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         groups.greeting().forEach(frame -> send(member, encode(frame)));
     }
 
-    /** Whether a request is for this epoch of this node; if not, the sender is told the epoch. */
+    /** Whether a request is for this epoch of this node; if not, the epoch is sent back. */
     private boolean isAskedOfUs(Peer from, long ofEpoch) {
         if (ofEpoch != self.epoch()) {
             transport.send(from, encode(hello(true)), false);
@@ -778,8 +779,8 @@ final class ClusterNode implements ClusterTransport.Handler {
      *
      * @param self this node
      * @param peers the others, by name
-     * @param wills wills that are kept away from their node
-     * @param retained retained messages beside those of its own tree
+     * @param wills the replicated wills
+     * @param retained the replicated retained messages
      */
     record View(
             ClusterStatus.Node self,
@@ -800,7 +801,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 retained.status());
     }
 
-    /** Tells whether the routes of all nodes that can be reached are here. */
+    /** Whether the routes of all reachable nodes are known. */
     @OnClusterLoop
     boolean knowsAllRoutes() {
         Set<Peer> unknown = new HashSet<>(present);
@@ -814,7 +815,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         return unknown.isEmpty();
     }
 
-    /** Tells whether nothing waits for nodes that can be reached. */
+    /** Whether no message waits for a reachable node. */
     @OnClusterLoop
     boolean hasNothingToSend() {
         for (Member member : members.values()) {
@@ -825,7 +826,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         return retained.hasNothingToSay();
     }
 
-    /** Shows the nodes that are known. */
+    /** Returns the known nodes. */
     @OnClusterLoop
     List<NodeIdentity> reachableMembers() {
         List<NodeIdentity> all = new ArrayList<>();
@@ -837,7 +838,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         return all;
     }
 
-    /** A member whose boxes are made before it. */
+    /** A reference to a member whose boxes are created before it. */
     private static final class LateMember {
 
         private @Nullable Member known;

@@ -6,21 +6,21 @@ import java.time.Duration;
 /**
  * Intervals and limits of a node. Not configurable so far, except in tests.
  *
- * @param flushInterval how long changes of routes are collected before they are sent
- * @param digestInterval how often peers are told what the own routes come to
- * @param pullPatience how long an answer is waited for before missing routes are asked for again
- * @param routeTtl how long the routes of a node that cannot be reached are kept
- * @param retransmit how long a forwarded message waits for any progress before it is sent again
- * @param frameBytes about how long a frame may become, except for a single message that is longer
+ * @param flushInterval time for which route changes are collected before they are sent
+ * @param digestInterval interval of the digests of the own routes
+ * @param pullPatience timeout before missing routes are requested again
+ * @param routeTtl time for which the routes of an unreachable node are kept
+ * @param retransmit time without progress before forwarded messages are sent again
+ * @param frameBytes approximate maximum size of a frame, except for a single larger message
  * @param rowsPerFrame routes in one frame
- * @param snapshotFrames frames of a snapshot that are sent before their receiver asks for more
- * @param keptChanges changes of routes that are kept for peers that have missed some
- * @param windowMessages messages that a peer may have on its way without having taken them over
- * @param windowBytes bytes that these may have, except for a single message that has more
- * @param queueMessages messages that may wait for a peer, those on their way included
- * @param queueBytes bytes that these may hold
- * @param clearedTopics topics whose retained message is gone that are remembered, so that it does not come back
- * @param clearedBytes about the bytes that these may take
+ * @param snapshotFrames frames of a snapshot that are sent without a further request
+ * @param keptChanges route changes that are kept for peers that have missed some
+ * @param windowMessages maximum number of unacknowledged messages to a peer
+ * @param windowBytes maximum bytes of these, except for a single larger message
+ * @param queueMessages maximum number of messages queued for a peer, those in flight included
+ * @param queueBytes maximum bytes of these
+ * @param clearedTopics maximum number of removed retained messages that are remembered, so that they do not reappear
+ * @param clearedBytes approximate maximum bytes of these
  */
 record ClusterSettings(
         Duration flushInterval,

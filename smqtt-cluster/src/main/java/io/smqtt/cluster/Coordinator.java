@@ -14,22 +14,22 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Decides the claims of those client identifiers that fall to this node: one after the other for each identifier, each when
- * all other nodes have said that they have no session of the client any more. Keeps nothing about a client without a claim.
+ * Decides the claims of the client identifiers that hash to this node: one after the other for each identifier, each when all other nodes
+ * have confirmed that they have no session of the client. Keeps no state about a client without a claim.
  */
 @OnClusterLoop
 final class Coordinator {
 
     private static final int REMEMBERED = 10_000;
 
-    /** A claim that was not said again for so many retries is none any more: that it has ended was lost. */
+    /** The number of missing retries after which a claim is removed, because the notice of its end was lost. */
     private static final int SILENT_RETRIES = 10;
 
     private final ClientWire wire;
     private final long retryNanos;
     private final Map<String, ArrayDeque<Turn>> queues = new HashMap<>();
 
-    /** The last claims that have ended: what is said of them later is old. */
+    /** The last claims that have ended; later frames about them are ignored. */
     private final Set<ClaimKey> ended = Collections.newSetFromMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -63,7 +63,9 @@ final class Coordinator {
         }
     }
 
-    /** Which node decides about a client identifier: the one with the highest hash, so that few change with the view. */
+    /**
+     * The node that decides about a client identifier: the one with the highest hash, so that few identifiers move when the view changes.
+     */
     static String of(String clientId, String self, Collection<String> others) {
         String best = self;
         long highest = RouteHash.of(self + '/' + clientId, 1);
@@ -93,7 +95,7 @@ final class Coordinator {
         next(claim.clientId());
     }
 
-    /** The oldest claim of an identifier has its turn, if it does not have it yet. */
+    /** Starts the oldest claim of an identifier, if it has not started yet. */
     private void next(String clientId) {
         ArrayDeque<Turn> queue = queues.get(clientId);
         if (queue == null) {
@@ -157,12 +159,12 @@ final class Coordinator {
                 if (answer.clock() >= turn.clock) {
                     wire.heardClock(answer.clock());
                     turn.clock = wire.nextClock();
-                    if (turn.clock > answer.clock()) { // or else its clock is far off: asked again later
+                    if (turn.clock > answer.clock()) { // otherwise its clock is far off: requested again later
                         release(turn, from);
                     }
                 }
             }
-            case BUSY -> { // asked again later
+            case BUSY -> { // requested again later
             }
         }
     }
@@ -181,7 +183,7 @@ final class Coordinator {
         }
     }
 
-    /** A run of a node is over, or cannot be reached: it has no clients here, and makes no claims. */
+    /** A run of a node has ended or is unreachable: its claims are removed, and its answer is not needed. */
     void down(String nodeId) {
         List<ClaimKey> orphans = new ArrayList<>();
         List<Turn> waiting = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
-/** The client identifiers of a cluster, as its broker asks for them. */
+/** The cluster-wide directory of client identifiers, for the broker. */
 @AnyThread
 final class Directory implements ClientDirectory {
 
@@ -30,7 +30,7 @@ final class Directory implements ClientDirectory {
      * Creates a directory.
      *
      * @param loop the cluster's loop
-     * @param node the node, or null before it was started
+     * @param node the node, or null before the start
      * @param holdsSubAck whether each SUBACK waits until the others know the routes
      */
     Directory(Executor loop, Supplier<@Nullable ClusterNode> node, boolean holdsSubAck) {

@@ -7,8 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Detects other processes with the node-id of this node and decides which one gives way: the one that has not joined, else the
- * later one.
+ * Detects other processes with the node-id of this node and decides which one leaves: the one that has not joined, otherwise the later one.
  */
 @OnClusterLoop
 final class DuplicateNodeIds {
@@ -23,10 +22,10 @@ final class DuplicateNodeIds {
     private long reportedAtNanos;
 
     /**
-     * Creates it without any other process.
+     * Creates it without another process.
      *
-     * @param address where this node is reached
-     * @param forgetNanos how long the report of another node about a process with this node-id is valid
+     * @param address the address of this node
+     * @param forgetNanos validity of another node's report about a process with this node-id
      */
     DuplicateNodeIds(String address, long forgetNanos) {
         this.address = address;
@@ -51,9 +50,9 @@ final class DuplicateNodeIds {
      *
      * @param from the process
      * @param epoch its run
-     * @param hello how it introduces itself; null if it says something else
+     * @param hello its Hello; null if the frame is another one
      * @param own the run of this process
-     * @return what has to be done
+     * @return the action to take
      */
     Outcome seen(Peer from, long epoch, Frame.@Nullable Hello hello, long own) {
         if (hello != null) {
@@ -74,11 +73,11 @@ final class DuplicateNodeIds {
 
     /** The action to take about another process with the same node id. */
     enum Outcome {
-        /** It has to introduce itself. */
+        /** The process must send a Hello. */
         ASK,
-        /** It gives way. */
+        /** The other process leaves. */
         STAY,
-        /** This one does. */
+        /** This process leaves. */
         GIVE_WAY
     }
 
@@ -100,13 +99,13 @@ final class DuplicateNodeIds {
         known.remove(peer);
     }
 
-    /** The address of the process that this one gives way to, known by its own frames; null if there is none. */
+    /** The address of the process for which this one leaves, known by its own frames; null if there is none. */
     @Nullable
     String ahead() {
         return ahead;
     }
 
-    /** The address of a process with this node-id that another node has reported; null if none. That process may be dead already. */
+    /** The address of a process with this node-id that another node has reported; null if none. That process may have ended. */
     @Nullable
     String reported(long nowNanos) {
         return reported != null && nowNanos - reportedAtNanos < forgetNanos ? reported : null;

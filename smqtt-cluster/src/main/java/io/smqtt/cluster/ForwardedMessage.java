@@ -9,7 +9,7 @@ import java.util.List;
  * A message for the subscribers of one other node.
  *
  * @param message the message
- * @param toAll whether it goes to all of them that do not share
- * @param groups the groups that are to take it there, by one member each
+ * @param toAll whether it goes to all subscribers that are not in a shared group
+ * @param groups the shared groups on that node that get it, one member each
  */
 record ForwardedMessage(ApplicationMessage message, boolean toAll, List<SharedFilter> groups) {}

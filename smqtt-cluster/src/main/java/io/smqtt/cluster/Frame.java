@@ -6,28 +6,28 @@ import io.smqtt.spi.StoredMessage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A frame between nodes. Each frame also carries who says it: see {@link FrameCodec}. */
+/** A frame between nodes. Each frame also has its sender: see {@link FrameCodec}. */
 sealed interface Frame {
 
     /** The version of the frames that this build writes. */
     int VERSION = 1;
 
-    /** A feature: the node has joined, and clients use it. */
+    /** A feature bit: the node has joined, and clients use it. */
     long JOINED = 1;
 
-    /** No sequence is known: everything is asked for. */
+    /** No sequence is known: everything is requested. */
     long NOTHING = -1;
 
     /**
-     * Introduces a node. The answer to one that wants it is another.
+     * Introduces a node. The answer, if requested, is another one.
      *
      * @param minVersion the oldest version of frames that the node reads
      * @param maxVersion the newest one
      * @param features {@link #JOINED}; the other bits are reserved
-     * @param software the program's version, for people
-     * @param reply whether an answer is wanted
-     * @param weight how many clients the node is to get in proportion to others
-     * @param address where it is reached, for people
+     * @param software the program's version, for display
+     * @param reply whether an answer is requested
+     * @param weight share of clients for the node, in proportion to others
+     * @param address its address, for display
      */
     record Hello(
             int minVersion, int maxVersion, long features, String software, boolean reply, int weight, String address)
@@ -51,56 +51,55 @@ sealed interface Frame {
     record Digest(long sequence, int count, long hash) implements Frame {}
 
     /**
-     * Asks for the receiver's routes.
+     * Requests the receiver's routes.
      *
-     * @param ofEpoch the run of the receiver that they are wanted of
+     * @param ofEpoch the run of the receiver whose routes are requested
      * @param haveSequence the last change that the sender has, or {@link #NOTHING}
      */
     record Pull(long ofEpoch, long haveSequence) implements Frame {}
 
     /**
-     * Asks for more parts of a snapshot: the receiver sends only so many beyond the one that is asked for.
+     * Requests more parts of a snapshot: the receiver sends a limited number of parts after the requested one.
      *
-     * @param ofEpoch the run of the receiver that the snapshot is of
-     * @param haveSequence the last change that the sender has, or {@link #NOTHING}; counts if there is no such snapshot any more
+     * @param ofEpoch the run of the receiver for the snapshot
+     * @param haveSequence the last change that the sender has, or {@link #NOTHING}; used if the snapshot no longer exists
      * @param number the number of the snapshot
-     * @param part the first part that the sender does not have; as many as there are if it has all
-     * @param again whether it has waited for that part, and those after it, for too long
+     * @param part the first missing part; the number of parts if none is missing
+     * @param again whether that part and later ones have timed out
      */
     record More(long ofEpoch, long haveSequence, long number, int part, boolean again) implements Frame {}
 
     /**
      * A part of all routes of the sender, as they were after one change.
      *
-     * @param number counts the snapshots of the sender: parts of different ones do not belong together, not even if they are of
-     *     the same moment
+     * @param number the number of the snapshot: parts of different snapshots cannot be combined, even if they have the same sequence
      * @param sequence the number of that change
      * @param index the number of the part, from 0
-     * @param parts how many there are
+     * @param parts the number of parts
      * @param rows the routes of this part
      */
     record Snapshot(long number, long sequence, int index, int parts, List<RouteRow> rows) implements Frame {}
 
     /**
-     * Tells a node that its epoch is not newer than one that it had before.
+     * Notifies a node that its epoch is not newer than an earlier one.
      *
      * @param knownEpoch the newest one
      */
     record Stale(long knownEpoch) implements Frame {}
 
     /**
-     * Tells a node that another process with its node-id is there, and that it is not listened to while this is so.
+     * Notifies a node that another process with its node-id exists, and that its frames are ignored meanwhile.
      *
      * @param epoch the run of that process
-     * @param address where that one is reached, for people
+     * @param address the address of that process, for display
      */
     record Taken(long epoch, String address) implements Frame {}
 
     /**
      * Messages of the sender's publishers for subscribers of the receiver.
      *
-     * @param toEpoch the run of the receiver that they are for; another one throws them away
-     * @param stream the number of the sender's attempt to talk to the receiver; each begins with sequence 1
+     * @param toEpoch the run of the receiver for which they are; another run drops them
+     * @param stream the number of the stream from the sender to the receiver; each stream begins with sequence 1
      * @param base the oldest sequence that the sender still keeps
      * @param firstSequence the number of the first message; the others follow
      * @param messages the messages, at least one
@@ -111,29 +110,29 @@ sealed interface Frame {
     /**
      * A {@link PublishBatch} before it is written.
      *
-     * @param toEpoch the run of the receiver that they are for
-     * @param stream the number of the sender's attempt to talk to the receiver
+     * @param toEpoch the run of the receiver for which they are
+     * @param stream the number of the stream from the sender to the receiver
      * @param base the oldest sequence that the sender still keeps
      * @param firstSequence the number of the first message; the others follow
-     * @param count how many messages there are
+     * @param count the number of messages
      * @param parts the messages
      */
     record OutboundBatch(long toEpoch, int stream, long base, long firstSequence, int count, List<Outbound> parts)
             implements Frame {}
 
     /**
-     * Tells what became of forwarded messages.
+     * Acknowledges forwarded messages.
      *
-     * @param ofEpoch the run of the receiver that the stream is of
+     * @param ofEpoch the run of the receiver that sent the stream
      * @param stream the stream
      * @param received all messages up to this one have arrived
-     * @param upTo all messages up to this one have been taken over, or are refused
-     * @param refusals which ones not, or not for all; told again until the sender's base has passed them
+     * @param upTo all messages up to this one have been accepted or refused
+     * @param refusals the messages that were refused in whole or in part; repeated until the sender's base has passed them
      */
     record PublishAck(long ofEpoch, int stream, long received, long upTo, List<Refusal> refusals) implements Frame {}
 
     /**
-     * Retained messages as some node has them, or that their topics have none.
+     * The state of retained messages on a node: the message, or that the topic has none.
      *
      * @param rows one for each topic
      */
@@ -142,39 +141,39 @@ sealed interface Frame {
     /**
      * A digest of the sender's retained messages.
      *
-     * @param hashes one for each part of the topics
+     * @param hashes one for each topic partition
      */
     record RetainedDigest(long[] hashes) implements Frame {}
 
     /**
-     * All versions in one part of the topics.
+     * All versions in one topic partition.
      *
-     * @param part the number of the part
-     * @param topics each with its version in the other list
-     * @param versions as many
+     * @param part the number of the partition
+     * @param topics the topics; each has its version in the other list
+     * @param versions the versions, in the same order
      */
     record RetainedVersions(int part, List<String> topics, List<RetainedVersion> versions) implements Frame {}
 
     /**
-     * Asks for retained messages.
+     * Requests retained messages.
      *
-     * @param topics of which topics
+     * @param topics their topics
      */
     record RetainedPull(List<String> topics) implements Frame {}
 
     /**
-     * All that is newer here than in {@link RetainedVersions} has been sent.
+     * The end of the answer to {@link RetainedVersions}: all newer messages have been sent.
      *
      * @param part the number of the part
-     * @param missing how many newer messages of it the sender knows of and does not have itself
+     * @param missing the number of newer messages that the sender knows but does not have
      */
     record RetainedCompared(int part, int missing) implements Frame {}
 
     /**
-     * Names shared groups that can stand in for absent members.
+     * Announces shared groups with members or with waiting messages.
      *
-     * @param wants whether members of them are there on the sender, and what waits for absent ones on the receiver may come; or else whether
-     *     messages of them wait on the sender
+     * @param wants true if the sender has members that can take messages which wait on the receiver; false if messages of the groups wait
+     *     on the sender
      * @param groups the groups, each as a client writes it
      */
     record GroupCall(boolean wants, List<String> groups) implements Frame {}
@@ -183,13 +182,13 @@ sealed interface Frame {
     sealed interface Client extends Frame {}
 
     /**
-     * A client of the sender wants its session: asks the receiver to see to it that no other node has it.
+     * Claims a session for a client of the sender: the receiver ensures that no other node keeps it.
      *
      * @param number counts the claims of the sender
      * @param clientId the client identifier
      * @param cleanStart whether an existing session is discarded
      * @param userName the client's user, or null
-     * @param clock when the sender claimed the session that it has itself, or {@link #NOTHING}
+     * @param clock the clock of the sender's own session, or {@link #NOTHING}
      */
     record Claim(
             long number,
@@ -199,13 +198,13 @@ sealed interface Frame {
             long clock) implements Client {}
 
     /**
-     * Asks a node to give up a client identifier.
+     * Requests that a node releases a client identifier.
      *
-     * @param claim whose claim it is for
+     * @param claim the claim
      * @param discard whether the session ends, instead of being sent to the claimant
      * @param userName the claimant's user, or null
-     * @param clock when the claim was made; a session that was claimed later stays
-     * @param claimantClock when the claimant claimed the session that it has itself, or {@link #NOTHING}
+     * @param clock the clock of the claim; a session that was claimed later stays
+     * @param claimantClock the clock of the claimant's own session, or {@link #NOTHING}
      */
     record Release(
             ClaimKey claim, boolean discard, @Nullable String userName, long clock, long claimantClock)
@@ -215,20 +214,20 @@ sealed interface Frame {
      * The answer to a release.
      *
      * @param claim the claim
-     * @param outcome what became of it
-     * @param clock when the sender claimed the session that it keeps, or 0
+     * @param outcome the result
+     * @param clock the clock of the session that the sender keeps, or 0
      */
     record Released(ClaimKey claim, Outcome outcome, long clock) implements Client {}
 
     /** The result of a claim on one node. */
     enum Outcome {
-        /** The node has no session of the client any more. */
+        /** The node has no session of the client, or no longer. */
         FREE,
         /** The session belongs to another user. */
         REFUSED,
         /** The session was claimed later. */
         NEWER,
-        /** Not now. */
+        /** The node cannot answer now. */
         BUSY
     }
 
@@ -238,12 +237,12 @@ sealed interface Frame {
      * @param number the claim of the receiver
      * @param clientId the client identifier
      * @param granted false if the session belongs to another user
-     * @param clock when it was claimed, from now on
+     * @param clock the clock of the claim
      */
     record Granted(long number, String clientId, boolean granted, long clock) implements Client {}
 
     /**
-     * A claim has come to its end: the next one may have its turn.
+     * A claim has ended: the next one may start.
      *
      * @param number the claim of the sender
      * @param clientId the client identifier
@@ -251,15 +250,15 @@ sealed interface Frame {
     record Settled(long number, String clientId) implements Client {}
 
     /**
-     * A part of a session that moves to the receiver; the next one follows when this was taken.
+     * A part of a session that moves to the receiver; the next one follows after its acknowledgement.
      *
      * @param number the claim of the receiver
-     * @param attempt counts the moves that the sender has begun: parts of different ones do not belong together
-     * @param toEpoch the run of the receiver that made it
+     * @param attempt the number of the sender's move: parts of different moves cannot be combined
+     * @param toEpoch the run of the receiver that made the claim
      * @param index the number of the part, from 0
-     * @param kind what it is
-     * @param state what the session is; in the first part only
-     * @param messages messages, maybe none
+     * @param kind the kind of the part
+     * @param state the session; in the first part only
+     * @param messages the messages; may be empty
      */
     record SessionPart(
             long number,
@@ -275,24 +274,24 @@ sealed interface Frame {
     enum PartKind {
         /** The session without its messages. */
         STATE,
-        /** Messages that it had. */
+        /** Messages from before the move. */
         MESSAGES,
-        /** All is there. */
+        /** Everything from before the move has been sent. */
         INSTALL,
-        /** Messages that came meanwhile. */
+        /** Messages that arrived during the move. */
         LATE,
-        /** No more come. */
+        /** The end of the move. */
         END
     }
 
     /**
-     * A part was taken.
+     * Acknowledges a part.
      *
      * @param number the claim of the sender
-     * @param attempt the move that the part is of
+     * @param attempt the move of the part
      * @param ofEpoch the run of the receiver that sent it
      * @param index the number of the part
-     * @param taken false if the session is not wanted, or could not be kept
+     * @param taken false if the session was refused or could not be stored
      */
     record SessionAck(long number, long attempt, long ofEpoch, int index, boolean taken) implements Client {}
 
@@ -300,35 +299,35 @@ sealed interface Frame {
      * Sessions of the sender.
      *
      * @param clientIds client identifiers
-     * @param clocks when each was claimed
+     * @param clocks the clocks of their claims
      */
     record Owned(List<String> clientIds, List<Long> clocks) implements Client {}
 
     /**
-     * Asks to be told when the receiver knows the sender's routes, or when everything that the receiver has routed up to
-     * now has arrived at the sender.
+     * Requests an answer when the receiver knows the sender's routes, or when everything that the receiver has routed up to now has
+     * arrived at the sender.
      *
-     * @param number counts the questions of the sender
-     * @param sequence the last change of the sender's routes that matters
-     * @param fence whether it is about what was routed, too
+     * @param number the number of the sender's request
+     * @param sequence the last required change of the sender's routes
+     * @param fence whether to wait for routed messages, too
      */
     record Sync(long number, long sequence, boolean fence) implements Client {}
 
     /**
-     * The answer to a question.
+     * The answer to a request.
      *
-     * @param number the question of the receiver
-     * @param ofEpoch the run of the receiver that asked
+     * @param number the request of the receiver
+     * @param ofEpoch the requesting run of the receiver
      */
     record Synced(long number, long ofEpoch) implements Client {}
 
     /**
-     * The will of a client of the sender, or that it has none any more.
+     * The will of a client of the sender, or its removal.
      *
-     * @param version counts what the sender has said of wills
-     * @param since the version in which it was said of this will first
+     * @param version the version of the sender's wills
+     * @param since the first version with this will
      * @param clientId the client identifier
-     * @param holders who keeps it; the first of them that is there publishes it
+     * @param holders the nodes that keep it; the first live one publishes it
      * @param will the will, or null
      */
     record WillCopy(
@@ -339,19 +338,19 @@ sealed interface Frame {
             @Nullable HeldWill will) implements Client {}
 
     /**
-     * A will was kept, or forgotten, or what became of it was heard.
+     * Acknowledges a will, its removal, or {@link WillDone}.
      *
-     * @param version the version of the copy, or since when the will was said
+     * @param version the version of the copy, or the first version of the will
      * @param clientId the client identifier
-     * @param ofEpoch the run of the receiver that said it, or that had the will
+     * @param ofEpoch the run of the receiver that sent it, or that had the will
      * @param done whether it answers {@link WillDone}
      */
     record WillAck(long version, String clientId, long ofEpoch, boolean done) implements Client {}
 
     /**
-     * The will of a client of the receiver was published, or is not to be published.
+     * The will of a client of the receiver was published, or must not be published.
      *
-     * @param since the version in which the receiver said of it first
+     * @param since the first version of the will on the receiver
      * @param clientId the client identifier
      * @param ofEpoch the run of the receiver that had it
      */
@@ -368,10 +367,10 @@ sealed interface Frame {
     record HeldWill(@Nullable String userName, long expirySeconds, long delaySeconds, ForwardedMessage message) {}
 
     /**
-     * A message that was not taken over.
+     * A refused message.
      *
-     * @param sequence its number
-     * @param group the shared filter that it had no member for; empty if the message could not be kept at all
+     * @param sequence its sequence number
+     * @param group the shared filter without a member; empty if the whole message could not be stored
      */
     record Refusal(long sequence, String group) {}
 }

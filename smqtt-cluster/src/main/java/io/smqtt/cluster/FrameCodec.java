@@ -9,9 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Frames as bytes: version (1 byte), type (1 byte), length of what follows (4 bytes), then the sender's node-id and epoch,
- * then what the type says. Whatever is longer than this version knows is passed over, and so are unknown types. A frame of
- * another version is not read at all.
+ * Encodes and decodes frames: version (1 byte), type (1 byte), remaining length (4 bytes), then the sender's node-id and epoch, then the
+ * fields of the type. Additional bytes of later versions are skipped, and so are unknown types. A frame of another version is not read at
+ * all.
  */
 @AnyThread
 final class FrameCodec {
@@ -44,15 +44,15 @@ final class FrameCodec {
     /**
      * A frame that was received.
      *
-     * @param sender who says it
-     * @param frame what; null for a type that this build does not know
+     * @param sender its sender
+     * @param frame the frame; null for an unknown type
      */
     record Received(NodeIdentity sender, @Nullable Frame frame) {}
 
     /**
      * Encodes a frame.
      *
-     * @param nowNanos the broker's monotonic clock, for what is left of expiry intervals
+     * @param nowNanos the broker's monotonic clock, for the remaining expiry intervals
      */
     static byte[] encode(NodeIdentity sender, Frame frame, long nowNanos) {
         FrameWriter target = new FrameWriter(expectedBytes(frame));
@@ -63,7 +63,7 @@ final class FrameCodec {
         return target.toByteArray();
     }
 
-    /** About how long it becomes: an array that grows is copied again and again. */
+    /** Estimates the size of a frame, because a growing array is copied repeatedly. */
     private static int expectedBytes(Frame frame) {
         int bytes = 256;
         if (frame instanceof Frame.PublishBatch batch) {
@@ -219,7 +219,7 @@ final class FrameCodec {
     private static RetainedRow retainedRow(FrameReader source, long nowNanos, NameCache names) {
         int kind = source.u8();
         if (kind >= ROW_KINDS.size()) {
-            throw new MalformedFrameException("there is no such kind of row");
+            throw new MalformedFrameException("unknown kind of row");
         }
         RetainedVersion version = version(source, names);
         if (ROW_KINDS.get(kind) == RetainedRow.Kind.MESSAGE) {
@@ -283,23 +283,23 @@ final class FrameCodec {
     /**
      * Decodes a frame.
      *
-     * @param nowNanos the broker's monotonic clock, from which on messages expire
+     * @param nowNanos the broker's monotonic clock, the base of the expiry of messages
      * @param names topics and client identifiers of earlier frames
-     * @throws MalformedFrameException if the bytes are no frame of this version
+     * @throws MalformedFrameException if the bytes are not a frame of this version
      */
     static Received decode(byte[] bytes, long nowNanos, NameCache names) {
         FrameReader source = new FrameReader(bytes, 0, bytes.length);
         int version = source.u8();
         if (version != Frame.VERSION) {
-            throw new MalformedFrameException("frames of version " + version + " are not understood");
+            throw new MalformedFrameException("frames of version " + version + " are not supported");
         }
         int type = source.u8();
         if (source.i32() != source.remaining()) {
-            throw new MalformedFrameException("the length is not that of the frame");
+            throw new MalformedFrameException("the length does not match the frame");
         }
         String nodeId = source.text(names);
         if (nodeId.isEmpty() || nodeId.length() > MAXIMUM_NODE_ID) {
-            throw new MalformedFrameException("that is no node-id");
+            throw new MalformedFrameException("invalid node-id");
         }
         return new Received(new NodeIdentity(nodeId, source.i64()), frame(type, source, nowNanos, names));
     }
@@ -363,7 +363,7 @@ final class FrameCodec {
         int index = source.number(PeerRoutes.MAXIMUM_PARTS - 1);
         int parts = source.number(PeerRoutes.MAXIMUM_PARTS);
         if (index >= parts) {
-            throw new MalformedFrameException("there is no such part");
+            throw new MalformedFrameException("unknown part");
         }
         return new Frame.Snapshot(number, sequence, index, parts, rows(source));
     }

@@ -10,23 +10,23 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds what has come from peers and was not handled yet, of each and of all. Who delivers the frame of a peer that has
- * too much here waits, so that the transport slows that peer; others go on. A thread that waits takes no lock along, and
- * nothing that the cluster's loop does waits for a transport: whatever the loop handles lets it go on.
+ * Limits the received frames that are not yet handled, per peer and in total. A thread that delivers a frame of a peer above its limit
+ * waits, so that the transport slows that peer; other peers are not affected. A waiting thread holds no lock, and the cluster's loop never
+ * waits for a transport, so the loop always makes room.
  */
 @AnyThread
 final class FrameGate {
 
-    /** What a frame costs beyond its bytes; bounds the number of small ones, too. */
+    /** The overhead per frame, which also limits the number of small ones. */
     static final int FRAME_OVERHEAD = 128;
 
     private static final long PEER_BYTES = 4L * 1024 * 1024;
     private static final long ALL_BYTES = 32L * 1024 * 1024;
 
-    /** Who has less here does not wait for others. */
+    /** A peer with fewer bytes does not wait for others. */
     private static final long FREE_BYTES = 64 * 1024;
 
-    /** Half of the threads that the transport has: the others are for heartbeats, and for peers that need not wait. */
+    /** Half of the threads of the transport: the others are for heartbeats, and for peers below their limit. */
     private static final int MAXIMUM_WAITING = 16;
 
     private final long peerBytes;
@@ -43,7 +43,7 @@ final class FrameGate {
         private final AtomicLong bytes = new AtomicLong();
     }
 
-    /** Creates a gate with the bounds of a node. */
+    /** Creates a gate with the limits of a node. */
     FrameGate() {
         this(PEER_BYTES, ALL_BYTES);
     }
@@ -51,8 +51,8 @@ final class FrameGate {
     /**
      * Creates a gate.
      *
-     * @param peerBytes of one peer, except for a single frame that is longer
-     * @param allBytes of all peers together, except for what each has when it has hardly anything
+     * @param peerBytes limit of one peer, except for a single larger frame
+     * @param allBytes limit of all peers together, except for a small allowance of each peer
      */
     FrameGate(long peerBytes, long allBytes) {
         this.peerBytes = peerBytes;
@@ -60,12 +60,12 @@ final class FrameGate {
     }
 
     /**
-     * A frame has come. Waits while there is no room for it.
+     * Admits a received frame. Waits while there is no room for it.
      *
-     * @param from whose it is
-     * @param length its bytes
-     * @return what {@link #handled} wants; null if the frame is to be thrown away, because the gate was closed, the thread
-     *     interrupted, or too many threads wait
+     * @param from its sender
+     * @param length its size in bytes
+     * @return the argument for {@link #handled}; null if the frame must be dropped, because the gate was closed, the thread interrupted,
+     *     or too many threads wait
      */
     @Nullable
     Line enter(Peer from, int length) {
@@ -88,7 +88,7 @@ final class FrameGate {
             if (waiting >= MAXIMUM_WAITING) {
                 return null;
             }
-            waiting++; // before looking: who takes something out from now on tells
+            waiting++; // before the check: from now on a release notifies this thread
             try {
                 while (!closed && !hasRoom(line)) {
                     change.wait();
@@ -108,13 +108,13 @@ final class FrameGate {
         }
     }
 
-    /** Not as soon as there is room for one frame: a thread that wakes up costs more than a frame does. */
+    /** Notifies late, with room for several frames, because waking a thread costs more than a frame. */
     private boolean hasRoom(Line line) {
         long mine = line.bytes.get();
         return mine <= peerBytes / 2 && (mine <= FREE_BYTES || all.get() <= allBytes / 2);
     }
 
-    /** A frame was handled, or is not going to be. */
+    /** Releases a frame that was handled or dropped. */
     void handled(Line line, int length) {
         take(line, (long) length + FRAME_OVERHEAD);
     }
@@ -136,14 +136,14 @@ final class FrameGate {
         return now <= bound && now + difference > bound;
     }
 
-    /** Forgets peers that are not there and of which nothing is here. */
+    /** Removes unreachable peers without frames. */
     void keepOnly(Set<Peer> present) {
         lines.entrySet()
                 .removeIf(line -> !present.contains(line.getKey())
                         && line.getValue().bytes.get() == 0);
     }
 
-    /** Nobody waits any more: what there is no room for is thrown away. */
+    /** Closes the gate: frames without room are dropped instead of waiting. */
     void close() {
         closed = true;
         synchronized (change) {
@@ -151,12 +151,12 @@ final class FrameGate {
         }
     }
 
-    /** What waits, in bytes, with what each frame costs beyond its own. */
+    /** Bytes of waiting frames, with the overhead of each frame. */
     long bytes() {
         return all.get();
     }
 
-    /** How many threads wait now. */
+    /** The number of waiting threads. */
     int waiting() {
         return waiting;
     }

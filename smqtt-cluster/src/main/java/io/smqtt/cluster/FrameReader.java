@@ -66,7 +66,7 @@ final class FrameReader {
         return (int) value;
     }
 
-    /** The number of parts that follow, each of which takes so many bytes at least: all of them must be there. */
+    /** Reads the number of elements, each of which has a minimum size: all of them must be within the frame. */
     int count(int bytesEach) {
         int count = number(Integer.MAX_VALUE);
         if (count > remaining() / bytesEach) {
@@ -75,7 +75,7 @@ final class FrameReader {
         return count;
     }
 
-    /** The length of the block that follows, all of which must be there. */
+    /** Reads the length of a block, which must be within the frame. */
     private int length() {
         int length = number(Integer.MAX_VALUE);
         require(length);
@@ -84,7 +84,7 @@ final class FrameReader {
 
     String text() {
         int length = length();
-        if (isAscii(length)) { // nearly all are, and a decoder costs more than the rest of a message
+        if (isAscii(length)) { // almost all are ASCII, and a decoder costs more than the rest of a message
             String text = new String(bytes, at, length, StandardCharsets.ISO_8859_1);
             at += length;
             return text;
@@ -97,7 +97,7 @@ final class FrameReader {
             at += length;
             return text;
         } catch (CharacterCodingException e) {
-            throw new MalformedFrameException("a text is not UTF-8");
+            throw new MalformedFrameException("a string is not UTF-8");
         }
     }
 
@@ -109,7 +109,7 @@ final class FrameReader {
         return (all & 0x80) == 0;
     }
 
-    /** A text of which many are the same. */
+    /** Reads a string that occurs often. */
     String text(NameCache names) {
         int start = at;
         int length = length();
@@ -126,9 +126,9 @@ final class FrameReader {
     }
 
     /**
-     * A topic of which many are the same.
+     * Reads a topic that occurs often.
      *
-     * @throws InvalidTopicException if it is none
+     * @throws InvalidTopicException if it is not a topic
      */
     TopicName topic(NameCache names) {
         int start = at;
@@ -159,7 +159,7 @@ final class FrameReader {
         return block;
     }
 
-    /** A reader of the block that comes next, which is passed over. */
+    /** Returns a reader of the next block and skips the block. */
     FrameReader part() {
         int length = length();
         FrameReader part = new FrameReader(bytes, at, at + length);

@@ -36,7 +36,7 @@ final class FrameWriter {
         return i32((int) (value >>> 32)).i32((int) value);
     }
 
-    /** A number that is small as a rule: seven bits to a byte, the lowest first. */
+    /** Writes a number that is usually small: seven bits per byte, the lowest first. */
     FrameWriter number(long value) {
         reserve(10);
         long rest = value;
@@ -52,13 +52,13 @@ final class FrameWriter {
         return block(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The length, then the bytes. */
+    /** Writes the length, then the bytes. */
     FrameWriter block(byte[] block) {
         number(block.length);
         return raw(block, block.length);
     }
 
-    /** The length, then the bytes. */
+    /** Writes the length, then the bytes. */
     FrameWriter block(Payload payload) {
         int length = payload.size();
         number(length);
@@ -68,12 +68,12 @@ final class FrameWriter {
         return this;
     }
 
-    /** How many bytes {@link #number} writes. */
+    /** The number of bytes that {@link #number} writes. */
     static int numberBytes(long value) {
         return value == 0 ? 1 : (Long.SIZE - Long.numberOfLeadingZeros(value) + 6) / 7;
     }
 
-    /** How many bytes a block of this length takes, with its length. */
+    /** The size of a block of this length, including its length field. */
     static int blockBytes(int length) {
         return numberBytes(length) + length;
     }
@@ -92,13 +92,13 @@ final class FrameWriter {
         bytes[at + 3] = (byte) value;
     }
 
-    /** The length, then what another writer holds. */
+    /** Writes the length and content of another writer. */
     FrameWriter block(FrameWriter other) {
         number(other.size);
         return raw(other.bytes, other.size);
     }
 
-    /** Forgets all but what was written first. */
+    /** Discards everything after a position. */
     void truncate(int bytesKept) {
         size = bytesKept;
     }

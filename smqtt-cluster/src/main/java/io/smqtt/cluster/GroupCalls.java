@@ -16,10 +16,9 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Finds the nodes where messages of a shared group wait for absent members: nodes announce of which groups a member is
- * connected, and of which groups a message waits, so that others can answer. Both are said at most once in a while for each
- * group, however often they are told, and both may be lost: then a message waits longer. Told on any thread; everything
- * else is on the cluster's loop.
+ * Finds the nodes where messages of a shared group wait for absent members. Nodes announce groups with connected members and groups with
+ * waiting messages, so that others can answer. Each announcement is rate-limited per group and may be lost; then a message waits longer.
+ * Events may come on any thread; everything else is on the cluster's loop.
  */
 @OnClusterLoop
 final class GroupCalls {
@@ -34,7 +33,7 @@ final class GroupCalls {
     private final Set<SharedFilter> held = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean due = new AtomicBoolean();
 
-    /** Groups of which something waited here, for nodes that come later; the oldest are forgotten. Guarded by itself. */
+    /** Groups with messages that waited here, for nodes that connect later; the oldest are removed. Guarded by itself. */
     private final Set<SharedFilter> known = Collections.newSetFromMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -45,11 +44,11 @@ final class GroupCalls {
     });
 
     /**
-     * Creates calls that nobody has made yet.
+     * Creates it without announcements.
      *
-     * @param broadcast sends a frame to all nodes that can be reached
+     * @param broadcast sends a frame to all reachable nodes
      * @param later runs a task on the loop after a while
-     * @param canTake whether a member of a group is there on this node, and has room
+     * @param canTake whether this node has a connected member of a group with room
      */
     GroupCalls(
             ClusterSettings settings,
@@ -62,7 +61,7 @@ final class GroupCalls {
         this.canTake = canTake;
     }
 
-    /** A member of a group is there and can take what waits elsewhere. */
+    /** This node has a member of a group that can take messages that wait elsewhere. */
     @AnyThread
     void wanted(SharedFilter group) {
         say(wanted, group);
@@ -71,7 +70,7 @@ final class GroupCalls {
     /**
      * A message of a group waits here.
      *
-     * @param elsewhere whether other nodes that can be reached have members
+     * @param elsewhere whether other reachable nodes have members
      */
     @AnyThread
     void held(SharedFilter group, boolean elsewhere) {
@@ -95,7 +94,7 @@ final class GroupCalls {
     private void tell() {
         due.set(false);
         for (SharedFilter group : List.copyOf(held)) {
-            if (canTake.test(group)) { // a member has come meanwhile: it has asked
+            if (canTake.test(group)) { // a member has connected meanwhile and requested them
                 held.remove(group);
             }
         }
@@ -109,7 +108,7 @@ final class GroupCalls {
         return taken;
     }
 
-    /** What a node is told that can be reached again. */
+    /** The frames to a node that is reachable again. */
     List<Frame> greeting() {
         synchronized (known) {
             return frames(false, List.copyOf(known));
@@ -137,7 +136,7 @@ final class GroupCalls {
         return frames;
     }
 
-    /** Another node has messages of these groups: it is asked for those that members here can take. */
+    /** Another node has messages of these groups: requests those that members here can take. */
     void heardHeld(List<SharedFilter> groups) {
         for (SharedFilter group : groups) {
             if (canTake.test(group)) {

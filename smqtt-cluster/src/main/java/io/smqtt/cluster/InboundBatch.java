@@ -9,7 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
-/** Messages that came in one frame, and how many of them have not been taken over yet. */
+/** The messages of one frame, and the number of those that are not yet accepted. */
 @AnyThread
 final class InboundBatch {
 
@@ -24,13 +24,13 @@ final class InboundBatch {
     private volatile int missing;
 
     /**
-     * Creates a batch of messages of which none has been taken over.
+     * Creates a batch of messages that are not yet accepted.
      *
-     * @param inbox whose they are
-     * @param last the number of the last one
+     * @param inbox their inbox
+     * @param last the sequence number of the last one
      * @param messages how many there are
-     * @param awaited whether anybody waits for one of them
-     * @param bytes about what they hold
+     * @param awaited whether a publisher waits for one of them
+     * @param bytes their approximate size
      */
     InboundBatch(PeerInbox inbox, long last, int messages, boolean awaited, int bytes) {
         this.inbox = inbox;
@@ -48,12 +48,12 @@ final class InboundBatch {
         return bytes;
     }
 
-    /** A message, or its delivery to a group, is refused. Before it is finished. */
+    /** Records the refusal of a message, or of its delivery to a group. Called before its end. */
     void refuse(long sequence, String group) {
         refusals.add(new Frame.Refusal(sequence, group));
     }
 
-    /** So many more have been taken over or refused. */
+    /** Records that a number of messages have been accepted or refused. */
     void finished(int messages) {
         if (MISSING.addAndGet(this, -messages) == 0) {
             inbox.finished();
@@ -64,12 +64,12 @@ final class InboundBatch {
         return missing == 0;
     }
 
-    /** Tells whether its end should be told at once. When it is done. */
+    /** Whether it should be acknowledged at once. Call when it is complete. */
     boolean isAwaited() {
         return awaited || !refusals.isEmpty();
     }
 
-    /** What is refused, by number. When it is done. */
+    /** The refusals, by sequence number. Call when it is complete. */
     List<Frame.Refusal> refusals() {
         if (refusals.isEmpty()) {
             return List.of();

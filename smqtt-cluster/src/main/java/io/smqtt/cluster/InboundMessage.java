@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * A message of another node, and the ticket that its acknowledgement to that node waits for. Whoever routes it calls {@link
- * #refuse} for groups without a member and then {@link #release}.
+ * A message of another node, with the ticket for its acknowledgement to that node. The router calls {@link #refuse} for groups without a
+ * member and then {@link #release}.
  */
 @AnyThread
 final class InboundMessage implements RouteTicket {
@@ -37,22 +37,22 @@ final class InboundMessage implements RouteTicket {
         return forwarded;
     }
 
-    /** What whoever takes it over holds. */
+    /** The number of holds on the acknowledgement. */
     RouteTicket ticket() {
         return isAwaited(forwarded) ? this : NONE;
     }
 
-    /** Tells whether anybody waits until a message has been taken over. */
+    /** Whether a publisher waits until a message has been accepted. */
     static boolean isAwaited(ForwardedMessage forwarded) {
         return forwarded.message().qos() != QoS.AT_MOST_ONCE;
     }
 
-    /** A group has no member here. Before the first {@link #release}. */
+    /** Records that a group has no member here. Call before the first {@link #release}. */
     void refuse(SharedFilter group) {
         batch.refuse(sequence, group.toString());
     }
 
-    /** It could not be routed. Before it is released. */
+    /** Records that the message could not be routed. Call before its release. */
     void fail() {
         if (!failed) {
             failed = true;
@@ -89,16 +89,16 @@ final class InboundMessage implements RouteTicket {
         if (!success) {
             fail();
         }
-        return !isAwaited(forwarded) || HOLDS.decrementAndGet(this) == 0; // nobody else holds what is not awaited
+        return !isAwaited(forwarded) || HOLDS.decrementAndGet(this) == 0; // an unawaited message has no other holds
     }
 
     @Override
     public boolean mayBeSlowed() {
-        return false; // the acknowledgement is one for all that came before
+        return false; // acknowledgements are cumulative
     }
 
     @Override
     public boolean wantsStable() {
-        return true; // its publisher may be told that it is
+        return true; // its publisher may get the acknowledgement
     }
 }

@@ -12,45 +12,45 @@ import org.jspecify.annotations.Nullable;
 @OnClusterLoop
 interface LocalClients {
 
-    /** What {@link #clockOf} says where there is no session. */
+    /** The value of {@link #clockOf} without a session. */
     long NONE = -1;
 
     /**
-     * When a session was claimed.
+     * Returns the clock of a session's claim.
      *
      * @return the cluster's clock, or {@link #NONE}
      */
     long clockOf(String clientId);
 
-    /** A session, if there is one, was claimed. */
+    /** Sets the clock of a session, if there is one. */
     void claimed(String clientId, long clock);
 
     /** See {@link io.smqtt.session.SessionRegistry#depart}. */
     void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply);
 
-    /** Another node has claimed the client later: the session leaves like one that is claimed by the client itself. */
+    /** Another node has claimed the client later: the session leaves as if the client had claimed it. */
     void bequeath(String clientId, SessionDeparture.Reply reply);
 
-    /** A session comes from another node, in the place of one that there may be. */
+    /** Installs a session from another node, and replaces an existing one. */
     SessionArrival arrive(SessionState state);
 
-    /** A session comes from another node, and becomes one with that which there may be. */
+    /** Merges a session from another node with an existing one. */
     SessionArrival merge(SessionState state);
 
-    /** Publishes the will of a client of a node that is gone. */
+    /** Publishes the will of a client of a failed node. */
     void publishWill(String clientId, @Nullable String userName, Will will);
 
     /**
-     * The will of a client of this node was published elsewhere, or is not to be published.
+     * The will of a client of this node was published elsewhere, or must not be published.
      *
-     * @param will the will, the object that the session has; null for one of an earlier run of this node
+     * @param will the will object of the session; null for a will of an earlier run of this node
      */
     void willSettledElsewhere(String clientId, @Nullable Will will);
 
     /**
-     * Walks through all sessions, with pauses if need be.
+     * Iterates over all sessions, with pauses.
      *
-     * @return client identifiers; those of sessions that come or go meanwhile may be among them or not
+     * @return client identifiers; sessions that are created or end meanwhile may be included or not
      */
     Iterator<String> clientIds();
 }

@@ -13,29 +13,29 @@ interface LocalPart {
      * A node became known.
      *
      * @param nodeId its name
-     * @param outbox where messages for it go
-     * @return is told its routes, all on the cluster's loop
+     * @param outbox the outbox for its messages
+     * @return receives its routes, on the cluster's loop
      */
     RemoteRoutes join(String nodeId, PeerOutbox outbox);
 
     /**
-     * Messages came from another node.
+     * Routes messages from another node.
      *
-     * @param messages in their order; each is to be routed to subscribers of this node and then released
+     * @param messages in their order; each must be routed to subscribers of this node and then released
      */
     void deliver(List<InboundMessage> messages);
 
     /**
-     * A message that one node could not give to a member of a group goes to another member.
+     * Routes a message to another member of a group, because one node could not deliver it.
      *
      * @param message the message, whose ticket is held for it
      * @param group the group
-     * @param nodeId the node that is not asked again
+     * @param nodeId the node that is not tried again
      */
     void redispatch(OutboundMessage message, SharedFilter group, String nodeId);
 
     /**
-     * Members of a group are there on another node: what waits here for absent ones may go to them.
+     * Another node has connected members of a group: messages that wait here for absent ones may go to them.
      *
      * @param group the group
      * @param nodeId the node
@@ -43,7 +43,7 @@ interface LocalPart {
     void handOver(SharedFilter group, String nodeId);
 
     /**
-     * Tells whether a member of a group is there on this node and can take what waits elsewhere.
+     * Whether this node has a member of a group that can take messages which wait elsewhere.
      *
      * @param group the group
      * @return true if one is
@@ -51,31 +51,31 @@ interface LocalPart {
     boolean canTakeMore(SharedFilter group);
 
     /**
-     * A message was retained on another node: to be stored here, which is told back like what is retained here.
+     * Stores a message that was retained on another node. The result is reported like that of a local one.
      *
-     * @param message the message; an empty payload removes what is there
+     * @param message the message; an empty payload removes the existing one
      * @param refused called on any thread if it is not stored
      */
     void retain(ApplicationMessage message, Runnable refused);
 
     /**
-     * Waits for what is being routed.
+     * Waits for messages that are being routed.
      *
-     * @param done called on any thread when all that was routed up to now is in the outboxes
+     * @param done called on any thread when all messages that were routed up to now are in the outboxes
      */
     void afterRouted(Runnable done);
 
-    /** Is told the routes of one other node. */
+    /** Receives the routes of one other node. */
     interface RemoteRoutes {
 
         /**
-         * A row came, changed or went.
+         * A row was added, changed or removed.
          *
-         * @param row the row as it is now
+         * @param row the new state of the row
          */
         void changed(RouteRow row);
 
-        /** The node is forgotten: it has no routes any more, and begins anew if it comes back. */
+        /** The node was removed: its routes are removed, and start empty if it returns. */
         default void left() {}
     }
 }

@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the messages of one pass of an event loop for peers. All that goes to one peer is handed over at the end of the
- * pass, by one queue offer; and a message that reaches a peer in several ways becomes one.
+ * Collects the messages of one iteration of an event loop for peers. At the end of the iteration all messages to a peer are queued by one
+ * offer. A message that reaches a peer in several ways is sent once.
  */
 @OnEventLoop
 final class LoopBuffers {
@@ -31,8 +31,8 @@ final class LoopBuffers {
     /**
      * Creates empty buffers.
      *
-     * @param loop whose they are; null for a thread that is no event loop, where nothing is held back
-     * @param marks numbers that tell messages apart, none of them given twice by any node
+     * @param loop their event loop; null for another thread, where messages are queued at once
+     * @param marks supplies numbers for messages, unique over all nodes
      */
     LoopBuffers(@Nullable Executor loop, LongSupplier marks) {
         this.marks = marks;
@@ -40,12 +40,12 @@ final class LoopBuffers {
     }
 
     /**
-     * A message goes to those on a peer who do not share.
+     * Adds a message for the subscribers of a peer that are not in a shared group.
      *
      * @param peer the peer's number
-     * @param outbox where what goes to it is queued
+     * @param outbox the queue for its messages
      * @param message the message
-     * @param ticket what its publisher waits for
+     * @param ticket the publisher's ticket
      */
     void toAll(int peer, PeerOutbox outbox, ApplicationMessage message, RouteTicket ticket) {
         Buffer buffer = bufferOf(peer, outbox);
@@ -59,12 +59,12 @@ final class LoopBuffers {
     }
 
     /**
-     * A message goes to one member of a group on a peer.
+     * Adds a message for one member of a group on a peer.
      *
      * @param peer the peer's number
-     * @param outbox where what goes to it is queued
+     * @param outbox the queue for its messages
      * @param message the message
-     * @param ticket what its publisher waits for
+     * @param ticket the publisher's ticket
      * @param group the group
      */
     void toGroup(int peer, PeerOutbox outbox, ApplicationMessage message, RouteTicket ticket, SharedFilter group) {
@@ -77,7 +77,7 @@ final class LoopBuffers {
             buffers = Arrays.copyOf(buffers, peer * 2);
         }
         Buffer buffer = buffers[peer];
-        if (buffer != null && buffer.outbox != outbox) { // that peer is forgotten, and another one has its number
+        if (buffer != null && buffer.outbox != outbox) { // that peer was removed, and another one has its number
             buffer.flush();
             buffer = null;
         }
@@ -88,7 +88,7 @@ final class LoopBuffers {
         return buffer;
     }
 
-    /** The message on its way to a peer in this pass: the one just begun if it is the same, or else a new one. */
+    /** Returns the pending message to a peer in this iteration: the current one if it is the same, otherwise a new one. */
     private OutboundMessage messageFor(Buffer buffer, ApplicationMessage message, RouteTicket ticket) {
         OutboundMessage last = buffer.last;
         if (last != null && buffer.isLast(message, ticket)) {
@@ -126,21 +126,21 @@ final class LoopBuffers {
         private List<Outbound> messages = new ArrayList<>();
         private @Nullable OutboundMessage last;
 
-        /** The run that is being written; its array is used again. */
+        /** The current run; its array is reused. */
         private final FrameWriter run = new FrameWriter(1024);
 
         private int runMessages;
         private int runBytes;
         private long runPayloadBytes;
 
-        /** Goes into the run when it is known that no group wants it too. */
+        /** Added to the run when it is known that no group gets it, too. */
         private @Nullable ApplicationMessage plain;
 
         Buffer(PeerOutbox outbox) {
             this.outbox = outbox;
         }
 
-        /** Tells whether this is the message that was begun last, and not as a plain one. */
+        /** Whether this is the current message, and not a plain one. */
         boolean isLast(ApplicationMessage message, RouteTicket ticket) {
             return last != null && last.message() == message && last.ticket() == ticket;
         }
@@ -173,7 +173,7 @@ final class LoopBuffers {
             if (runMessages >= MAXIMUM_RUN_MESSAGES || runBytes >= MAXIMUM_RUN_BYTES) {
                 endRun();
             }
-            run.truncate(runBytes); // one that failed may have left something
+            run.truncate(runBytes); // a failed write may have left bytes
             MessageCodec.writeBlock(run, next, true, List.of(), next.acceptedAtNanos());
             runBytes = run.size();
             runMessages++;

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs tasks on the cluster's loop. A task that fails does not end the loop, and a task that comes after the loop's end is dropped. */
+/** Runs tasks on the cluster's loop. A failing task does not end the loop, and a task after the loop's end is dropped. */
 @AnyThread
 final class LoopTasks {
 
@@ -22,7 +22,7 @@ final class LoopTasks {
      * Creates the tasks of a loop.
      *
      * @param loop one thread
-     * @param failures receives what tasks throw, on the loop
+     * @param failures receives the exceptions of tasks, on the loop
      */
     LoopTasks(ScheduledExecutorService loop, Consumer<RuntimeException> failures) {
         this.loop = loop;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-/** Bytes that are no frame. Carries no stack trace: anybody can send such bytes. */
+/** A malformed frame. Has no stack trace, because untrusted peers can cause it. */
 final class MalformedFrameException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 @OnClusterLoop
 final class Member {
 
-    /** No question is open. */
+    /** No request is pending. */
     static final long NOT_ASKED = Long.MIN_VALUE;
 
     private final String nodeId;
@@ -68,13 +68,13 @@ final class Member {
         return reachable;
     }
 
-    /** Where it says that it is reached; empty if it has not said so. */
+    /** Its own address; empty if it has not sent it. */
     String address() {
         Frame.Hello hello = metadata;
         return hello == null ? "" : hello.address();
     }
 
-    /** Whether a process that introduces itself listens where this one did: then this one does not run any more. */
+    /** Whether a process that sends a Hello has the address of this one: then this one no longer runs. */
     boolean isReplacedBy(@Nullable Frame frame) {
         Frame.Hello known = metadata;
         return known != null
@@ -82,7 +82,7 @@ final class Member {
                 && hello.address().equals(known.address());
     }
 
-    /** Something came of it. */
+    /** Records a frame of this node. */
     void heard(Frame.@Nullable Hello hello, long told, long nowNanos) {
         heardAtNanos = nowNanos;
         silentTicks = 0;
@@ -93,27 +93,26 @@ final class Member {
     }
 
     /**
-     * Another tick has passed. Ticks are counted, and not time: when this node itself was held up, what others have said
-     * meanwhile waits to be heard.
+     * Counts a tick. Ticks are counted instead of time, because after a pause of this node the frames of other nodes are still waiting.
      *
-     * @return whether nothing has come of it for so many, though it can be reached
+     * @return whether no frame has arrived for that number of ticks, although it is reachable
      */
     boolean isSilentFor(int ticks) {
         silentTicks++;
         return hasBeenSilentFor(ticks);
     }
 
-    /** Whether nothing has come of it for so many ticks, though it can be reached. */
+    /** Whether no frame has arrived for a number of ticks, although it is reachable. */
     boolean hasBeenSilentFor(int ticks) {
         return reachable && silentTicks > ticks;
     }
 
-    /** How long nothing has come of it. */
+    /** The time since its last frame. */
     long silentMillis(long nowNanos) {
         return TimeUnit.NANOSECONDS.toMillis(nowNanos - heardAtNanos);
     }
 
-    /** How it is seen from here. */
+    /** Returns its status as seen by this node. */
     ClusterStatus.PeerStatus status(long nowNanos) {
         Frame.Hello hello = metadata;
         ClusterStatus.Node node = new ClusterStatus.Node(
@@ -134,7 +133,7 @@ final class Member {
                 reachable ? 0 : outbox.size());
     }
 
-    /** A newer run says that it is here. */
+    /** Records a newer run of this node. */
     void runs(long newest, Peer at) {
         if (epoch != newest) {
             toldSequence = Frame.NOTHING;
@@ -163,7 +162,7 @@ final class Member {
         outbox.down();
     }
 
-    /** Forgets its routes when it has been away for so long. */
+    /** Removes its routes when it has been unreachable for too long. */
     boolean purgeIfGone(long nowNanos, long ttlNanos) {
         if (reachable || purged || nowNanos - goneSinceNanos < ttlNanos) {
             return false;
@@ -174,7 +173,7 @@ final class Member {
         return true;
     }
 
-    /** It is forgotten. */
+    /** Removes this node. */
     void left() {
         left.run();
     }

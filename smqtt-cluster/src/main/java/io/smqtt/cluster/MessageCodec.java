@@ -18,8 +18,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A forwarded message as bytes: flags, topic, what is left of the expiry interval, publisher, properties, payload, groups,
- * mark, and how often it has crossed nodes before if it has. What a later version adds comes after that and is passed over.
+ * Encodes and decodes a forwarded message: flags, topic, remaining expiry interval, publisher, properties, payload, groups, mark, and the
+ * number of earlier hops between nodes, if any. Later versions add fields at the end, which are skipped.
  */
 @AnyThread
 final class MessageCodec {
@@ -48,8 +48,8 @@ final class MessageCodec {
     /**
      * Writes the length of a message, then the message.
      *
-     * @param toAll whether it goes to all who do not share
-     * @param groups the groups that are to take it
+     * @param toAll whether it goes to all subscribers that are not in a shared group
+     * @param groups the groups that get it
      * @param nowNanos the broker's monotonic clock
      */
     static void writeBlock(
@@ -112,7 +112,7 @@ final class MessageCodec {
         return texts;
     }
 
-    /** How many bytes a message takes without its length in front. */
+    /** The size of a message without its length prefix. */
     private static int bytes(
             ApplicationMessage message, long expiry, byte @Nullable [] publisher, List<byte[]> groups) {
         int bytes = 1
@@ -139,16 +139,16 @@ final class MessageCodec {
     }
 
     /**
-     * Reads a message, which ends where the source ends.
+     * Reads a message up to the end of the source.
      *
-     * @param nowNanos the broker's monotonic clock, from which on it expires
-     * @param names what is known already
+     * @param nowNanos the broker's monotonic clock, the base of its expiry
+     * @param names the known names
      * @throws MalformedFrameException if it is not well-formed
      */
     static ForwardedMessage read(FrameReader source, long nowNanos, NameCache names) {
         int flags = source.u8();
         if ((flags & QOS) == QOS) {
-            throw new MalformedFrameException("there is no such quality of service");
+            throw new MalformedFrameException("unknown QoS");
         }
         TopicName topic = topic(source, names);
         long expiry = (flags & EXPIRES) == 0 ? ApplicationMessage.NEVER : expiry(source.number());
@@ -158,7 +158,7 @@ final class MessageCodec {
         List<SharedFilter> groups = (flags & GROUPS) == 0 ? List.of() : groups(source);
         ApplicationMessage message = new ApplicationMessage(
                 topic, payload, QoS.of(flags & QOS), (flags & RETAIN) != 0, properties, expiry, nowNanos, publisher);
-        if (source.remaining() >= Long.BYTES) { // in a batch each message is a block of its own
+        if (source.remaining() >= Long.BYTES) { // in a batch each message is a separate block
             message.mark(source.i64());
         }
         if (source.remaining() > 0) {
@@ -204,7 +204,7 @@ final class MessageCodec {
         }
     }
 
-    /** Whoever reads properties later walks over them without looking where they end. */
+    /** Validates properties, because later readers do not check their bounds. */
     private static void requireProperties(byte[] encoded) {
         int at = 0;
         while (at < encoded.length) {
@@ -213,7 +213,7 @@ final class MessageCodec {
                 case PropertyId.PAYLOAD_FORMAT_INDICATOR -> 0;
                 case PropertyId.CONTENT_TYPE, PropertyId.RESPONSE_TOPIC, PropertyId.CORRELATION_DATA -> 1;
                 case PropertyId.USER_PROPERTY -> 2;
-                default -> throw new MalformedFrameException("a property does not travel with a message");
+                default -> throw new MalformedFrameException("a property is not allowed in a forwarded message");
             };
             at += texts == 0 ? 2 : 1;
             for (int i = 0; i < texts; i++) {
@@ -223,7 +223,7 @@ final class MessageCodec {
             }
         }
         if (at > encoded.length) {
-            throw new MalformedFrameException("a property is cut off");
+            throw new MalformedFrameException("a property is truncated");
         }
     }
 }

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Topics and client identifiers that came lately, found by their bytes: messages of a topic come one after the other, and
- * making it again costs more than the rest of a message. Each has one place, which the next one takes. For one thread.
+ * A cache of recent topics and client identifiers, by their bytes. Messages of a topic follow each other, and decoding the topic again
+ * costs more than the rest of a message. Each entry has one place, where the next one replaces it. For one thread.
  */
 final class NameCache {
 
@@ -21,7 +21,7 @@ final class NameCache {
     /**
      * Creates an empty cache.
      *
-     * @param places for topics, and as many for client identifiers; a power of two
+     * @param places capacity for topics, and the same for client identifiers; a power of two
      */
     NameCache(int places) {
         topics = new @Nullable TopicName[places];
@@ -35,7 +35,7 @@ final class NameCache {
         return known != null && isSame(known.utf8(), bytes, from, length) ? known : null;
     }
 
-    /** Keeps a topic. */
+    /** Adds a topic. */
     void keep(TopicName topic) {
         byte[] utf8 = topic.utf8();
         if (utf8.length <= LONGEST) {
@@ -43,14 +43,14 @@ final class NameCache {
         }
     }
 
-    /** The text with these bytes, or null. */
+    /** The string with these bytes, or null. */
     @Nullable
     String text(byte[] bytes, int from, int length) {
         Text known = texts[placeOf(bytes, from, length)];
         return known != null && isSame(known.utf8, bytes, from, length) ? known.value : null;
     }
 
-    /** Keeps a text. */
+    /** Adds a string. */
     void keep(String text, byte[] bytes, int from, int length) {
         if (length <= LONGEST) {
             texts[placeOf(bytes, from, length)] = new Text(Arrays.copyOfRange(bytes, from, from + length), text);

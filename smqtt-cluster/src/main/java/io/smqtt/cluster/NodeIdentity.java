@@ -7,15 +7,15 @@ import java.util.random.RandomGenerator;
  * One run of one node.
  *
  * @param nodeId the name, kept over restarts
- * @param epoch grows with each run; what an older run said is void
+ * @param epoch increases with each run; frames of an earlier run are void
  */
 record NodeIdentity(String nodeId, long epoch) {
 
     private static final int CHANCE_BITS = 16;
 
     /**
-     * Makes an epoch: the wall clock, so that it grows, and some chance, so that two runs never have the same one even if
-     * the clock has gone back. Nodes that a later run is known of are told so and raise theirs.
+     * Creates an epoch: the wall clock, so that it increases, and random bits, so that two runs never have the same one even if the clock
+     * went back. If other nodes know a later epoch of a node, they notify it, and it increases its own.
      */
     static long epoch(long wallClockMillis, RandomGenerator random) {
         return wallClockMillis << CHANCE_BITS | random.nextInt(1 << CHANCE_BITS);

@@ -7,8 +7,8 @@ import io.smqtt.spi.ClusterStatus;
  * Metadata of a node, for display.
  *
  * @param software the version of the program
- * @param address where it is reached
- * @param weight how many clients it is to get in proportion to others
+ * @param address its address
+ * @param weight share of clients for it, in proportion to others
  */
 record NodeMetadata(String software, String address, int weight) {
 

@@ -27,10 +27,10 @@ final class NodeWire implements ClientWire {
     /**
      * Creates the wire of a node.
      *
-     * @param self this node, in its present run
+     * @param self this node, in its current run
      * @param members the other nodes, by name
      * @param others sends a frame to a member
-     * @param itself handles a frame of this node to itself
+     * @param itself handles frames of this node to itself
      */
     NodeWire(
             Supplier<NodeIdentity> self,

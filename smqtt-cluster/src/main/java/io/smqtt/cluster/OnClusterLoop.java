@@ -7,7 +7,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Called on the cluster's loop only, the one thread that owns the state of a {@link ClusterNode}. On a type it holds for all methods that do not say otherwise. */
+/**
+ * Called on the cluster's loop only, the thread that owns the state of a {@link ClusterNode}. On a type it applies to all methods without
+ * another annotation.
+ */
 @Documented
 @Retention(RetentionPolicy.CLASS)
 @Target({ElementType.TYPE, ElementType.METHOD})

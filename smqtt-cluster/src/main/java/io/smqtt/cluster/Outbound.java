@@ -4,32 +4,32 @@ package io.smqtt.cluster;
 import io.smqtt.spi.BrokerObserver;
 
 /**
- * One message or several on their way to one peer, numbered one after the other. Belongs to the publishers' event loop until
- * it is queued, to the cluster's loop from then on.
+ * One or several messages to one peer, with consecutive numbers. Owned by the publishers' event loop until it is queued, after that by the
+ * cluster's loop.
  */
 abstract sealed class Outbound permits OutboundMessage, OutboundRun {
 
     private long sequence;
 
-    /** How many messages these are, at least one. */
+    /** The number of messages, at least one. */
     abstract int count();
 
-    /** How many deliveries of the router these are: one for those who do not share, and one for each group. */
+    /** The number of deliveries of the router: one for subscribers that are not in a shared group, and one for each group. */
     abstract int deliveries();
 
-    /** About what they hold. */
+    /** Their approximate size in bytes. */
     abstract int bytes();
 
-    /** Tells whether nobody waits for them, and nothing of them is kept for a peer that is gone. */
+    /** Whether no publisher waits for them, and none of them is parked for an unreachable peer. */
     abstract boolean isAtMostOnce();
 
-    /** Tells whether they go to those who do not share. */
+    /** Whether they go to subscribers that are not in a shared group. */
     abstract boolean isToAll();
 
-    /** Lets the publisher go. Can be called again, to no effect. */
+    /** Releases the publisher's acknowledgement. Further calls have no effect. */
     abstract void settle(boolean success);
 
-    /** The peer has taken them over. */
+    /** The peer has accepted them. */
     abstract void countDelivered(BrokerObserver observer);
 
     /**
@@ -39,17 +39,17 @@ abstract sealed class Outbound permits OutboundMessage, OutboundRun {
      */
     abstract void writeTo(FrameWriter target, long nowNanos);
 
-    /** The number of the first one. */
+    /** The sequence number of the first one. */
     final long sequence() {
         return sequence;
     }
 
-    /** The number of the last one. */
+    /** The sequence number of the last one. */
     final long lastSequence() {
         return sequence + count() - 1;
     }
 
-    /** Numbers them, this one being the first. */
+    /** Assigns sequence numbers, beginning with this one. */
     final void number(long first) {
         sequence = first;
     }

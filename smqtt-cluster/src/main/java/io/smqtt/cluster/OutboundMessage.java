@@ -9,7 +9,7 @@ import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A message on its way to one peer, with the hold on its publisher's acknowledgement. */
+/** A message to one peer, with the hold on its publisher's acknowledgement. */
 final class OutboundMessage extends Outbound {
 
     private final ApplicationMessage message;
@@ -37,14 +37,14 @@ final class OutboundMessage extends Outbound {
         }
     }
 
-    /** Takes the groups away: others get the message in their name. */
+    /** Removes the groups, because other nodes get the message for them. */
     List<SharedFilter> takeGroups() {
         List<SharedFilter> taken = groups;
         groups = List.of();
         return taken;
     }
 
-    /** Takes one group away; false if it is not there any more. */
+    /** Removes one group; false if it is already removed. */
     boolean takeGroup(SharedFilter group) {
         boolean there = groups.contains(group);
         if (there) {
@@ -53,7 +53,7 @@ final class OutboundMessage extends Outbound {
         return there;
     }
 
-    /** Holds the publisher's acknowledgement until {@link #settle}; once, however often the message is added to. */
+    /** Holds the publisher's acknowledgement until {@link #settle}; once, even if groups are added later. */
     void hold(RouteTicket offered) {
         if (ticket == RouteTicket.NONE && offered != RouteTicket.NONE) {
             offered.hold();
@@ -103,7 +103,7 @@ final class OutboundMessage extends Outbound {
 
     @Override
     void countDelivered(BrokerObserver observer) {
-        for (int i = deliveries(); i > 0; i--) { // as the router has counted it
+        for (int i = deliveries(); i > 0; i--) { // one call for each delivery that the router has counted
             observer.messageDelivered(message.qos(), message.payload().size());
         }
     }

@@ -6,8 +6,8 @@ import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerObserver;
 
 /**
- * Small messages at QoS 0 that one pass of an event loop has for a peer, written at once as they will be in the frame: nobody
- * waits for them, so nothing else needs to be known of them later.
+ * Small QoS 0 messages of one iteration of an event loop to a peer, encoded at once as in the frame. No publisher waits for them, so no
+ * other state is needed.
  */
 final class OutboundRun extends Outbound {
 
@@ -21,9 +21,9 @@ final class OutboundRun extends Outbound {
     /**
      * Creates a run.
      *
-     * @param blocks the messages as they are in a frame
-     * @param count how many they are
-     * @param payloadBytes what their payloads have together
+     * @param blocks the encoded messages
+     * @param count their number
+     * @param payloadBytes the total size of their payloads
      */
     OutboundRun(byte[] blocks, int count, long payloadBytes) {
         this.blocks = blocks;
@@ -31,7 +31,7 @@ final class OutboundRun extends Outbound {
         this.payloadBytes = payloadBytes;
     }
 
-    /** Tells whether a message that goes to all may be in a run. One that expires is written when it is sent. */
+    /** Whether a message that goes to all may be in a run. A message with an expiry interval is encoded when it is sent. */
     static boolean takes(ApplicationMessage message) {
         String publisher = message.publisherId();
         return message.qos() == QoS.AT_MOST_ONCE
@@ -66,13 +66,13 @@ final class OutboundRun extends Outbound {
 
     @Override
     void settle(boolean success) {
-        // nobody waits
+        // no publisher waits
     }
 
     @Override
     void countDelivered(BrokerObserver observer) {
         long rest = payloadBytes;
-        for (int i = count; i > 0; i--) { // as many bytes in all as they had
+        for (int i = count; i > 0; i--) { // the sum is their total size
             int share = (int) (rest / i);
             observer.messageDelivered(QoS.AT_MOST_ONCE, share);
             rest -= share;

@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The routes of this node: which filters its subscribers have. The only writer of these rows in the whole cluster. Counts
- * subscriptions, and tells others only when the first of a filter comes or the last one goes; what comes and goes between
- * two flushes is told to nobody.
+ * The routes of this node: the filters of its subscribers. The only writer of these rows in the cluster. Counts subscriptions, and
+ * announces only the first and the end of the last one of a filter. A filter that is added and removed between two flushes is not
+ * announced.
  */
 @OnClusterLoop
 final class OwnRoutes {
 
-    /** How many changes are kept for peers that have missed some. */
+    /** The number of changes that are kept for peers that have missed some. */
     static final int KEPT_CHANGES = 65_536;
 
     private final Map<String, Row> rows = new HashMap<>();
@@ -34,7 +34,7 @@ final class OwnRoutes {
         this.keptChanges = keptChanges;
     }
 
-    /** One more subscription has this filter, or with -1 one less. */
+    /** Adds a subscription with this filter, or with -1 removes one. */
     void change(String filter, int difference) {
         Row row = rows.computeIfAbsent(filter, key -> new Row());
         row.subscriptions += difference;
@@ -49,7 +49,7 @@ final class OwnRoutes {
         return changed.size();
     }
 
-    /** Gives numbers to what has changed since the last time. The first is {@link #sequence()} of before plus 1. */
+    /** Numbers the changes since the last call. The first number is the previous {@link #sequence()} plus 1. */
     List<RouteRow> flush() {
         List<RouteRow> told = new ArrayList<>(changed.size());
         changed.forEach((filter, row) -> {
@@ -77,7 +77,7 @@ final class OwnRoutes {
         return told;
     }
 
-    /** Keeps the changes after this one as long as they are fewer than all rows, or no longer with {@link Long#MAX_VALUE}. */
+    /** Retains the changes after this one while they are fewer than all rows; {@link Long#MAX_VALUE} retains none. */
     void keepAfter(long known) {
         keptAfter = known;
         trim();
@@ -85,7 +85,7 @@ final class OwnRoutes {
 
     private void trim() {
         while (recent.size() > keptChanges && (sequence - recent.size() < keptAfter || recent.size() > count)) {
-            recent.remove(); // the oldest, whose number is one more than that
+            recent.remove(); // the oldest change
         }
     }
 
@@ -97,12 +97,12 @@ final class OwnRoutes {
         return new Frame.Digest(sequence, count, hash);
     }
 
-    /** Tells whether the changes after one are still known. */
+    /** Whether the changes after a sequence number are still kept. */
     boolean knowsChangesAfter(long known) {
         return known >= 0 && known <= sequence && sequence - known <= recent.size();
     }
 
-    /** The changes after one. */
+    /** The changes after a sequence number. */
     List<RouteRow> changesAfter(long known) {
         List<RouteRow> missed = new ArrayList<>();
         int skipped = recent.size() - (int) (sequence - known);
@@ -116,7 +116,7 @@ final class OwnRoutes {
         return missed;
     }
 
-    /** All rows as they were last told. */
+    /** All announced rows. */
     List<RouteRow> all() {
         List<RouteRow> all = new ArrayList<>(count);
         rows.forEach((filter, row) -> {

@@ -10,15 +10,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Receives the messages that one peer forwards to this node: takes each message once, in order, and acknowledges
- * cumulatively what has been taken over. On the cluster's loop, except where it says otherwise.
+ * Receives the messages that one peer forwards to this node: accepts each message once, in order, and acknowledges cumulatively. On the
+ * cluster's loop, unless stated otherwise.
  */
 @OnClusterLoop
 final class PeerInbox {
 
     private static final int MAXIMUM_REFUSALS = 10_000;
 
-    /** What nobody waits for is acknowledged after so many messages, so many bytes, or a while. */
+    /** Limits of messages, bytes and time after which messages without a waiting publisher are acknowledged. */
     private static final int UNTOLD_MESSAGES = 2_048;
 
     private static final int UNTOLD_BYTES = 512 * 1024;
@@ -42,7 +42,7 @@ final class PeerInbox {
      * Creates an inbox.
      *
      * @param loop the cluster's loop
-     * @param deliver takes messages, in their order; each is released when it has been taken over
+     * @param deliver accepts messages, in their order; each is released when it has been accepted
      * @param acknowledge sends an acknowledgement to the peer
      * @param soon runs a task on the loop within some milliseconds
      */
@@ -60,7 +60,7 @@ final class PeerInbox {
     /** A batch that is for this run of this node. */
     void receive(long senderEpoch, Frame.PublishBatch batch) {
         if (senderEpoch < epoch || (senderEpoch == epoch && batch.stream() < stream)) {
-            return; // of a stream that has been given up
+            return; // of an abandoned stream
         }
         if (senderEpoch > epoch || batch.stream() > stream) {
             begin(senderEpoch, batch);
@@ -68,13 +68,13 @@ final class PeerInbox {
         confirm(batch.base());
         List<InboundMessage> fresh = take(batch);
         if (fresh.isEmpty()) {
-            tell(); // it did not get the last one, or this one came too early
+            tell(); // the last acknowledgement was lost, or this batch came too early
         } else {
             deliver.accept(fresh);
         }
     }
 
-    /** What comes next in order. */
+    /** Processes the next messages in order. */
     private List<InboundMessage> take(Frame.PublishBatch batch) {
         List<ForwardedMessage> all = batch.messages();
         long known = received + 1 - batch.firstSequence();
@@ -117,7 +117,7 @@ final class PeerInbox {
         }
     }
 
-    /** A batch has been taken over or refused. */
+    /** A batch has been accepted or refused. */
     @AnyThread
     void finished() {
         if (!collecting.get() && collecting.compareAndSet(false, true)) {
@@ -126,7 +126,7 @@ final class PeerInbox {
     }
 
     private void collect() {
-        collecting.set(false); // before looking: who finishes a message now comes again
+        collecting.set(false); // before the check: a message that completes now triggers another run
         boolean awaited = false;
         while (!open.isEmpty() && open.element().isDone()) {
             InboundBatch done = open.remove();

@@ -22,8 +22,8 @@ import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 
 /**
- * Forwards messages to one peer: a bounded queue, numbered batches, and the batches that the peer has not yet taken over.
- * While the peer cannot be reached, messages above QoS 0 are parked here and their publishers are not kept waiting. Event
+ * Forwards messages to one peer: a bounded queue, numbered batches, and the batches that the peer has not yet accepted. While the peer is
+ * unreachable, messages above QoS 0 are parked here and their publishers do not wait. Event
  * loops {@link #offer}; everything else is on the cluster's loop.
  */
 @OnClusterLoop
@@ -56,15 +56,15 @@ final class PeerOutbox {
     private boolean pressing;
     private final ArrayDeque<Marker> markers = new ArrayDeque<>();
 
-    /** Something waits until a message has been taken over. */
+    /** A callback that waits until messages have been accepted. */
     private record Marker(Outbound last, Runnable task) {}
 
     /**
-     * Creates an empty queue to a peer that cannot be reached yet.
+     * Creates an empty queue to a peer that is not yet reachable.
      *
-     * @param streams gives numbers to streams; each is higher than those before, also after the peer was forgotten
-     * @param send gives a batch to the transport; false if it takes none now
-     * @param redispatch gives a message to another member of a group
+     * @param streams supplies stream numbers, increasing, also after the peer was removed
+     * @param send passes a batch to the transport; false if it accepts none now
+     * @param redispatch routes a message to another member of a group
      */
     PeerOutbox(
             Executor loop,
@@ -88,13 +88,13 @@ final class PeerOutbox {
         return reachable;
     }
 
-    /** Messages that wait, those on their way included. */
+    /** Queued messages, those in flight included. */
     @AnyThread
     int size() {
         return count.get();
     }
 
-    /** What these hold. */
+    /** Their bytes. */
     @AnyThread
     long bytes() {
         return bytes.get();
@@ -123,7 +123,7 @@ final class PeerOutbox {
             }
         }
         if (!accepted.isEmpty()) {
-            count.addAndGet(some); // once for all: these are shared by all event loops and the cluster's
+            count.addAndGet(some); // one update for all, because all loops share these counters
             bytes.addAndGet(held);
             offered.add(accepted);
             if (woken.compareAndSet(false, true)) {
@@ -137,10 +137,10 @@ final class PeerOutbox {
             observer.messageDropped(DropReason.PEER_GONE, message.deliveries());
             return false;
         }
-        int part = reachable ? 1 : 2; // what is parked leaves room for what comes when the peer is back
+        int part = reachable ? 1 : 2; // parked messages leave room for new ones after the peer's return
         if (isFull(more, moreBytes, part)) {
             observer.messageDropped(DropReason.PEER_QUEUE, message.deliveries());
-            message.settle(false); // what cannot be parked must not be acknowledged
+            message.settle(false); // a message that cannot be parked must not be acknowledged
             return false;
         }
         return true;
@@ -164,7 +164,7 @@ final class PeerOutbox {
         pump();
     }
 
-    /** The peer can be reached, and this is its run. */
+    /** The peer is reachable with this run. */
     void up(long epoch, long nowNanos) {
         if (epoch != peerEpoch) {
             beginAgain(epoch);
@@ -179,7 +179,7 @@ final class PeerOutbox {
         pump();
     }
 
-    /** What the last run has not taken over is for the next one. */
+    /** Messages that the last run has not accepted go to the next one. */
     private void beginAgain(long epoch) {
         peerEpoch = epoch;
         stream = streams.getAsInt();
@@ -192,7 +192,7 @@ final class PeerOutbox {
         }
     }
 
-    /** Runs a task when the peer has taken over what is here now, or cannot be reached. */
+    /** Runs a task when the peer has accepted all current messages, or is unreachable. */
     void afterDrained(Runnable task) {
         Outbound last = unsent.isEmpty() ? unacknowledged.peekLast() : unsent.peekLast();
         if (last == null || !reachable) {
@@ -202,7 +202,7 @@ final class PeerOutbox {
         }
     }
 
-    /** The peer cannot be reached. */
+    /** The peer is unreachable. */
     void down() {
         if (reachable) {
             reachable = false;
@@ -214,7 +214,7 @@ final class PeerOutbox {
         }
     }
 
-    /** Lets the publishers go, gives shared messages to others, and keeps the rest for the peer's return. */
+    /** Releases the publishers, routes shared messages to other nodes, and parks the rest for the peer's return. */
     private void park() {
         List<Outbound> kept = new ArrayList<>(unsent.size());
         for (Outbound message : unsent) {
@@ -237,7 +237,7 @@ final class PeerOutbox {
         }
     }
 
-    /** Parks a message that was not sent yet; false if there is nothing of it to keep. */
+    /** Parks a message that was not sent yet; false if no part of it can be parked. */
     private boolean isKeptParked(Outbound message) {
         if (message instanceof OutboundMessage one) {
             giveGroupsAway(one);
@@ -253,14 +253,14 @@ final class PeerOutbox {
         return kept;
     }
 
-    /** Tells how many groups those were. */
+    /** Returns the number of these groups. */
     private int giveGroupsAway(OutboundMessage message) {
         List<SharedFilter> groups = message.takeGroups();
         groups.forEach(group -> redispatch.accept(message, group));
         return groups.size();
     }
 
-    /** The peer will not come back: nothing is kept for it. */
+    /** The peer was removed: nothing is parked for it. */
     void purge() {
         down();
         unacknowledged.addAll(unsent);
@@ -316,14 +316,14 @@ final class PeerOutbox {
     private void refused(Frame.Refusal refusal) {
         for (Outbound message : unacknowledged) {
             if (message.sequence() > refusal.sequence()) {
-                return; // told again: that one has been seen to
+                return; // a repetition of a handled refusal
             }
             if (message.lastSequence() >= refusal.sequence()) {
                 if (refusal.group().isEmpty()) {
                     message.settle(false);
                 } else if (message instanceof OutboundMessage one) {
                     SharedFilter group = MessageCodec.group(refusal.group());
-                    if (one.takeGroup(group)) { // or else another member has got it since
+                    if (one.takeGroup(group)) { // otherwise another member has it already
                         redispatch.accept(one, group);
                     }
                 }
@@ -332,7 +332,7 @@ final class PeerOutbox {
         }
     }
 
-    /** Looks whether something has to be sent again. Called now and then. */
+    /** Sends messages again after a timeout. Called periodically. */
     void tick(long nowNanos) {
         if (!reachable) {
             return;
@@ -348,7 +348,7 @@ final class PeerOutbox {
         pump();
     }
 
-    /** Sends again what did not arrive; if all did, the last message, so that the acknowledgement is told again. */
+    /** Sends messages again that have not arrived. If all have, sends the last one, so that the acknowledgement is repeated. */
     private void resend() {
         if (unacknowledged.isEmpty()) {
             return;

@@ -9,25 +9,25 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The routes of one peer, as far as this node has received them. Rows of a run are replaced by those of the next only when
- * these are complete, so that a node that comes back quickly is not without routes meanwhile.
+ * The routes of one peer, as far as this node has received them. Rows of a run are replaced by those of the next only when these are
+ * complete, so that a node that returns quickly always has routes.
  */
 @OnClusterLoop
 final class PeerRoutes {
 
-    /** Parts of a snapshot, at most. */
+    /** The maximum number of parts of a snapshot. */
     static final int MAXIMUM_PARTS = 1 << 16;
 
     private final Consumer<RouteRow> changes;
     private final Map<String, Integer> rows = new HashMap<>();
 
-    /** The run that the rows are of; {@link Long#MIN_VALUE} until there are any. */
+    /** The run of the rows; {@link Long#MIN_VALUE} without rows. */
     private long epoch = Long.MIN_VALUE;
 
     private long sequence = Frame.NOTHING;
     private long hash;
 
-    /** The number of the last snapshot of this run that was complete: parts of it may come again. */
+    /** The number of the last complete snapshot of this run, of which parts may arrive again. */
     private long completed;
 
     private @Nullable Assembly assembly;
@@ -35,7 +35,7 @@ final class PeerRoutes {
     /**
      * Creates an empty table.
      *
-     * @param changes is told each row that is not as it was before
+     * @param changes called for each changed row
      */
     PeerRoutes(Consumer<RouteRow> changes) {
         this.changes = changes;
@@ -43,11 +43,11 @@ final class PeerRoutes {
 
     /** The result of applying a frame. */
     enum Outcome {
-        /** It was applied, or it says nothing new. */
+        /** It was applied, or has nothing new. */
         FINE,
-        /** Something is missing: to be asked for. */
+        /** Changes are missing and must be requested. */
         BEHIND,
-        /** The rows are not what the owner says they are: all are to be asked for. */
+        /** The rows differ from the owner's digest: all must be requested. */
         DIFFERENT
     }
 
@@ -85,14 +85,14 @@ final class PeerRoutes {
         sequence = last;
         Assembly current = assembly;
         if (current != null && current.run == epoch && current.sequence <= sequence) {
-            assembly = null; // it says nothing new any more
+            assembly = null; // it has nothing new any more
         }
         return Outcome.FINE;
     }
 
     Outcome compare(long run, Frame.Digest digest) {
         if (run < epoch || (run == epoch && digest.sequence() < sequence)) {
-            return Outcome.FINE; // said earlier, arrived later
+            return Outcome.FINE; // sent earlier, arrived later
         }
         if (run != epoch || digest.sequence() > sequence) {
             return Outcome.BEHIND;
@@ -100,7 +100,7 @@ final class PeerRoutes {
         return digest.count() == rows.size() && digest.hash() == hash ? Outcome.FINE : Outcome.DIFFERENT;
     }
 
-    /** Takes a part of a snapshot; applied when it is the last one that was missing. */
+    /** Adds a part of a snapshot; the snapshot is applied when it is complete. */
     Outcome apply(long run, Frame.Snapshot part) {
         if (run < epoch || (run == epoch && (part.sequence() < sequence || part.number() <= completed))) {
             return Outcome.FINE;
@@ -111,7 +111,7 @@ final class PeerRoutes {
             assembly = current;
         }
         boolean fits = current.add(run, part);
-        if (fits && run != epoch) { // of use already; and putting a million rows at once would hold up everything else
+        if (fits && run != epoch) { // applied at once: a million rows at the end would block the loop
             part.rows().forEach(this::put);
         }
         if (current.missing == 0) {
@@ -121,7 +121,7 @@ final class PeerRoutes {
         return Outcome.FINE;
     }
 
-    /** Forgets everything of a run and of those before it. */
+    /** Removes everything of a run and of earlier ones. */
     void purge(long run) {
         if (epoch > run) {
             return;
@@ -132,18 +132,18 @@ final class PeerRoutes {
         new ArrayList<>(rows.keySet()).forEach(filter -> put(new RouteRow(filter, 0)));
     }
 
-    /** Whether parts of a snapshot are still to come. */
+    /** Whether parts of a snapshot are missing. */
     boolean isAssembling() {
         return assembly != null;
     }
 
     /**
-     * The question that continues the snapshot that is coming.
+     * The request that continues the current snapshot.
      *
      * @param run the owner's run
-     * @param again whether to ask even if there has been no progress
-     * @param step how many parts are a progress
-     * @return null if there is nothing to ask for
+     * @param again whether to request even without progress
+     * @param step the number of parts that count as progress
+     * @return the request, or null if none is needed
      */
     Frame.@Nullable More more(long run, boolean again, int step) {
         Assembly current = assembly;
@@ -164,7 +164,7 @@ final class PeerRoutes {
         sequence = complete.sequence;
         completed = complete.number;
         if (isFirst && rows.size() == complete.size()) {
-            return; // all of them have been put, and there are no others
+            return; // all have been applied
         }
         Map<String, Integer> next = new HashMap<>();
         complete.forEach(row -> next.put(row.filter(), row.weight()));
@@ -187,7 +187,7 @@ final class PeerRoutes {
         changes.accept(row);
     }
 
-    /** The parts of a snapshot that have come. */
+    /** The received parts of a snapshot. */
     private static final class Assembly {
 
         private final long run;
@@ -198,7 +198,7 @@ final class PeerRoutes {
         private int first;
         private int askedFor;
 
-        /** By their index: how many are to come is only said, and so allocates nothing. */
+        /** By index; a map, because the announced number of parts must not cause an allocation. */
         private final Map<Integer, List<RouteRow>> parts = new HashMap<>();
 
         Assembly(long run, Frame.Snapshot first) {
@@ -213,7 +213,7 @@ final class PeerRoutes {
             return run < otherRun || (run == otherRun && number < otherNumber);
         }
 
-        /** Returns whether it is a part of this one that was missing. */
+        /** Returns whether it is a missing part of this snapshot. */
         boolean add(long ofRun, Frame.Snapshot part) {
             boolean fits = ofRun == run
                     && part.number() == number

@@ -12,8 +12,8 @@ import io.smqtt.topic.SharedFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another node as the router sees it: one subscriber, whose filters are that node's routes. In groups of shared
- * subscriptions a node has as many seats as members, each of which is such a subscriber. Any event loop.
+ * Another node as a subscriber of the router; its filters are that node's routes. In shared groups a node has one seat per member, each of
+ * which is such a subscriber. Any event loop.
  */
 final class PeerSubscriber implements Subscriber {
 
@@ -27,10 +27,10 @@ final class PeerSubscriber implements Subscriber {
      * Creates a subscriber.
      *
      * @param nodeId the node
-     * @param number tells the peers of this node apart, from 0
-     * @param outbox where its messages go
-     * @param awaits whether publishers wait until the node has the message
-     * @param buffers those of the current event loop
+     * @param number the index of the peer on this node, from 0
+     * @param outbox the outbox for its messages
+     * @param awaits whether publishers wait until the node has accepted the message
+     * @param buffers the buffers of the current event loop
      */
     PeerSubscriber(String nodeId, int number, PeerOutbox outbox, boolean awaits, FastThreadLocal<LoopBuffers> buffers) {
         this.nodeId = nodeId;

@@ -8,13 +8,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Topics that somebody has cleared though no message was known: one may be on its way that is older than that. A minute,
- * and a bounded number and size.
+ * Topics that were cleared although no message was known: an older message may still be in flight. Kept for a minute, within limits of
+ * number and size.
  */
 @OnClusterLoop
 final class RecentClears {
 
-    /** How many are remembered at most. */
+    /** The maximum number of entries. */
     static final int MOST = 16_384;
 
     private static final int MOST_CHARACTERS = 2 * 1024 * 1024;
@@ -25,7 +25,7 @@ final class RecentClears {
 
     private record Clear(RetainedVersion version, long atNanos) {}
 
-    /** Remembers the later one of this and what is remembered. */
+    /** Adds a version; the later one of this and the existing one is kept. */
     void add(String topic, RetainedVersion version, long nowNanos) {
         RetainedVersion known = take(topic);
         RetainedVersion later = known != null && known.isAfter(version) ? known : version;
@@ -36,7 +36,7 @@ final class RecentClears {
         }
     }
 
-    /** Forgets a topic; null if it is not remembered. */
+    /** Removes a topic; null if it is missing. */
     @Nullable
     RetainedVersion take(String topic) {
         Clear clear = clears.remove(topic);
@@ -47,14 +47,14 @@ final class RecentClears {
         return clear.version();
     }
 
-    /** When a topic was cleared; null if it is not remembered. */
+    /** The version in which a topic was cleared; null if it is missing. */
     @Nullable
     RetainedVersion get(String topic) {
         Clear clear = clears.get(topic);
         return clear == null ? null : clear.version();
     }
 
-    /** Forgets those of long ago. */
+    /** Removes expired entries. */
     void tick(long nowNanos) {
         while (!clears.isEmpty() && nowNanos - clears.values().iterator().next().atNanos() > KEPT_NANOS) {
             removeFirst();

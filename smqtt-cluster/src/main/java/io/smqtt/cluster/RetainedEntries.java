@@ -13,14 +13,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The retained messages that one node has heard of, in parts of the topics, each with a hash of its versions. What has been
- * removed is kept by topic and version, in a bounded number and size: beyond it, what was removed first is forgotten first,
- * so that nodes that hear the same in the same order keep the same, and others agree when they compare.
+ * The retained messages known to one node, in topic partitions, each with a hash of its versions. Removed messages are kept as topic and
+ * version, within limits of number and size. Beyond the limits the oldest removals are dropped first, so that nodes with the same order of
+ * changes keep the same ones, and other nodes agree after a comparison.
  */
 @OnClusterLoop
 final class RetainedEntries {
 
-    /** Into how many parts topics are divided for comparison. */
+    /** The number of topic partitions for the comparison. */
     static final int PARTS = 256;
 
     private static final int CLEARED_BYTES = 256;
@@ -41,10 +41,10 @@ final class RetainedEntries {
      * The known state of a topic.
      *
      * @param topic the topic
-     * @param version when it came about
+     * @param version the version of this state
      * @param message the message; null if there is none, or none here
-     * @param isRefused whether there is one, which the limits of this node's tree do not allow
-     * @param expiresAtNanos when one that is refused expires, by the broker's monotonic clock, or {@link ApplicationMessage#NEVER}
+     * @param isRefused whether there is one that the limits of this node's tree refuse
+     * @param expiresAtNanos the expiry of a refused one, by the broker's monotonic clock, or {@link ApplicationMessage#NEVER}
      */
     record Entry(
             String topic,
@@ -85,12 +85,12 @@ final class RetainedEntries {
                     : message.isExpired(nowNanos);
         }
 
-        /** About what a removed one takes, the same on every node. */
+        /** The estimated size of a removed one, the same on every node. */
         private long bytes() {
             return CLEARED_BYTES + 2L * topic.length();
         }
 
-        /** As others are told of it; null if it is only known that there is something. */
+        /** The row for other nodes; null if only the version is known. */
         @Nullable
         RetainedRow row() {
             if (isRefused) {
@@ -103,10 +103,10 @@ final class RetainedEntries {
     }
 
     /**
-     * Creates them without any.
+     * Creates an empty table.
      *
-     * @param maxCleared the most topics without a message that are kept
-     * @param maxClearedBytes about the most bytes that these may take
+     * @param maxCleared the maximum number of topics without a message
+     * @param maxClearedBytes the approximate maximum bytes of these
      */
     RetainedEntries(int maxCleared, long maxClearedBytes) {
         this.maxCleared = maxCleared;
@@ -125,7 +125,7 @@ final class RetainedEntries {
         return parts.get(partOf(topic)).get(topic);
     }
 
-    /** Keeps an entry in the place of the one of its topic, and forgets what there is no place for, that one itself if need be. */
+    /** Replaces the entry of a topic, and drops entries above the limits, possibly the new one. */
     void put(Entry entry) {
         int part = partOf(entry.topic());
         account(part, parts.get(part).put(entry.topic(), entry), -1);
@@ -164,7 +164,7 @@ final class RetainedEntries {
         return RouteHash.of(entry.topic() + version.nodeId(), Long.hashCode(version.clock()));
     }
 
-    /** Lets go of messages of one part that have expired; their versions stay. */
+    /** Removes the expired messages of one partition; their versions stay. */
     void dropExpired(int part, long nowNanos) {
         if (expiring == 0) {
             return;
@@ -178,7 +178,7 @@ final class RetainedEntries {
         expired.forEach(entry -> put(Entry.cleared(entry.topic(), entry.version())));
     }
 
-    /** Forgets what was removed before a moment, in milliseconds since 1970; so many at most. */
+    /** Drops removals before a time, in milliseconds since 1970; a limited number per call. */
     void forgetBefore(long millis, int most) {
         for (int i = 0;
                 i < most && !cleared.isEmpty() && cleared.first().version().millis() < millis;
@@ -215,7 +215,7 @@ final class RetainedEntries {
         return refused;
     }
 
-    /** Removed ones that were forgotten before their time, because there were too many. */
+    /** Removals that were dropped early, because there were too many. */
     long forgotten() {
         return forgotten;
     }

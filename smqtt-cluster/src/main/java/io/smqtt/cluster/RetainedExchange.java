@@ -18,18 +18,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares retained messages with other nodes and exchanges what differs, part by part and a little at a time, because
- * other nodes' messages wait on the same loop and behind the same transport. A part is compared with one node at a time,
- * and of two nodes the one whose hash of it is the smaller number asks: so one that knows nothing does, whom it likes, and
- * gets it once.
+ * Compares retained messages with other nodes and exchanges the differences, partition by partition in small steps, because forwarded
+ * messages use the same loop and transport. A partition is compared with one node at a time. Of two nodes the one with the smaller hash
+ * requests: so an empty node requests from any node, and gets each partition once.
  *
- * <p>Whoever asks sends its versions; the other one answers with its messages that are newer, asks for those that are
- * not, and says when that was all. What is lost on the way shows in the next digests.
+ * <p>The requesting node sends its versions. The other one answers with its newer messages, requests those that are older, and sends an
+ * end frame. Lost frames show in the next digests.
  */
 @OnClusterLoop
 final class RetainedExchange {
 
-    /** Parts that are asked for at a time. */
+    /** The number of partitions that are requested at a time. */
     static final int WINDOW = 4;
 
     private static final int ROWS_PER_TURN = 256;
@@ -46,19 +45,19 @@ final class RetainedExchange {
     private final int frameBytes;
     private final BiPredicate<Peer, Frame> send;
     private final Consumer<Runnable> soon;
-    private final Map<Peer, Other> others = new LinkedHashMap<>(); // so that a simulation can be repeated
+    private final Map<Peer, Other> others = new LinkedHashMap<>(); // ordered, so that simulations are repeatable
     private final BitSet asked = new BitSet(RetainedEntries.PARTS);
     private boolean awake;
     private long compared;
 
     /**
-     * Creates an exchange with nobody.
+     * Creates an exchange without other nodes.
      *
-     * @param entries what is known here
+     * @param entries the state of this node
      * @param nanoTime the broker's monotonic clock
-     * @param frameBytes about how long a frame may become
-     * @param send sends a frame to one; false if the transport does not take it now
-     * @param soon runs something on the loop after others had their turn
+     * @param frameBytes the approximate maximum size of a frame
+     * @param send sends a frame to one node; false if the transport does not accept it now
+     * @param soon runs a task on the loop after other tasks
      */
     RetainedExchange(
             RetainedEntries entries,
@@ -93,7 +92,7 @@ final class RetainedExchange {
             return !due.isEmpty() || !open.isEmpty();
         }
 
-        /** Forgets what was to be asked. */
+        /** Clears the planned requests. */
         private void giveUpDue() {
             asked.andNot(due);
             due.clear();
@@ -105,7 +104,7 @@ final class RetainedExchange {
             open.clear();
         }
 
-        /** Forgets what was asked in vain, and what was to be asked. */
+        /** Clears the unanswered and the planned requests. */
         private void giveUpLate(long nowNanos) {
             boolean anything = open.entrySet().removeIf(question -> {
                 boolean late = question.getValue().isLate(nowNanos);
@@ -119,7 +118,7 @@ final class RetainedExchange {
             }
         }
 
-        /** Answers come in the order of the questions: one for this part means that those for later ones are still to come. */
+        /** Answers come in the order of the requests: after an answer for this partition those for later ones are still pending. */
         private void answered(int part, long nowNanos) {
             boolean behind = false;
             for (Map.Entry<Integer, Open> question : open.entrySet()) {
@@ -130,7 +129,7 @@ final class RetainedExchange {
             }
         }
 
-        /** Does a little; true if there is more to do that need not wait for anything. */
+        /** Does one step; true if another step can follow at once. */
         private boolean turn() {
             if (full || !ask()) {
                 return false;
@@ -165,13 +164,13 @@ final class RetainedExchange {
             return !due.isEmpty() && open.size() < WINDOW && answers.size() < WINDOW;
         }
 
-        /** Asks for one part; false if the transport does not take it. */
+        /** Requests one partition; false if the transport does not accept it. */
         private boolean ask() {
             if (!mayAsk() || theirs == null) {
                 return true;
             }
             int part = due.nextSetBit(0);
-            if (theirs[part] == entries.hash(part)) { // it has come another way
+            if (theirs[part] == entries.hash(part)) { // the difference is resolved
                 due.clear(part);
                 asked.clear(part);
                 return true;
@@ -192,7 +191,7 @@ final class RetainedExchange {
         }
     }
 
-    /** A question that is not answered yet. */
+    /** A request without an answer. */
     private static final class Open {
 
         private final long askedNanos;
@@ -208,7 +207,7 @@ final class RetainedExchange {
         }
     }
 
-    /** A record of one comparison of a part, to see whether it was of use. */
+    /** A record of the comparison of one partition, to check its result. */
     private final class Try {
 
         private long mine;
@@ -234,7 +233,7 @@ final class RetainedExchange {
         }
     }
 
-    /** Messages that another node is to get. */
+    /** Messages to send to another node. */
     private final class Answer {
 
         private final int part;
@@ -254,7 +253,7 @@ final class RetainedExchange {
             return !wanted.isEmpty();
         }
 
-        /** Collects what fits into one frame, as it is now; gives where that ends. */
+        /** Collects the current state of the topics that fit into one frame; returns the end index. */
         private int collect(List<RetainedRow> rows, int most) {
             int bytes = 0;
             int end = at;
@@ -279,7 +278,7 @@ final class RetainedExchange {
         return other;
     }
 
-    /** Another node says what its messages come to. What is just on its way is no difference: after the first time, it says it twice. */
+    /** A digest of another node. A change in flight is not a difference, so a difference must be in two digests. */
     void digest(Peer from, long[] theirs) {
         if (theirs.length != RetainedEntries.PARTS) {
             return;
@@ -304,7 +303,7 @@ final class RetainedExchange {
         wake();
     }
 
-    /** Another node asks what is newer here than what it has. */
+    /** Another node requests newer messages than its versions. */
     void versions(Peer from, Frame.RetainedVersions theirs) {
         Map<String, RetainedVersion> versions = new HashMap<>();
         for (int i = 0; i < theirs.topics().size(); i++) {
@@ -332,13 +331,13 @@ final class RetainedExchange {
         wake();
     }
 
-    /** Another node asks for messages. */
+    /** Another node requests messages. */
     void pull(Peer from, List<String> topics) {
         other(from).answers.add(new Answer(-1, topics, List.of(), 0));
         wake();
     }
 
-    /** Another node has answered all of a question. */
+    /** Another node has completed an answer. */
     void compared(Peer from, Frame.RetainedCompared answer) {
         Other other = other(from);
         if (other.open.containsKey(answer.part())) {
@@ -354,7 +353,7 @@ final class RetainedExchange {
         wake();
     }
 
-    /** Another node tells of a topic, maybe as an answer. */
+    /** A row of another node, possibly an answer. */
     void heard(Peer from, String topic) {
         other(from).answered(RetainedEntries.partOf(topic), nanoTime.getAsLong());
     }
@@ -387,7 +386,7 @@ final class RetainedExchange {
         }
     }
 
-    /** Tries again where the transport was full, and gives up who does not answer. Called now and then. */
+    /** Retries where the transport was full, and drops requests that time out. Called periodically. */
     void tick(long nowNanos) {
         others.values().removeIf(other -> {
             other.giveUpLate(nowNanos);
@@ -401,7 +400,7 @@ final class RetainedExchange {
         }
     }
 
-    /** A node cannot be reached any more. */
+    /** A node has become unreachable. */
     void gone(Peer peer) {
         Other other = others.remove(peer);
         if (other != null) {
@@ -409,12 +408,12 @@ final class RetainedExchange {
         }
     }
 
-    /** Parts that this node is still to compare. While it does, what it has is not worth comparing with by others. */
+    /** The number of partitions that this node must still compare. Until then other nodes should not compare with it. */
     int due() {
         return asked.cardinality();
     }
 
-    /** Parts that this node has asked others for, because they differed. */
+    /** The number of partitions that this node has requested because they differed. */
     long compared() {
         return compared;
     }

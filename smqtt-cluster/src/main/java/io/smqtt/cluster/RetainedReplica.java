@@ -19,16 +19,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the retained messages of all nodes the same: each change carries a version, and the latest one stays everywhere.
- * Peers tell each other now and then what theirs come to and exchange what differs.
+ * Replicates the retained messages: each change has a version, and the latest one wins on all nodes. Nodes exchange digests periodically,
+ * and then the differences.
  *
- * <p>The broker's own tree may be written at the same time by a local publisher and by a change from elsewhere. It tells this
- * class what it has stored, in the order in which it did; whenever that is not the latest version, the latest is stored again.
+ * <p>A local publisher and a change of another node may write the broker's tree at the same time. The tree reports stored messages to this
+ * class, in its order. If that is not the latest version, the latest is stored again.
  *
- * <p>What is removed or has expired leaves its topic and version behind, so that an older message does not come back from a node
- * that was away. The removal of what nobody knows leaves nothing, except for a minute: a message that it has
- * overtaken on its way is older by its version, and is removed when it comes. While a node that is known cannot be reached, it counts as
- * the removal of something that this node may have.
+ * <p>The topic and version of a removed or expired message are kept, so that an older message does not reappear from a node that was
+ * unreachable. The removal of an unknown message is kept for a minute only: a message that it has overtaken has an older version, and is
+ * removed on arrival. While a known node is unreachable, such a removal is kept like others, because that node may have the message.
  */
 @OnClusterLoop
 final class RetainedReplica {
@@ -56,21 +55,21 @@ final class RetainedReplica {
     private int ticked;
     private long clock;
 
-    /** Before all clocks of changes, and after those of what was found at earlier starts. */
+    /** A clock before those of all changes, and after those of messages that were found at earlier starts. */
     private final long recoveredClock;
 
     /**
      * Creates a replica without messages.
      *
      * @param nodeId the name of this node
-     * @param settings bounds and sizes
+     * @param settings limits and sizes
      * @param wallClockMillis milliseconds since 1970
      * @param nanoTime the broker's monotonic clock
-     * @param store stores a message in the broker's tree; it is told back by {@link #stored}, or by {@link #refused}
-     * @param broadcast sends a frame to all nodes that can be reached
-     * @param send sends a frame to one; false if the transport does not take it now
-     * @param soon runs something on the loop after others had their turn
-     * @param isSomebodyAway whether a node is known that cannot be reached
+     * @param store stores a message in the broker's tree, which calls {@link #stored} or {@link #refused}
+     * @param broadcast sends a frame to all reachable nodes
+     * @param send sends a frame to one node; false if the transport does not accept it now
+     * @param soon runs a task on the loop after other tasks
+     * @param isSomebodyAway whether a known node is unreachable
      */
     RetainedReplica(
             String nodeId,
@@ -96,19 +95,19 @@ final class RetainedReplica {
         this.exchange = new RetainedExchange(entries, nanoTime, settings.frameBytes(), send, soon);
     }
 
-    /** The tree holds this message since before this node was started: whatever others know is newer. */
+    /** The tree had this message before the start of this node: versions of other nodes are newer. */
     void recovered(ApplicationMessage message) {
         entries.put(Entry.of(new RetainedVersion(recoveredClock, nodeId), message));
     }
 
-    /** The tree has stored this message; told in the order in which it does. */
+    /** The tree has stored this message; called in that order. */
     void stored(ApplicationMessage message) {
         String topic = message.topic().value();
         Entry latest = entries.get(topic);
         if (!storing.remove(message)) {
             changedHere(topic, message, latest);
         } else if (latest == null) {
-            if (!message.payload().isEmpty()) { // removed meanwhile, and even that is forgotten
+            if (!message.payload().isEmpty()) { // removed meanwhile, and the removal was dropped
                 clear(topic);
             }
         } else if (latest.isCleared() ? !message.payload().isEmpty() : latest.message() != message) {
@@ -132,7 +131,7 @@ final class RetainedReplica {
         }
     }
 
-    /** Tells all others, a little later and with what else there is to tell. */
+    /** Announces a change to all nodes, a little later and together with others. */
     private void say(RetainedRow row) {
         unsaid.put(row.topic(), row);
         unsaidBytes += row.bytes();
@@ -155,12 +154,12 @@ final class RetainedReplica {
         }
     }
 
-    /** Tells whether all others were told of all changes. */
+    /** Whether all changes were announced. */
     boolean hasNothingToSay() {
         return unsaid.isEmpty();
     }
 
-    /** The tree has not stored this message, because of its limits: only its version is kept. */
+    /** The tree has refused this message because of its limits: only its version is kept. */
     void refused(ApplicationMessage message) {
         storing.remove(message);
         Entry latest = entries.get(message.topic().value());
@@ -206,7 +205,7 @@ final class RetainedReplica {
     private void updated(RetainedRow row) {
         RetainedVersion version = row.version();
         if (version.clock() > RetainedVersion.clockOf(wallClockMillis.getAsLong() + FURTHEST_CLOCK_MILLIS)) {
-            return; // nothing could be written after it
+            return; // the frame is full
         }
         ApplicationMessage message = row.message();
         if (message != null && (message.payload().isEmpty() || message.isExpired(nanoTime.getAsLong()))) {
@@ -228,7 +227,7 @@ final class RetainedReplica {
         }
     }
 
-    /** Nothing is known of the topic here. */
+    /** Handles a row for an unknown topic. */
     private void isNew(RetainedRow row, @Nullable ApplicationMessage message) {
         String topic = row.topic();
         RetainedVersion version = row.version();
@@ -260,7 +259,7 @@ final class RetainedReplica {
         return version.millis() < wallClockMillis.getAsLong() - TOMBSTONE_MILLIS;
     }
 
-    /** What others are told of the messages here; null while there is nothing that they should compare theirs with. */
+    /** The digest of this node; null while other nodes should not compare with it. */
     Frame.@Nullable RetainedDigest digest() {
         return entries.isEmpty() || exchange.due() > 0 ? null : new Frame.RetainedDigest(entries.hashes());
     }
@@ -269,7 +268,7 @@ final class RetainedReplica {
         exchange.gone(peer);
     }
 
-    /** Goes on with what was left, and forgets a part of what is old. Called now and then. */
+    /** Continues pending work, and drops a part of the old entries. Called periodically. */
     void tick() {
         long now = nanoTime.getAsLong();
         exchange.tick(now);
@@ -278,7 +277,7 @@ final class RetainedReplica {
         entries.forgetBefore(wallClockMillis.getAsLong() - TOMBSTONE_MILLIS, FORGOTTEN_PER_TICK);
     }
 
-    /** How it looks now. */
+    /** Returns the status. */
     ClusterStatus.Retained status() {
         return new ClusterStatus.Retained(
                 entries.cleared(),
@@ -289,12 +288,12 @@ final class RetainedReplica {
                 exchange.compared());
     }
 
-    /** What is known, for tests. */
+    /** The entries, for tests. */
     RetainedEntries entries() {
         return entries;
     }
 
-    /** Clears of topics that nobody knows, for tests. */
+    /** Removals of unknown topics, for tests. */
     RecentClears recent() {
         return recent;
     }

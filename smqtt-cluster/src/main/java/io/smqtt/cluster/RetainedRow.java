@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of a topic's retained message, as one node sends it to another.
  *
- * @param kind what it tells
+ * @param kind the kind of the row
  * @param topic the topic
- * @param version when that came about
- * @param message the message; null unless there is one
+ * @param version the version of this state
+ * @param message the message; null without one
  */
 record RetainedRow(
         Kind kind,
@@ -18,13 +18,13 @@ record RetainedRow(
         RetainedVersion version,
         @Nullable ApplicationMessage message) {
 
-    /** The kind of a row; its position is its number in a frame. */
+    /** The kind of a row; its ordinal is its number in a frame. */
     enum Kind {
         /** The topic has a message. */
         MESSAGE,
-        /** The topic had one and has none any more: whoever hears it keeps that for a while. */
+        /** The message of the topic was removed: the receiver keeps the removal for a while. */
         CLEARED,
-        /** Somebody wants it to have none, and the sender knows of none: only who knows of one keeps that. */
+        /** An unknown message of the topic was removed: the receiver keeps the removal only if it knows a message. */
         CLEAR
     }
 
@@ -32,7 +32,7 @@ record RetainedRow(
         return new RetainedRow(Kind.MESSAGE, message.topic().value(), version, message);
     }
 
-    /** About how long it becomes in a frame. */
+    /** Its approximate size in a frame. */
     int bytes() {
         int bytes = 32 + version.nodeId().length() + topic.length();
         return message == null

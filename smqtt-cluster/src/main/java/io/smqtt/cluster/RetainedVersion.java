@@ -2,11 +2,11 @@
 package io.smqtt.cluster;
 
 /**
- * When a message was retained, by a clock that follows the wall clock and never stands still: of two versions the later one
- * stays, on every node.
+ * The version of a retained message, by a hybrid clock that follows the wall clock and always increases. Of two versions the later one
+ * wins, on every node.
  *
  * @param clock milliseconds since 1970 in the upper 48 bits, a counter in the lower 16
- * @param nodeId the node that it was retained on: decides between equal clocks
+ * @param nodeId the node on which it was retained: decides between equal clocks
  */
 record RetainedVersion(long clock, String nodeId) implements Comparable<RetainedVersion> {
 

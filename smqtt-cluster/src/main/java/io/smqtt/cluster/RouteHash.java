@@ -2,8 +2,8 @@
 package io.smqtt.cluster;
 
 /**
- * 64 bits of a row, the same on every node. Rows are combined by exclusive or, in which their order does not matter, so the
- * hash of all rows is kept up to date by each change alone.
+ * A 64-bit hash of a row, the same on every node. The hash of all rows is the exclusive or of their hashes, so it does not depend on their
+ * order and can be updated with each change.
  */
 final class RouteHash {
 

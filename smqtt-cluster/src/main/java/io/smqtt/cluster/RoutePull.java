@@ -25,7 +25,7 @@ final class RoutePull {
         this.wire = wire;
     }
 
-    /** Requests missing routes, but not again while the answer may be in flight. */
+    /** Requests missing routes, but not again while an answer may be in flight. */
     void requestMissing(Member member, PeerRoutes.Outcome outcome) {
         Peer peer = member.peer();
         if (outcome == PeerRoutes.Outcome.FINE) {
@@ -66,7 +66,7 @@ final class RoutePull {
         if (member.routes().isAssembling()) {
             member.askedAtNanos = ticker.nanoTime();
             more = member.routes().more(member.epoch(), false, Math.max(1, settings.snapshotFrames() / 4));
-        } else { // tells that it is complete, and asks for what has changed meanwhile
+        } else { // confirms the complete snapshot, and requests later changes
             more = new Frame.More(
                     member.epoch(), member.routes().sequenceOf(member.epoch()), part.number(), part.parts(), false);
         }

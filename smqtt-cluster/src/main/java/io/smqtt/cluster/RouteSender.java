@@ -10,9 +10,8 @@ import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Answers other nodes that ask for the routes of this one: with the changes that they have missed if these are still known,
- * or else with all rows, of which only so many are on their way at a time. While a node takes all rows, the changes after
- * them are kept for it.
+ * Answers requests for the routes of this node: with the missed changes if these are still kept, otherwise with a snapshot of all rows, of
+ * which a limited number is in flight at a time. While a node receives a snapshot, later changes are kept for it.
  */
 @OnClusterLoop
 final class RouteSender {
@@ -29,10 +28,10 @@ final class RouteSender {
     /**
      * Creates a sender.
      *
-     * @param own what it sends
+     * @param own the routes of this node
      * @param settings sizes
      * @param nanoTime the broker's monotonic clock
-     * @param send gives a frame to the transport
+     * @param send passes a frame to the transport
      */
     RouteSender(OwnRoutes own, ClusterSettings settings, LongSupplier nanoTime, BiConsumer<Peer, Frame> send) {
         this.own = own;
@@ -42,7 +41,7 @@ final class RouteSender {
     }
 
     /**
-     * A node has missed something.
+     * A node has missed changes.
      *
      * @param known the last change that it has, or {@link Frame#NOTHING}
      */
@@ -59,15 +58,15 @@ final class RouteSender {
         keep();
     }
 
-    /** A node takes more parts of a snapshot. */
+    /** A node requests more parts of a snapshot. */
     void answer(Peer to, Frame.More more) {
         Snapshot snapshot = snapshots.get(to);
         if (snapshot == null || snapshot.number != more.number()) {
-            if (more.again()) { // others are of a snapshot that another one has replaced
+            if (more.again()) { // the others belong to a replaced snapshot
                 answer(to, more.haveSequence());
             }
         } else if (more.part() >= snapshot.parts) {
-            answer(to, snapshot.sequence); // what has changed meanwhile
+            answer(to, snapshot.sequence); // later changes
         } else {
             snapshot.asked = Math.max(snapshot.asked, more.part());
             snapshot.next = more.again() ? more.part() : Math.max(snapshot.next, more.part());
@@ -95,7 +94,7 @@ final class RouteSender {
         }
     }
 
-    /** All rows; those that another node is given are used again, because there may be millions. */
+    /** Returns a snapshot of all rows; snapshots are shared between nodes, because there may be millions of rows. */
     private List<RouteRow> rows() {
         for (Snapshot other : snapshots.values()) {
             if (other.sequence == own.sequence()) {
@@ -105,13 +104,13 @@ final class RouteSender {
         return own.all();
     }
 
-    /** A node cannot be reached any more. */
+    /** A node has become unreachable. */
     void gone(Peer peer) {
         snapshots.remove(peer);
         keep();
     }
 
-    /** Forgets what nobody asks for any more. Called now and then. */
+    /** Drops snapshots without requests. Called periodically. */
     void tick() {
         if (!snapshots.isEmpty()) {
             long now = nanoTime.getAsLong();
@@ -128,7 +127,7 @@ final class RouteSender {
         own.keepAfter(oldest);
     }
 
-    /** All rows on their way to one node. */
+    /** The transfer of a snapshot to one node. */
     private final class Snapshot {
 
         private final long number;

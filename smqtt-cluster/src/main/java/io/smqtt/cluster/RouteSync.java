@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Finds out when the others know the routes of this node, or when all that they have routed has arrived here. */
+/** Detects when the other nodes know the routes of this node, or when everything that they have routed has arrived here. */
 @OnClusterLoop
 final class RouteSync {
 
@@ -42,11 +42,11 @@ final class RouteSync {
     }
 
     /**
-     * Asks all nodes that can be reached now; those that cannot be any more need not answer.
+     * Sends a request to all reachable nodes; nodes that become unreachable need not answer.
      *
-     * @param sequence the last change of the own routes that matters
-     * @param fence whether it is about what they have routed, too
-     * @param longest how long answers are waited for
+     * @param sequence the last required change of the own routes
+     * @param fence whether to wait for routed messages, too
+     * @param longest the timeout of the answers
      * @param done true if all have answered
      */
     void ask(long sequence, boolean fence, Duration longest, Consumer<Boolean> done) {

@@ -27,14 +27,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Joins the cluster and the router: other nodes' routes become subscriptions, other nodes' messages are routed here. On the
- * cluster's loop; routing itself happens on event loops, and all messages of one publisher on the same one.
+ * Connects the cluster with the router: routes of other nodes become subscriptions, and messages of other nodes are routed here. On the
+ * cluster's loop; routing itself runs on event loops, with all messages of one publisher on the same one.
  */
 final class RouterPart implements LocalPart {
 
     private static final Logger LOG = LoggerFactory.getLogger(RouterPart.class);
 
-    /** In one group of one node: what is passed over for each message while that node is away, and what a wrong number costs. */
+    /**
+     * The maximum number of seats of one node in one group: bounds the work per message while the node is unreachable, and the cost of a
+     * wrong number.
+     */
     private static final int MAXIMUM_SEATS = 1_024;
 
     private final Router router;
@@ -67,7 +70,7 @@ final class RouterPart implements LocalPart {
         this.awaits = awaits;
     }
 
-    /** Numbers that no other node, run or event loop is likely to give: 64 random bits to begin with. */
+    /** Supplies numbers that are unique over nodes, runs and event loops with high probability: the first one has 64 random bits. */
     static LongSupplier marks() {
         long[] last = {new SplittableRandom().nextLong()};
         return () -> {
@@ -109,7 +112,7 @@ final class RouterPart implements LocalPart {
         return new Subscription(peer, filter, shareName, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
     }
 
-    /** Gives a node as many seats in a group as it has members. */
+    /** Sets the number of seats of a node in a group to the number of its members. */
     private void seat(PeerSubscriber peer, SharedFilter group, int weight, Map<String, Deque<PeerSubscriber>> seats) {
         Deque<PeerSubscriber> taken = seats.computeIfAbsent(group.toString(), key -> new ArrayDeque<>());
         int wanted = Math.min(weight, MAXIMUM_SEATS);
@@ -152,7 +155,7 @@ final class RouterPart implements LocalPart {
         return new List[count];
     }
 
-    /** Where all messages of one publisher are routed, so that they keep their order. */
+    /** The event loop for all messages of one publisher, so that they keep their order. */
     private RoutingLoop loopOf(ApplicationMessage message) {
         return router.loops().get(loopNumberOf(message));
     }
@@ -169,7 +172,7 @@ final class RouterPart implements LocalPart {
         }
     }
 
-    /** Has something run on an event loop; false if that has ended, with the broker. */
+    /** Runs a task on an event loop; false if that has ended, with the broker. */
     private static boolean execute(RoutingLoop loop, Runnable task) {
         try {
             loop.executor().execute(task);
@@ -224,10 +227,11 @@ final class RouterPart implements LocalPart {
         }
     }
 
-    /** Another node has one more try, or an absent member of this one; if there is nobody else, that node keeps it for an absent one. */
+    /** Tries another node, or an absent member of this one; otherwise the first node parks it for an absent member. */
     private void redispatch(
             RoutingLoop loop, ApplicationMessage message, SharedFilter group, String nodeId, RouteTicket ticket) {
-        ApplicationMessage next = message.withProperties(message.properties()); // other peers may have this one, too
+        ApplicationMessage next =
+                message.withProperties(message.properties()); // a copy, because other peers may have this message, too
         next.crossed(message.crossings() + 1);
         SharedGroup members = router.index().group(group.shareName(), group.filter());
         boolean alone = members != null
@@ -260,7 +264,7 @@ final class RouterPart implements LocalPart {
     public void afterRouted(Runnable done) {
         AtomicInteger missing = new AtomicInteger(router.loops().size());
         for (RoutingLoop loop : router.loops()) {
-            Runnable routed = () -> { // what this pass has collected goes first
+            Runnable routed = () -> { // the messages of this iteration are sent first
                 if (missing.decrementAndGet() == 0) {
                     done.run();
                 }

@@ -8,8 +8,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that comes from another node: takes each part once, in order, and acknowledges it when it is safe. What was
- * installed when the other node is lost is this node's.
+ * Receives a session from another node: accepts each part once, in order, and acknowledges it when it is stored. If the other node fails,
+ * the installed parts stay on this node.
  */
 @OnClusterLoop
 final class SessionReceiver {
@@ -35,10 +35,10 @@ final class SessionReceiver {
     private long usedAtNanos;
 
     /**
-     * Creates one for the first part.
+     * Creates a receiver for the first part.
      *
      * @param first the first part
-     * @param replaces whether a session that is here is a part of what comes, and worth nothing
+     * @param replaces whether an existing session is an incomplete copy of the arriving one, and can be replaced
      * @param announce runs a task when the routes of this node are known everywhere
      */
     SessionReceiver(
@@ -71,17 +71,17 @@ final class SessionReceiver {
         return clientId;
     }
 
-    /** Whether what is here is what was installed, and nothing else, and the rest of it did not come. */
+    /** Whether this node has exactly the installed parts, and the rest did not arrive. */
     boolean isUnfinished() {
         return alone && installed && !ended;
     }
 
-    /** The client has the session here now: it is more than what came. */
+    /** The client has opened the session here: it now has more than the installed parts. */
     void opened() {
         alone = false;
     }
 
-    /** Which move of that node it is. */
+    /** The number of the sender's move. */
     long attempt() {
         return attempt;
     }
@@ -90,7 +90,7 @@ final class SessionReceiver {
         return over;
     }
 
-    /** Whether no more is expected. */
+    /** Whether no more parts are expected. */
     boolean isLost() {
         return lost;
     }
@@ -143,7 +143,7 @@ final class SessionReceiver {
         }
     }
 
-    /** The other node was lost and is there again: what was installed takes the rest, nothing else does. */
+    /** The other node has returned after a failure: only a session with installed parts accepts the rest. */
     private void receiveAfterwards(Frame.SessionPart part) {
         SessionArrival taker = arrival;
         if (taker == null || !installed) {
@@ -170,7 +170,7 @@ final class SessionReceiver {
         wire.send(from.nodeId(), new Frame.SessionAck(number, attempt, from.epoch(), index, taken));
     }
 
-    /** No more will come: what was not installed is forgotten. The task runs when that is done. */
+    /** No more parts will arrive: parts that were not installed are dropped. Then the task runs. */
     void lose(Runnable task) {
         if (over) {
             task.run();

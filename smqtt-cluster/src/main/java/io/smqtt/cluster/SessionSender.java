@@ -14,8 +14,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that moves from here to another node: the state, its messages, then, when the other node has installed it and
- * all know its routes, what came here meanwhile. One part at a time; each is said again until it was taken.
+ * Sends a session to another node: the state, its messages, and then, when the other node has installed it and all nodes know its routes,
+ * the messages that arrived here meanwhile. One part at a time; each is repeated until it is acknowledged.
  */
 @OnClusterLoop
 final class SessionSender implements SessionDeparture.Reply {
@@ -41,12 +41,12 @@ final class SessionSender implements SessionDeparture.Reply {
     private boolean over;
 
     /**
-     * Creates one that has not begun.
+     * Creates a sender that has not started.
      *
-     * @param attempt tells this move apart from the others of this node
-     * @param marks numbers that tell messages apart, none of them given twice by any node
+     * @param attempt the number of this move on this node
+     * @param marks supplies numbers for messages, unique over all nodes
      * @param fence runs a task when everything that was routed up to now has arrived here
-     * @param end is told once what became of it
+     * @param end called once with the result
      */
     SessionSender(
             ClaimKey claim,
@@ -66,7 +66,7 @@ final class SessionSender implements SessionDeparture.Reply {
         this.end = end;
     }
 
-    /** After that without progress the session stays. */
+    /** The timeout without progress, after which the session stays here. */
     static Duration patience() {
         return PATIENCE;
     }
@@ -75,12 +75,12 @@ final class SessionSender implements SessionDeparture.Reply {
         return claim;
     }
 
-    /** Who is told when it has ended. */
+    /** Called at the end. */
     Set<String> askers() {
         return askers;
     }
 
-    // --- what the session says, on any thread
+    // --- calls of the session, on any thread
 
     @Override
     public void gone() {
@@ -114,7 +114,7 @@ final class SessionSender implements SessionDeparture.Reply {
     private void say(Frame.PartKind kind, @Nullable SessionState state, List<StoredMessage> messages) {
         for (StoredMessage message : messages) {
             if (message.message().mark() == 0) {
-                message.message().mark(marks.getAsLong()); // it may be sent again
+                message.message().mark(marks.getAsLong()); // it may be sent twice
             }
         }
         int index = part == null ? 0 : part.index() + 1;
@@ -142,7 +142,7 @@ final class SessionSender implements SessionDeparture.Reply {
             return;
         }
         saidAtNanos = Long.MIN_VALUE;
-        if (last.kind() != Frame.PartKind.LATE || fenced) { // while messages come there is always one more part
+        if (last.kind() != Frame.PartKind.LATE || fenced) { // while messages arrive another part follows
             progressNanos = wire.nanoTime();
         }
         switch (last.kind()) {
@@ -183,7 +183,7 @@ final class SessionSender implements SessionDeparture.Reply {
         if (over) {
             return;
         }
-        boolean last = fenced; // before it is looked at what there is
+        boolean last = fenced; // read before the messages
         departure.late(messages -> wire.execute(() -> {
             if (over) {
                 return;
@@ -210,7 +210,7 @@ final class SessionSender implements SessionDeparture.Reply {
         }
     }
 
-    /** The claimant cannot be reached, or does not want it: the session stays. */
+    /** The claimant is unreachable or refuses it: the session stays. */
     void giveUp() {
         if (!leaving && !over) {
             SessionDeparture departure = session;

@@ -18,31 +18,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wills of this node's clients on other nodes, and theirs here. Each is kept by two nodes, which follow from the client
- * identifier; when its node is gone the first of them that is there publishes it in its time, unless the client is
- * somewhere else by then, and tells the node when it is back. What is said is said again until it is acknowledged.
+ * Replicates wills. Each will is kept by two nodes, which are selected by the client identifier. When its node fails, the first live one
+ * of them publishes it after its delay, unless the client has connected to another node, and notifies the failed node when it returns.
+ * Frames are repeated until they are acknowledged.
  */
 @OnClusterLoop
 final class Wills {
 
-    /** How many nodes keep a will. */
+    /** The number of nodes that keep a will. */
     static final int COPIES = 2;
 
-    /** How many wills of one node are kept elsewhere, and how many bytes of messages. */
+    /** Limits of the replicated wills of one node: number, and bytes of messages. */
     static final int MAXIMUM_WILLS = 20_000;
 
     static final long MAXIMUM_BYTES = 32L * 1024 * 1024;
 
-    /** At least so long a node is away before wills of its clients are published: its clients have the time to come back. */
+    /** The minimum time between the failure of a node and the publication of its wills, in which its clients can reconnect. */
     static final Duration GRACE = Duration.ofSeconds(5);
 
     private static final int SAID_AGAIN_AT_ONCE = 500;
     private static final long TOMBSTONE_NANOS = Duration.ofMinutes(2).toNanos();
 
-    /** How long it counts that a client was said to be elsewhere. */
+    /** The validity of the information that a client is on another node. */
     private static final long ELSEWHERE_NANOS = Duration.ofMinutes(1).toNanos();
 
-    /** How many nodes are told what became of their wills when they are back. */
+    /** The maximum number of failed nodes to which results are sent on their return. */
     private static final int MAXIMUM_DONE_NODES = 64;
 
     private final ClientWire wire;
@@ -66,9 +66,9 @@ final class Wills {
     private final Map<String, Map<String, Done>> done = new LinkedHashMap<>();
 
     /**
-     * Creates an empty book.
+     * Creates it without wills.
      *
-     * @param refused is told of each will that no other node keeps since there are too many
+     * @param refused called for each will that no other node keeps because there are too many
      */
     Wills(ClientWire wire, LocalClients local, Duration retry, Runnable refused) {
         this.wire = wire;
@@ -80,19 +80,19 @@ final class Wills {
     private static final class Own {
         private Frame.@Nullable HeldWill will;
 
-        /** As the session has it. */
+        /** The will object of the session. */
         private @Nullable Will source;
 
         private long version;
         private long since;
         private List<String> holders = List.of();
 
-        /** Who may have heard of it. */
+        /** The nodes that may know of it. */
         private final Set<String> told = new LinkedHashSet<>();
 
         private final Set<String> pending = new HashSet<>();
 
-        /** Those of them that are away, and are told when they are back. */
+        /** Those of them that are unreachable, and are notified on their return. */
         private final Set<String> away = new HashSet<>();
     }
 
@@ -105,7 +105,7 @@ final class Wills {
         private boolean due;
         private long goneAtNanos;
 
-        /** When its node has claimed the client, as far as is known, and when another one has; by the cluster's clock. */
+        /** The clocks of the known claims of the client by its node and by another one. */
         private long claimedAt;
 
         private long elsewhereAt;
@@ -116,7 +116,7 @@ final class Wills {
 
     // --- wills of this node's clients
 
-    /** A client of this node has a will. */
+    /** Sets the will of a client of this node. */
     void inForce(String clientId, @Nullable String userName, Will will, long expirySeconds) {
         Own entry = own.get(clientId);
         int bytes = will.message().footprintBytes();
@@ -144,7 +144,7 @@ final class Wills {
         say(clientId, entry);
     }
 
-    /** It has none any more. */
+    /** Removes the will of a client of this node. */
     void gone(String clientId) {
         Own entry = own.get(clientId);
         if (entry != null && entry.will != null) {
@@ -162,17 +162,17 @@ final class Wills {
         }
     }
 
-    /** How many wills were not given to others since there are too many. */
+    /** The number of wills that were not replicated because there are too many. */
     long refusals() {
         return refusals;
     }
 
-    /** All of it at this moment. */
+    /** Returns the current values. */
     ClusterStatus.Wills status() {
         return new ClusterStatus.Wills(inForce, heldWills, heldBytes, refusals);
     }
 
-    /** How many clients of this node have a will, or had one that somebody is still to be told of. */
+    /** The number of clients of this node with a will, or with a removal that is not yet acknowledged. */
     int known() {
         return own.size();
     }
@@ -213,7 +213,7 @@ final class Wills {
         }
     }
 
-    /** Those who keep the wills of a client, in the order in which they publish. */
+    /** The nodes that keep the will of a client, in the order in which they publish it. */
     static List<String> holdersOf(String clientId, Collection<String> others) {
         return others.stream()
                 .sorted(Comparator.<String>comparingLong(node -> RouteHash.of(node + '/' + clientId, 2))
@@ -223,7 +223,7 @@ final class Wills {
                 .toList();
     }
 
-    // --- what nodes say
+    // --- frames
 
     void accept(NodeIdentity from, Frame.Client frame) {
         if (frame instanceof Frame.WillCopy copy) {
@@ -259,7 +259,7 @@ final class Wills {
                 || from.epoch() > known.epoch
                 || (from.epoch() == known.epoch && copy.version() > known.version);
         if (news && known != null && known.due && from.epoch() > known.epoch) {
-            settled(from.nodeId(), copy.clientId(), known); // the client is back on its node
+            settled(from.nodeId(), copy.clientId(), known); // the client is on its node again
         }
         if (news) {
             boolean mine =
@@ -299,9 +299,9 @@ final class Wills {
         }
     }
 
-    // --- nodes and clients that come and go
+    // --- changes of nodes and clients
 
-    /** The other nodes are others now: wills go to who keeps them from now on. */
+    /** The set of other nodes has changed: sends wills to the nodes that keep them now. */
     void viewChanged() {
         Collection<String> others = wire.others();
         for (Map.Entry<String, Own> next : new ArrayList<>(own.entrySet())) {
@@ -312,7 +312,7 @@ final class Wills {
         }
     }
 
-    /** A node is gone: wills of its clients are due in their time. */
+    /** A node has failed: the wills of its clients become due after their delays. */
     void down(String nodeId) {
         for (Held will : held.getOrDefault(nodeId, Map.of()).values()) {
             Frame.WillCopy copy = will.copy;
@@ -330,16 +330,15 @@ final class Wills {
     }
 
     /**
-     * A node is here: it is told what became of its wills before anything else, and what it was told before it was away it
-     * may not have heard.
+     * A node is reachable: it first gets the results of its wills, including those that were sent before its failure and may be lost.
      */
     void up(String nodeId) {
         for (Held will : held.getOrDefault(nodeId, Map.of()).values()) {
             if (will.due && wire.reaches(nodeId, will.epoch)) {
-                will.due = false; // it was not gone, and sees to its clients itself
+                will.due = false; // it has not failed, and handles its clients itself
             } else if (will.due && mayPublish(will)) {
                 Frame.WillCopy copy = will.copy;
-                if (copy != null) { // seen to here, whatever becomes of it
+                if (copy != null) { // this node handles it
                     done(nodeId, copy.clientId(), will);
                 }
             }
@@ -348,14 +347,14 @@ final class Wills {
         viewChanged();
         own.forEach((clientId, entry) -> {
             entry.away.remove(nodeId);
-            if (entry.told.contains(nodeId) && entry.pending.add(nodeId)) { // else it was said just now
+            if (entry.told.contains(nodeId) && entry.pending.add(nodeId)) { // otherwise it was sent just now
                 unheard.add(clientId);
                 wire.send(nodeId, copy(clientId, entry));
             }
         });
     }
 
-    /** A node was away too long: nobody waits for it any more. */
+    /** A node was unreachable for too long: its pending notifications are dropped. */
     void forgotten(String nodeId) {
         for (Map.Entry<String, Own> next : new ArrayList<>(own.entrySet())) {
             Own entry = next.getValue();
@@ -367,7 +366,7 @@ final class Wills {
         }
     }
 
-    /** A client is somewhere: what it left on a node that is gone is not published. */
+    /** A client has connected: its will on a failed node is not published. */
     void connected(String clientId) {
         held.forEach((nodeId, ofNode) -> {
             Held will = ofNode.get(clientId);
@@ -378,10 +377,10 @@ final class Wills {
     }
 
     /**
-     * A node says that it has claimed a client: what the client left on nodes before is not published if these are gone, or
-     * are found to be gone soon.
+     * A node has claimed a client: wills of the client on earlier nodes are not published if these have failed, or are soon found to have
+     * failed.
      *
-     * @param clock when that was, by the cluster's clock
+     * @param clock the clock of the claim
      */
     void ownedBy(String clientId, String owner, long clock) {
         held.forEach((nodeId, ofNode) -> {
@@ -422,7 +421,7 @@ final class Wills {
         }
     }
 
-    /** Whether this node is the first that keeps a will and is there. */
+    /** Whether this node is the first live one that keeps a will. */
     private boolean mayPublish(Held will) {
         Frame.WillCopy copy = will.copy;
         Collection<String> others = wire.others();
@@ -488,7 +487,7 @@ final class Wills {
                     wire.send(node, copy(clientId, entry));
                 } else if (entry.will == null || !entry.holders.contains(node)) {
                     entry.pending.remove(node);
-                    entry.away.add(node); // told when it is back
+                    entry.away.add(node); // notified on its return
                 }
             }
             settle(clientId, entry);
