@@ -18,6 +18,7 @@ import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.Stores;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -142,12 +143,30 @@ public final class Broker {
 
     Mono<Void> bind() {
         BrokerModule.Core core = new BrokerModule.Core(
-                parts.config(), router, sessions, ticker, parts.observer(), parts.budget(), parts.traffic(), listeners);
+                parts.config(),
+                router,
+                sessions,
+                ticker,
+                parts.observer(),
+                parts.budget(),
+                parts.traffic(),
+                listeners,
+                cluster());
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))
                 .doOnSuccess(bound -> modules.forEach(BrokerModule::listening))
                 .onErrorResume(error -> release().then(Mono.error(error)));
+    }
+
+    private @Nullable Supplier<ClusterStatus> cluster() {
+        for (BrokerModule module : modules) {
+            Supplier<ClusterStatus> status = module.cluster();
+            if (status != null) {
+                return status;
+            }
+        }
+        return null;
     }
 
     /** Stops modules, the last one first, whether they have been started or not. */

@@ -188,7 +188,7 @@ public final class BrokerBuilder {
         }
     }
 
-    private static void collect(List<String> problems, Runnable step) {
+    static void collect(List<String> problems, Runnable step) {
         try {
             step.run();
         } catch (ConfigurationException e) {

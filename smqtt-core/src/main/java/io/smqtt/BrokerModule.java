@@ -7,11 +7,13 @@ import io.smqtt.session.QueueBudget;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
+import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.transport.Listeners;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -88,6 +90,15 @@ public interface BrokerModule {
     }
 
     /**
+     * The cluster that this module makes the broker a node of. Asked once, before {@link #start}.
+     *
+     * @return how the cluster looks, for any thread at any time; null if it makes the broker none
+     */
+    default @Nullable Supplier<ClusterStatus> cluster() {
+        return null;
+    }
+
+    /**
      * How long wills of sessions that are found in the store wait at a start, since other nodes may have published them
      * while this one was away. Asked once, before {@link #start}; the longest of all modules counts.
      *
@@ -117,6 +128,7 @@ public interface BrokerModule {
      * @param budget slows publishers while the module's queues are nearly full
      * @param traffic what each event loop has received from clients and sent to them
      * @param listeners the connections of this node
+     * @param cluster how the cluster looks from this node, for any thread at any time; null without one
      */
     record Core(
             BrokerConfig config,
@@ -126,5 +138,6 @@ public interface BrokerModule {
             BrokerObserver observer,
             QueueBudget budget,
             List<TrafficCounts> traffic,
-            Listeners listeners) {}
+            Listeners listeners,
+            @Nullable Supplier<ClusterStatus> cluster) {}
 }

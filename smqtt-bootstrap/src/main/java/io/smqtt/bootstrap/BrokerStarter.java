@@ -3,20 +3,17 @@ package io.smqtt.bootstrap;
 
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
-import io.smqtt.EventTopics;
+import io.smqtt.BrokerComposition;
 import io.smqtt.ReloadResult;
 import io.smqtt.cluster.ClusterModule;
 import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.ConfigurationException;
 import io.smqtt.metric.MetricModule;
 import io.smqtt.metric.TraceModule;
-import io.smqtt.spi.BrokerStore;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -41,82 +38,37 @@ interface BrokerStarter {
      * @return the running broker
      */
     static CoreBroker start(BrokerConfig config, LegacyConfig legacy, Consumer<BrokerBuilder> more) {
-        MetricModule metrics = config.management().enabled() ? MetricModule.create(config) : null;
-        TraceModule traces = config.management().tracing() != null ? TraceModule.create(config) : null;
-        BrokerStore store = DataDirectory.of(config.storage()).openIfConfigured();
+        BrokerComposition parts = composition(config).add(more);
+        if (legacy.eventTopics()) {
+            parts.eventTopics();
+        }
         ControlPaths control = new ControlPaths();
-        LegacyPaths paths = null;
-        Broker broker;
-        try {
-            BrokerBuilder builder = Broker.builder().config(config).store(store);
-            if (metrics != null) { // first, so that it tells of the others while they start
-                builder.observer(metrics.observer()).module(metrics.endpoint(ControlPaths.PREFIX, control));
-            }
-            more.accept(builder);
-            ClusterModule cluster = null;
-            if (config.cluster().enabled()) {
-                cluster = ClusterModule.of(config.cluster());
-                builder.module(cluster);
-                if (metrics != null) {
-                    metrics.cluster(cluster::status);
+        AtomicReference<@Nullable LegacyPaths> former = new AtomicReference<>();
+        parts.finish(builder -> {
+            MetricModule metrics = parts.module(MetricModule.class);
+            if (metrics != null) {
+                metrics.endpoint(ControlPaths.PREFIX, control);
+                if (legacy.managementPaths()) {
+                    ClusterModule cluster = parts.module(ClusterModule.class);
+                    LegacyPaths paths = new LegacyPaths(
+                            config.limits(), metrics::scrape, cluster == null ? null : cluster.cluster());
+                    metrics.endpoint(LegacyPaths.PREFIX, paths);
+                    former.set(paths);
                 }
             }
-            if (metrics != null && legacy.managementPaths()) {
-                paths = new LegacyPaths(config.limits(), metrics::scrape, cluster == null ? null : cluster::status);
-                metrics.endpoint(LegacyPaths.PREFIX, paths);
-            }
-            if (legacy.eventTopics()) {
-                EventTopics events = new EventTopics();
-                builder.observer(events).module(events);
-            }
-            if (traces != null) { // last, as its interceptor has to be
-                builder.interceptor(traces.interceptor())
-                        .observer(traces.observer())
-                        .module(traces);
-            }
-            broker = builder.start().block();
-        } catch (RuntimeException e) {
-            if (store != null) {
-                store.close();
-            }
-            throw e;
-        }
-        if (broker == null) {
-            throw new IllegalStateException("the broker did not start");
-        }
+        });
+        Broker broker = parts.start();
         control.serve(broker);
+        LegacyPaths paths = former.get();
         if (paths != null) {
             paths.serve(broker);
         }
-        return new CoreBroker(broker, metrics);
+        return new CoreBroker(broker, parts.module(MetricModule.class));
     }
 
-    /**
-     * Looks into all files that a start would read, and for what it would refuse; nothing is bound. Blocks.
-     *
-     * @param config what to run with
-     * @throws ConfigurationException with all problems that were found
-     */
-    static void check(BrokerConfig config) {
-        List<String> problems = new ArrayList<>();
-        collect(problems, () -> Broker.builder().config(config).check());
-        if (config.management().enabled()) {
-            collect(problems, () -> MetricModule.create(config));
-        }
-        if (config.management().tracing() != null) {
-            collect(problems, () -> TraceModule.create(config).stop().block());
-        }
-        if (!problems.isEmpty()) {
-            throw new ConfigurationException(problems.stream().distinct().toList());
-        }
-    }
-
-    private static void collect(List<String> problems, Runnable step) {
-        try {
-            step.run();
-        } catch (ConfigurationException e) {
-            problems.addAll(e.problems());
-        }
+    /** {@return what a broker of this process is put together from} */
+    static BrokerComposition composition(BrokerConfig config) {
+        return BrokerComposition.ofProgram(config, BrokerStarter.class.getClassLoader());
     }
 
     /**

@@ -4,62 +4,32 @@ package io.smqtt.bootstrap;
 import io.smqtt.config.StorageConfig;
 import io.smqtt.persistence.RocksBrokerStore;
 import io.smqtt.persistence.StoreSettings;
-import io.smqtt.persistence.StoreUnusableException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The store in the data directory.
  *
  * @param store its directory
  * @param settings what it may use
- * @param configured whether the broker is to use it
  */
-record DataDirectory(Path store, StoreSettings settings, boolean configured) {
+record DataDirectory(Path store, StoreSettings settings) {
 
     static DataDirectory of(StorageConfig storage) {
-        StoreSettings settings = StoreSettings.defaults()
-                .withMaxBytes(storage.maxBytes())
-                .withMemory(storage.cacheBytes(), storage.writeBufferBytes());
-        return new DataDirectory(
-                storage.dir().resolve("store"), settings, storage.kind() == StorageConfig.Kind.ROCKSDB);
-    }
-
-    /** {@return the store of a broker, or null if it keeps all in memory} */
-    @Nullable
-    RocksBrokerStore openIfConfigured() {
-        return configured ? open(settings) : null;
+        return new DataDirectory(storage.dir().resolve("store"), StoreSettings.of(storage));
     }
 
     /** {@return the store, made if there is none} */
     RocksBrokerStore open(StoreSettings with) {
         try {
-            createPrivately(store.toAbsolutePath().getParent());
             return RocksBrokerStore.open(store, with);
         } catch (UncheckedIOException e) {
             throw new BadDataException(String.valueOf(e.getMessage()));
-        }
-    }
-
-    /** For its owner only; one that exists stays as it is, and the store in it is its owner's in any case. */
-    private static void createPrivately(@Nullable Path directory) {
-        if (directory == null || Files.isDirectory(directory)) {
-            return;
-        }
-        try {
-            Files.createDirectories(directory);
-            if (directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-                Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
-            }
-        } catch (IOException e) {
-            throw StoreUnusableException.of(directory, e);
         }
     }
 
@@ -82,7 +52,7 @@ record DataDirectory(Path store, StoreSettings settings, boolean configured) {
     DataDirectory beside() throws IOException {
         Path path = store.resolveSibling("store.importing");
         deleteAll(path);
-        return new DataDirectory(path, settings, configured);
+        return new DataDirectory(path, settings);
     }
 
     /** Moves this store, which nobody has open, to the place of an empty one. */

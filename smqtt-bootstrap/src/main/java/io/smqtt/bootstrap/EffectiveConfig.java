@@ -137,7 +137,7 @@ record EffectiveConfig(
     private List<String> withFiles(Faults faults) {
         Set<String> all = new LinkedHashSet<>(faults.all());
         try {
-            BrokerStarter.check(broker);
+            BrokerStarter.composition(broker).check();
         } catch (ConfigurationException e) {
             e.problems().stream()
                     .filter(problem -> faults.files().stream().noneMatch(problem::contains))

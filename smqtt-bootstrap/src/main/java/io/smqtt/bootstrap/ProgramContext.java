@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.BrokerComposition;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -42,6 +43,6 @@ record ProgramContext(
                 BrokerStarter.CORE,
                 Signals.ofProcess(),
                 System::nanoTime,
-                Set.of("smqtt-persistence", "smqtt-cluster"));
+                BrokerComposition.modules(ProgramContext.class.getClassLoader()));
     }
 }

@@ -79,10 +79,8 @@ final class AccountedBroker implements AutoCloseable {
                             .build());
                     metrics = module;
                     if (network != null) {
-                        ClusterModule cluster = ClusterModule.of(
-                                ClusterConfig.builder().nodeId(name).build(), network.transport(name));
-                        module.cluster(cluster::status);
-                        parts.module(cluster);
+                        parts.module(ClusterModule.of(
+                                ClusterConfig.builder().nodeId(name).build(), network.transport(name)));
                     }
                     return parts.store(store)
                             .module(module)

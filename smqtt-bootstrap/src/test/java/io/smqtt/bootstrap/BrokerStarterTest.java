@@ -67,6 +67,12 @@ class BrokerStarterTest {
                 .contains("listener");
     }
 
+    @Test
+    void theProgramHasAllModules() {
+        assertThat(ProgramContext.ofProcess().modules())
+                .containsExactly("smqtt-cluster", "smqtt-metric", "smqtt-persistence");
+    }
+
     /** With ports of the system, where the documents show those of the defaults. */
     @ParameterizedTest
     @ValueSource(strings = {"docs/getting-started.md", "deploy/README.md"})

@@ -33,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -309,6 +310,11 @@ public final class ClusterModule implements BrokerModule {
                 running.counters().traffic(running.waitingBytes()),
                 view.wills(),
                 view.retained());
+    }
+
+    @Override
+    public Supplier<ClusterStatus> cluster() {
+        return this::status;
     }
 
     /** Completes when a condition is true on the cluster's loop, or at the timeout. */

@@ -68,23 +68,16 @@ public final class ApplicationMeters implements BrokerModule {
         return meters;
     }
 
-    /**
-     * Adds the meters of the cluster that the broker is a node of. To be called once, before the broker starts.
-     *
-     * @param status how the cluster looks; any thread, at any time
-     * @return this
-     */
-    public ApplicationMeters cluster(Supplier<ClusterStatus> status) {
-        ClusterMeters.bindTo(registry, status);
-        return this;
-    }
-
     @Override
     public Mono<Void> start(Core core) {
         return Mono.fromRunnable(() -> begin(core));
     }
 
     private void begin(Core core) {
+        Supplier<ClusterStatus> cluster = core.cluster();
+        if (cluster != null) {
+            ClusterMeters.bindTo(registry, cluster);
+        }
         SessionTotals totals = new SessionTotals(core.sessions(), core.ticker());
         long waiting = 0;
         for (Session session : core.sessions().all()) {

@@ -114,14 +114,8 @@ public final class MetricModule implements BrokerModule {
         return meters;
     }
 
-    /**
-     * Shows the cluster that the broker is a node of: meters, {@code /cluster}, and a part of {@code /health/ready}. To be
-     * called once, before the broker starts.
-     *
-     * @param status how the cluster looks; any thread, at any time
-     * @return this
-     */
-    public MetricModule cluster(Supplier<ClusterStatus> status) {
+    /** Shows the cluster that the broker is a node of: meters, {@code /cluster}, and a part of {@code /health/ready}. */
+    MetricModule cluster(Supplier<ClusterStatus> status) {
         ClusterMeters.bindTo(registry, status);
         health.cluster(status);
         server.cluster(status);
@@ -178,6 +172,10 @@ public final class MetricModule implements BrokerModule {
     }
 
     private void begin(Core core) {
+        Supplier<ClusterStatus> status = core.cluster();
+        if (status != null) {
+            cluster(status);
+        }
         pushed.start();
         token.prepare(); // now the data directory exists and is locked by this broker
         Router router = core.router();
@@ -196,9 +194,9 @@ public final class MetricModule implements BrokerModule {
         }
         health.watch(List.copyOf(probes));
         if (!config.sysInterval().isZero()) {
-            StatusTopics status = new StatusTopics(core, meters, totals::get, version());
-            topics = status;
-            status.start(config.sysInterval());
+            StatusTopics written = new StatusTopics(core, meters, totals::get, version());
+            topics = written;
+            written.start(config.sysInterval());
         }
     }
 

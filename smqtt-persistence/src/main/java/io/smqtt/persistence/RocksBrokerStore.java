@@ -75,7 +75,7 @@ public final class RocksBrokerStore implements BrokerStore {
     /**
      * Opens a store, and creates one if the directory is empty or missing. Blocks.
      *
-     * @param directory the directory of the store only; made readable for its owner only
+     * @param directory the directory of the store only; made readable for its owner only, as is the directory above it if that is missing
      * @param settings limits and memory
      * @return the store
      * @throws StoreInUseException if it is open already, here or in another process

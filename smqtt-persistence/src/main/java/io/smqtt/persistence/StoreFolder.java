@@ -60,13 +60,14 @@ final class StoreFolder implements AutoCloseable {
     }
 
     /**
-     * Creates the directory if it is missing, and locks it.
+     * Creates the directory and the one above it if they are missing, and locks it.
      *
      * @throws StoreInUseException if it is open already, here or in another process
      * @throws StoreUnusableException if it cannot be read or written
      * @throws io.smqtt.spi.StoreDamagedException if it is not a store, or one of a newer program
      */
     static StoreFolder open(Path directory) {
+        createAbove(directory.getParent());
         try {
             Files.createDirectories(directory);
             if (!restrict(directory)) {
@@ -89,6 +90,19 @@ final class StoreFolder implements AutoCloseable {
                 OPEN.remove(path);
                 throw e;
             }
+        } catch (IOException e) {
+            throw StoreUnusableException.of(directory, e);
+        }
+    }
+
+    /** For its owner only; an existing directory is not changed. */
+    private static void createAbove(@Nullable Path directory) {
+        if (directory == null || Files.isDirectory(directory)) {
+            return;
+        }
+        try {
+            Files.createDirectories(directory);
+            restrict(directory);
         } catch (IOException e) {
             throw StoreUnusableException.of(directory, e);
         }

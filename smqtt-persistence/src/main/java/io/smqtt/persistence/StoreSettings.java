@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.config.StorageConfig;
 import io.smqtt.spi.Ticker;
 
 /**
@@ -34,6 +35,16 @@ public record StoreSettings(
      */
     public static StoreSettings defaults() {
         return new StoreSettings(0, 8 * MIB, 16 * MIB, 16 * MIB, 256 * MIB, Ticker.SYSTEM);
+    }
+
+    /**
+     * Those of a configuration.
+     *
+     * @param storage the block {@code storage} of the configuration
+     * @return defaults for what it does not say
+     */
+    public static StoreSettings of(StorageConfig storage) {
+        return defaults().withMaxBytes(storage.maxBytes()).withMemory(storage.cacheBytes(), storage.writeBufferBytes());
     }
 
     /**

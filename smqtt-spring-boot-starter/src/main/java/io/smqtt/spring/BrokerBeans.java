@@ -12,6 +12,7 @@ import io.smqtt.spi.Interceptor;
 import io.smqtt.spi.Observer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
 /** The beans of the application that take part in the broker, each kind in its order. */
 final class BrokerBeans {
@@ -24,6 +25,12 @@ final class BrokerBeans {
 
     BeanFactory factory() {
         return beans;
+    }
+
+    /** {@return the class loader of the application} */
+    ClassLoader classLoader() {
+        ClassLoader own = beans instanceof ConfigurableBeanFactory factory ? factory.getBeanClassLoader() : null;
+        return own == null ? BrokerBeans.class.getClassLoader() : own;
     }
 
     /** {@return the application's own store, or null if it has none} */

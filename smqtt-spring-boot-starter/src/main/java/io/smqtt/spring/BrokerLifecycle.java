@@ -79,9 +79,7 @@ public final class BrokerLifecycle implements SmartLifecycle {
     @Nullable
     ClusterStatus cluster() {
         Assembly.Run now = run;
-        return now == null || now.cluster() == null
-                ? null
-                : now.cluster().status().get();
+        return now == null ? null : now.inspector().clusterStatus();
     }
 
     /** Shows all subscriptions to a visitor; none without a broker. */

@@ -7,7 +7,6 @@ import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.metric.ApplicationMeters;
 import io.smqtt.metric.MessageTracing;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 
 /** The part of the auto-configuration that needs smqtt-metric. */
@@ -16,12 +15,9 @@ final class MetricPart {
     private MetricPart() {}
 
     /** The meters go to the application's registry; without one there are the status topics alone. */
-    static void addTo(BrokerBuilder builder, BrokerConfig config, BeanFactory beans, @Nullable ClusterPart cluster) {
+    static void addTo(BrokerBuilder builder, BrokerConfig config, BeanFactory beans) {
         MeterRegistry registry = beans.getBeanProvider(MeterRegistry.class).getIfAvailable(SimpleMeterRegistry::new);
         ApplicationMeters meters = ApplicationMeters.of(config, registry);
-        if (cluster != null) {
-            meters.cluster(cluster.status());
-        }
         builder.observer(meters.observer()).module(meters);
     }
 

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.BrokerClosedException;
+import io.smqtt.ModuleProvider;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.AccessDecision;
@@ -26,15 +28,21 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -42,6 +50,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.io.ClassPathResource;
 import reactor.core.publisher.Mono;
 
 /** The broker starts and stops with the application, and beans take part in it. */
@@ -213,6 +222,78 @@ class LifecycleTest {
                         "tools.jackson",
                         "com.fasterxml.jackson"))
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(MqttTemplate.class));
+    }
+
+    @Test
+    void modulesComeFromTheClassLoaderOfTheApplication(@TempDir Path classes) throws IOException {
+        Path services = Files.createDirectories(classes.resolve("META-INF/services"));
+        Files.writeString(services.resolve(ModuleProvider.class.getName()), OwnProvider.class.getName() + "\n");
+        URLClassLoader own = new URLClassLoader(
+                new URL[] {classes.toUri().toURL()}, getClass().getClassLoader());
+
+        runner.withClassLoader(own).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(OwnProvider.MADE).hasValue(1);
+        });
+        runner.run(context -> assertThat(OwnProvider.MADE).hasValue(1));
+    }
+
+    /** A module of the application. */
+    public static final class OwnProvider implements ModuleProvider {
+
+        private static final AtomicInteger MADE = new AtomicInteger();
+
+        /** For {@link java.util.ServiceLoader}. */
+        public OwnProvider() {}
+
+        @Override
+        public String name() {
+            return "own";
+        }
+
+        @Override
+        public Stage stage() {
+            return Stage.HOST;
+        }
+
+        @Override
+        public boolean isWanted(BrokerConfig config) {
+            return true;
+        }
+
+        @Override
+        public Consumer<BrokerBuilder> create(BrokerConfig config) {
+            MADE.incrementAndGet();
+            return builder -> {};
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "cluster.enabled=true, cluster.enabled, smqtt-cluster",
+        "storage.kind=rocksdb, storage.kind, smqtt-persistence"
+    })
+    void aKeyWhoseModuleIsMissingStopsTheStart(String property, String key, String module) {
+        runner.withClassLoader(new FilteredClassLoader(
+                        new ClassPathResource("META-INF/services/" + ModuleProvider.class.getName())))
+                .withPropertyValues("smqtt." + property)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(ConfigurationException.class)
+                        .hasMessageContaining(key + " needs the module " + module));
+    }
+
+    @Test
+    void aDataDirectoryThatCannotBeUsedNamesItsKey(@TempDir Path directory) throws IOException {
+        Files.writeString(directory.resolve("store"), "a file\n");
+        runner.withPropertyValues("smqtt.storage.kind=rocksdb", "smqtt.storage.dir=" + directory)
+                .run(context -> {
+                    FailureAnalysis analysis = new BadConfigurationAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .contains("storage.dir: the data in " + directory, "cannot be used");
+                });
     }
 
     @Test

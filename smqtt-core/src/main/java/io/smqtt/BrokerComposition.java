@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.ConfigurationException;
+import io.smqtt.spi.BrokerStore;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts a broker together: the configuration, the modules of the class path that it asks for ({@link ModuleProvider}), and what
+ * the program or the application around it adds. Makes one broker. Not thread-safe.
+ *
+ * <pre>{@code
+ * Broker broker = BrokerComposition.ofApplication(config, loader).add(builder -> builder.observer(own)).start();
+ * }</pre>
+ */
+public final class BrokerComposition {
+
+    private final BrokerConfig config;
+    private final boolean program;
+    private final List<ModuleProvider> providers;
+    private final BrokerBuilder builder = Broker.builder();
+    private Consumer<BrokerBuilder> host = own -> {};
+    private Consumer<BrokerBuilder> last = own -> {};
+    private @Nullable BrokerStore store;
+
+    private BrokerComposition(BrokerConfig config, ClassLoader loader, boolean program) {
+        this.config = config;
+        this.program = program;
+        providers = providers(loader);
+        builder.config(config);
+    }
+
+    /**
+     * Begins a broker that is a program of its own, with all modules that the configuration asks for.
+     *
+     * @param config the configuration
+     * @param loader where modules are looked for
+     * @return to be started once
+     */
+    public static BrokerComposition ofProgram(BrokerConfig config, ClassLoader loader) {
+        return new BrokerComposition(config, loader, true);
+    }
+
+    /**
+     * Begins a broker inside an application, without modules that are for programs only.
+     *
+     * @param config the configuration
+     * @param loader where modules are looked for: the application's own
+     * @return to be started once
+     */
+    public static BrokerComposition ofApplication(BrokerConfig config, ClassLoader loader) {
+        return new BrokerComposition(config, loader, false);
+    }
+
+    /**
+     * Lists the modules that are on the class path.
+     *
+     * @param loader where modules are looked for
+     * @return the names of their artifacts, in the order of the alphabet
+     */
+    public static Set<String> modules(ClassLoader loader) {
+        Set<String> names = new TreeSet<>();
+        providers(loader).forEach(provider -> names.add(provider.name()));
+        return names;
+    }
+
+    private static List<ModuleProvider> providers(ClassLoader loader) {
+        List<ModuleProvider> found = new ArrayList<>();
+        ServiceLoader.load(ModuleProvider.class, loader).forEach(found::add);
+        found.sort(Comparator.comparing(ModuleProvider::stage).thenComparing(ModuleProvider::name));
+        return found;
+    }
+
+    /**
+     * Uses another store than the configuration asks for. The broker closes it.
+     *
+     * @param own a store that nobody has read yet, or null for that of the configuration
+     * @return this
+     */
+    public BrokerComposition store(@Nullable BrokerStore own) {
+        store = own;
+        return this;
+    }
+
+    /**
+     * Adds what the program or the application has, at {@link ModuleProvider.Stage#HOST}.
+     *
+     * @param more called by {@link #start}, when the store is open and no file of the configuration has been read by the core; may block
+     * @return this
+     */
+    public BrokerComposition add(Consumer<BrokerBuilder> more) {
+        host = host.andThen(more);
+        return this;
+    }
+
+    /**
+     * Adds {@link EventTopics}, which the former smqtt had.
+     *
+     * @return this
+     */
+    public BrokerComposition eventTopics() {
+        EventTopics events = new EventTopics();
+        return add(more -> more.observer(events).module(events));
+    }
+
+    /**
+     * Changes the builder after all modules have been added to it.
+     *
+     * @param more called by {@link #start}; may block
+     * @return this
+     */
+    public BrokerComposition finish(Consumer<BrokerBuilder> more) {
+        last = last.andThen(more);
+        return this;
+    }
+
+    /**
+     * The module of a class, once {@link #start} has added it.
+     *
+     * @param type the class
+     * @param <M> the class
+     * @return null if the broker has none
+     */
+    public <M extends BrokerModule> @Nullable M module(Class<M> type) {
+        return builder.modules.stream()
+                .filter(type::isInstance)
+                .map(type::cast)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * Looks into all files that a start would read, and for what it would refuse; nothing is bound. Blocks.
+     *
+     * @throws ConfigurationException with all problems that were found
+     */
+    public void check() {
+        List<String> problems = new ArrayList<>();
+        BrokerBuilder.collect(problems, builder::check);
+        wanted().forEach(provider -> BrokerBuilder.collect(problems, () -> provider.check(config)));
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems.stream().distinct().toList());
+        }
+    }
+
+    /**
+     * Starts the broker and waits until its listeners are bound. Blocks. If it fails nothing is left open, neither the store nor ports.
+     *
+     * @return the running broker
+     * @throws ConfigurationException if a module is missing, or the configuration cannot be followed
+     * @throws io.smqtt.transport.BindFailedException if a port cannot be bound
+     */
+    public Broker start() {
+        requireModules();
+        List<Consumer<BrokerBuilder>> additions = additions();
+        builder.store(store);
+        try {
+            additions.forEach(addition -> addition.accept(builder));
+            Broker broker = builder.start().block();
+            if (broker == null) {
+                throw new IllegalStateException("the broker did not start");
+            }
+            return broker;
+        } catch (RuntimeException | Error e) {
+            BrokerStore opened = builder.store;
+            if (opened != null) {
+                opened.close();
+            }
+            throw e;
+        }
+    }
+
+    /** What asks for a module must not run without it. */
+    private void requireModules() {
+        Map<String, String> missing = new TreeMap<>(config.requiredModules());
+        if (store != null) {
+            missing.remove("storage.kind");
+        }
+        providers.forEach(provider -> missing.values().remove(provider.name()));
+        if (!missing.isEmpty()) {
+            throw new ConfigurationException(missing.entrySet().stream()
+                    .map(entry -> entry.getKey() + " needs the module " + entry.getValue())
+                    .toList());
+        }
+    }
+
+    /** Makes all modules before the first of them is added: nothing is opened for a configuration that cannot be followed. */
+    private List<Consumer<BrokerBuilder>> additions() {
+        List<Consumer<BrokerBuilder>> additions = new ArrayList<>();
+        List<Consumer<BrokerBuilder>> later = new ArrayList<>();
+        for (ModuleProvider provider : wanted()) {
+            boolean afterHost = provider.stage().compareTo(ModuleProvider.Stage.HOST) > 0;
+            (afterHost ? later : additions).add(provider.create(config));
+        }
+        additions.add(host);
+        additions.addAll(later);
+        additions.add(last);
+        return additions;
+    }
+
+    private List<ModuleProvider> wanted() {
+        return providers.stream()
+                .filter(provider -> program || !provider.isForProgramsOnly())
+                .filter(provider -> store == null || provider.stage() != ModuleProvider.Stage.STORE)
+                .filter(provider -> provider.isWanted(config))
+                .toList();
+    }
+}

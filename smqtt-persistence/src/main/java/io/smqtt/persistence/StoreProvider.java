@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import io.smqtt.BrokerBuilder;
+import io.smqtt.ModuleProvider;
+import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.StorageConfig;
+import java.util.function.Consumer;
+
+/** Gives brokers the store in the directory {@code store} of their data directory: {@code storage.kind} {@code rocksdb}. */
+public final class StoreProvider implements ModuleProvider {
+
+    /** Creates the provider, for {@link java.util.ServiceLoader}. */
+    public StoreProvider() {}
+
+    @Override
+    public String name() {
+        return "smqtt-persistence";
+    }
+
+    @Override
+    public Stage stage() {
+        return Stage.STORE;
+    }
+
+    @Override
+    public boolean isWanted(BrokerConfig config) {
+        return config.storage().kind() == StorageConfig.Kind.ROCKSDB;
+    }
+
+    @Override
+    public Consumer<BrokerBuilder> create(BrokerConfig config) {
+        StorageConfig storage = config.storage();
+        return builder ->
+                builder.store(RocksBrokerStore.open(storage.dir().resolve("store"), StoreSettings.of(storage)));
+    }
+}
