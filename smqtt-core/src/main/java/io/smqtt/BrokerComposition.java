@@ -18,10 +18,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Puts a broker together: the configuration, the modules of the class path that it asks for ({@link ModuleProvider}), and what
  * the program or the application around it adds. Makes one broker. Not thread-safe.
- *
- * <pre>{@code
- * Broker broker = BrokerComposition.ofApplication(config, loader).add(builder -> builder.observer(own)).start();
- * }</pre>
  */
 public final class BrokerComposition {
 

@@ -236,6 +236,24 @@ class EmbeddingExamplesTest {
     }
 
     @Test
+    void modules() {
+        BrokerConfig config = BrokerConfig.builder()
+                .listeners(Map.of(
+                        "tcp",
+                        ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build()))
+                .build();
+        PublishInterceptor own =
+                (client, message) -> Interception.forward(message).now();
+        // snippet modules
+        Broker broker = BrokerComposition.ofApplication(config, getClass().getClassLoader())
+                .add(builder -> builder.interceptor(own))
+                .start();
+        // end
+        assertThat(broker.listeners()).containsOnlyKeys("tcp");
+        broker.close(Duration.ofSeconds(1)).block();
+    }
+
+    @Test
     void theDocumentShowsWhatIsTestedHere() throws Exception {
         String document = Files.readString(DOCUMENT);
         Matcher snippets = SNIPPET.matcher(Files.readString(SOURCE));
@@ -258,7 +276,8 @@ class EmbeddingExamplesTest {
                         "plugins",
                         "interceptor",
                         "subscriptions",
-                        "observer");
+                        "observer",
+                        "modules");
         int elsewhere = 3; // the examples with a store are tested in the store's module, and the imports below
         assertThat(document.split("```java", -1)).hasSize(names.size() + elsewhere + 1);
     }
