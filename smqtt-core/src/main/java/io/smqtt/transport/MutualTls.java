@@ -102,7 +102,7 @@ public final class MutualTls {
     private static Managers read(String key, ClusterTlsConfig config) {
         X509Certificate[] chain = new PemFile(key + ".certificate", config.certificate()).certificates();
         PemFile keyFile = new PemFile(key + ".key", config.key());
-        PrivateKey privateKey = keyFile.privateKey();
+        PrivateKey privateKey = keyFile.privateKey(chain[0].getPublicKey());
         if (!TlsContexts.belongTogether(privateKey, chain[0].getPublicKey())) {
             throw keyFile.invalid("does not belong to the first certificate of " + config.certificate(), null);
         }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.PrivateKey;
+import java.security.PublicKey;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
@@ -66,25 +67,25 @@ final class PemFile {
         return certificates.toArray(X509Certificate[]::new);
     }
 
-    /** The private key, unencrypted: PKCS #8, or PKCS #1 for RSA, or SEC 1 for elliptic curves. */
-    PrivateKey privateKey() {
+    /**
+     * The private key, unencrypted: PKCS #8, or PKCS #1 for RSA, or SEC 1 for elliptic curves.
+     *
+     * @param certified the public key of the certificate that it is for, which says what the older encodings leave out
+     */
+    PrivateKey privateKey(PublicKey certified) {
         if (text.contains("ENCRYPTED")) {
-            throw invalid(
-                    "holds an encrypted key; decrypt it with: openssl pkcs8 -topk8 -nocrypt -in <key> -out <file>",
-                    null);
+            throw invalid("holds an encrypted key; " + conversion("decrypt"), null);
         }
-        byte[] curve = null;
         for (Block block : blocks) {
             switch (block.type) {
                 case "PRIVATE KEY" -> {
                     return privateKey(block.der);
                 }
                 case "RSA PRIVATE KEY" -> {
-                    return privateKey(KeyEncoding.pkcs8OfRsa(block.der));
+                    return olderKey("RSA", block.der, certified);
                 }
-                case "EC PARAMETERS" -> curve = block.der;
                 case "EC PRIVATE KEY" -> {
-                    return privateKey(ecKey(block.der, curve));
+                    return olderKey("EC", block.der, certified);
                 }
                 default -> {
                     // something else in the same file
@@ -94,19 +95,25 @@ final class PemFile {
         throw invalid("holds no private key in PEM form", null);
     }
 
-    ConfigurationException invalid(String what, @Nullable Throwable cause) {
-        return new ConfigurationException(key + ": " + path + " " + what, cause);
+    private PrivateKey olderKey(String algorithm, byte[] der, PublicKey certified) {
+        if (!certified.getAlgorithm().equals(algorithm)) {
+            throw invalid(
+                    "holds a key for " + algorithm + ", but the certificate is for " + certified.getAlgorithm(), null);
+        }
+        try {
+            return KeyFactory.getInstance(algorithm)
+                    .generatePrivate(new PKCS8EncodedKeySpec(KeyEncoding.pkcs8(der, certified)));
+        } catch (GeneralSecurityException e) {
+            throw invalid("holds a damaged key, or one that Java cannot read; " + conversion("convert"), e);
+        }
     }
 
-    private byte[] ecKey(byte[] der, byte @Nullable [] curve) {
-        try {
-            return KeyEncoding.pkcs8OfEc(der, curve);
-        } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
-            throw invalid(
-                    "holds a damaged key, or one without a named curve; "
-                            + "convert it with: openssl pkcs8 -topk8 -nocrypt -in <key> -out <file>",
-                    e);
-        }
+    private String conversion(String verb) {
+        return verb + " it with: openssl pkcs8 -topk8 -nocrypt -in " + path + " -out " + path + ".pkcs8";
+    }
+
+    ConfigurationException invalid(String what, @Nullable Throwable cause) {
+        return new ConfigurationException(key + ": " + path + " " + what, cause);
     }
 
     private PrivateKey privateKey(byte[] pkcs8) {

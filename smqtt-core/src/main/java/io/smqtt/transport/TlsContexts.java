@@ -98,7 +98,7 @@ public final class TlsContexts {
         PemFile certificateFile = new PemFile(key + ".certificate", config.certificate());
         X509Certificate[] chain = certificateFile.certificates();
         PemFile keyFile = new PemFile(key + ".key", config.key());
-        PrivateKey privateKey = keyFile.privateKey();
+        PrivateKey privateKey = keyFile.privateKey(chain[0].getPublicKey());
         warnIfReadableByOthers(config.key());
         if (!belongTogether(privateKey, chain[0].getPublicKey())) {
             throw keyFile.invalid("does not belong to the first certificate of " + config.certificate(), null);

@@ -9,8 +9,11 @@ import io.netty.pkitesting.X509Bundle;
 import io.smqtt.config.ConfigurationException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.interfaces.ECPrivateKey;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,37 +31,54 @@ final class PemFileTest {
             names = {"rsa2048", "ecp256", "ecp384", "ed25519"})
     void keysOfPkcs8AreRead(CertificateBuilder.Algorithm algorithm) throws Exception {
         X509Bundle bundle = bundle(algorithm);
-        assertThat(file("Subject: text before\n" + bundle.getPrivateKeyPEM()).privateKey())
+        assertThat(key("Subject: text before\n" + bundle.getPrivateKeyPEM(), bundle))
                 .isEqualTo(bundle.getKeyPair().getPrivate());
     }
 
-    @Test
-    void rsaKeysOfPkcs1AreRead() throws Exception {
-        X509Bundle bundle = bundle(CertificateBuilder.Algorithm.rsa2048);
+    @ParameterizedTest
+    @EnumSource(
+            value = CertificateBuilder.Algorithm.class,
+            names = {"rsa2048", "rsa4096"})
+    void rsaKeysOfPkcs1AreRead(CertificateBuilder.Algorithm algorithm) throws Exception {
+        X509Bundle bundle = bundle(algorithm);
         byte[] pkcs8 = bundle.getKeyPair().getPrivate().getEncoded();
         byte[] pkcs1 = Arrays.copyOfRange(pkcs8, 26, pkcs8.length); // past version and algorithm
-        assertThat(file(pem("RSA PRIVATE KEY", pkcs1)).privateKey())
+        assertThat(key(pem("RSA PRIVATE KEY", pkcs1), bundle))
                 .isEqualTo(bundle.getKeyPair().getPrivate());
     }
 
-    /** Made by OpenSSL: with the curve in the key, and with the curve in a block of its own. */
+    /** As OpenSSL makes them: with the curve in the key, with the curve in a block of its own, and without it. */
     @ParameterizedTest
-    @CsvSource({"true", "false"})
-    void ellipticKeysOfSec1AreRead(boolean curveInside) throws Exception {
-        byte[] oid = {6, 8, 0x2A, (byte) 0x86, 0x48, (byte) 0xCE, 0x3D, 3, 1, 7};
-        byte[] number = new byte[32];
-        Arrays.fill(number, (byte) 0x11);
-        byte[] body = concat(new byte[] {2, 1, 1, 4, 32}, number);
-        if (curveInside) {
+    @CsvSource({
+        "ecp256, 06082A8648CE3D030107, INSIDE",
+        "ecp256, 06082A8648CE3D030107, BESIDE",
+        "ecp256, 06082A8648CE3D030107, NOWHERE",
+        "ecp384, 06052B81040022, INSIDE",
+    })
+    void ellipticKeysOfSec1AreRead(CertificateBuilder.Algorithm algorithm, String curve, Place place) throws Exception {
+        X509Bundle bundle = bundle(algorithm);
+        ECPrivateKey expected = (ECPrivateKey) bundle.getKeyPair().getPrivate();
+        byte[] oid = HexFormat.of().parseHex(curve);
+        byte[] number = new byte[(expected.getParams().getOrder().bitLength() + 7) / 8];
+        byte[] value = expected.getS().toByteArray();
+        int length = Math.min(value.length, number.length);
+        System.arraycopy(value, value.length - length, number, number.length - length, length);
+        byte[] body = concat(new byte[] {2, 1, 1, 4, (byte) number.length}, number);
+        if (place == Place.INSIDE) {
             body = concat(body, concat(new byte[] {(byte) 0xA0, (byte) oid.length}, oid));
         }
         byte[] sec1 = concat(new byte[] {0x30, (byte) body.length}, body);
-        String text = curveInside ? "" : pem("EC PARAMETERS", oid);
+        String text = place == Place.BESIDE ? pem("EC PARAMETERS", oid) : "";
 
-        assertThat(file(text + pem("EC PRIVATE KEY", sec1)).privateKey())
+        assertThat(key(text + pem("EC PRIVATE KEY", sec1), bundle))
                 .isInstanceOfSatisfying(
-                        java.security.interfaces.ECPrivateKey.class,
-                        key -> assertThat(key.getS()).isEqualTo(new java.math.BigInteger(1, number)));
+                        ECPrivateKey.class, key -> assertThat(key.getS()).isEqualTo(expected.getS()));
+    }
+
+    private enum Place {
+        INSIDE,
+        BESIDE,
+        NOWHERE
     }
 
     @ParameterizedTest
@@ -67,16 +87,26 @@ final class PemFileTest {
         "'-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----', damaged",
         "'-----BEGIN EC PRIVATE KEY-----\nMAMCAQE=\n-----END EC PRIVATE KEY-----', openssl pkcs8",
         "'-----BEGIN EC PRIVATE KEY-----\nMA==\n-----END EC PRIVATE KEY-----', openssl pkcs8",
+        "'-----BEGIN RSA PRIVATE KEY-----\nMA==\n-----END RSA PRIVATE KEY-----', 'for RSA, but the certificate is for EC'",
         "'-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----', openssl pkcs8",
         "'-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----', decrypt",
         "'-----BEGIN PRIVATE KEY-----\nA\n-----END PRIVATE KEY-----', Base64",
     })
-    void aKeyThatCannotBeUsedIsExplained(String text, String reason) {
-        assertThatThrownBy(() -> file(text).privateKey())
+    void aKeyThatCannotBeUsedIsExplained(String text, String reason) throws Exception {
+        X509Bundle bundle = bundle(CertificateBuilder.Algorithm.ecp256);
+        assertThatThrownBy(() -> key(text, bundle))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("the.key")
                 .hasMessageContaining(directory.toString())
                 .hasMessageContaining(reason);
+    }
+
+    @Test
+    void theWholeCommandThatConvertsAKeyIsShown() throws Exception {
+        X509Bundle bundle = bundle(CertificateBuilder.Algorithm.ecp256);
+        Path file = directory.resolve("file.pem");
+        assertThatThrownBy(() -> key(pem("EC PRIVATE KEY", new byte[] {0x30, 0}), bundle))
+                .hasMessageEndingWith("openssl pkcs8 -topk8 -nocrypt -in " + file + " -out " + file + ".pkcs8");
     }
 
     @ParameterizedTest
@@ -111,7 +141,12 @@ final class PemFileTest {
         X509Bundle bundle = bundle(CertificateBuilder.Algorithm.ecp256);
         PemFile both = file(bundle.getPrivateKeyPEM() + bundle.getCertificatePEM() + bundle.getCertificatePEM());
         assertThat(both.certificates()).containsExactly(bundle.getCertificate(), bundle.getCertificate());
-        assertThat(both.privateKey()).isEqualTo(bundle.getKeyPair().getPrivate());
+        assertThat(both.privateKey(bundle.getCertificate().getPublicKey()))
+                .isEqualTo(bundle.getKeyPair().getPrivate());
+    }
+
+    private PrivateKey key(String text, X509Bundle bundle) throws Exception {
+        return file(text).privateKey(bundle.getCertificate().getPublicKey());
     }
 
     private PemFile file(String text) throws Exception {
