@@ -72,7 +72,7 @@ final class ClusterClients {
 
     private List<String> newIds = new ArrayList<>();
     private List<Long> newClocks = new ArrayList<>();
-    private long toldAtNanos;
+    private long announcedAtNanos;
     private int slice;
     private long attempts;
     private final LongSupplier marks = RouterPart.marks();
@@ -114,7 +114,7 @@ final class ClusterClients {
         this.coordinator = new Coordinator(wire, retry);
         this.sync = new RouteSync(wire, retry);
         this.wills = new Wills(wire, local, retry, willRefused);
-        this.toldAtNanos = wire.nanoTime();
+        this.announcedAtNanos = wire.nanoTime();
     }
 
     // --- for the broker
@@ -453,10 +453,10 @@ final class ClusterClients {
             List<Long> clocks = newClocks;
             newIds = new ArrayList<>();
             newClocks = new ArrayList<>();
-            tell(List.copyOf(wire.others()), ids, clocks);
+            announce(List.copyOf(wire.others()), ids, clocks);
         }
-        if (nowNanos - toldAtNanos >= SLICE_NANOS) {
-            toldAtNanos = nowNanos;
+        if (nowNanos - announcedAtNanos >= SLICE_NANOS) {
+            announcedAtNanos = nowNanos;
             tellSlice();
         }
     }
@@ -514,14 +514,14 @@ final class ClusterClients {
                     clocks.add(clock);
                 }
             }
-            tell(nodes, ids, clocks);
+            announce(nodes, ids, clocks);
             if (all.hasNext() && !nodes.isEmpty()) {
                 wire.later(1, this);
             }
         }
     }
 
-    private void tell(List<String> nodes, List<String> ids, List<Long> clocks) {
+    private void announce(List<String> nodes, List<String> ids, List<Long> clocks) {
         for (int at = 0; at < ids.size() && !nodes.isEmpty(); at += OWNED_PER_FRAME) {
             int end = Math.min(ids.size(), at + OWNED_PER_FRAME);
             Frame.Owned frame =

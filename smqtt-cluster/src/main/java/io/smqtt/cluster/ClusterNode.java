@@ -510,7 +510,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         if (frame instanceof Frame.Taken taken) {
             if (present.contains(from)) {
                 duplicates.reported(from, taken, ticker.nanoTime());
-                warn("another process is this node, says {}: that at {}", sender, taken.address());
+                warn("node {} reports another process with this node-id at {}", sender, taken.address());
             }
             return;
         }

@@ -87,11 +87,11 @@ final class GroupCalls {
             groups.add(group);
         }
         if (!due.get() && due.compareAndSet(false, true)) {
-            later.accept(this::tell);
+            later.accept(this::announce);
         }
     }
 
-    private void tell() {
+    private void announce() {
         due.set(false);
         for (SharedFilter group : List.copyOf(held)) {
             if (canTake.test(group)) { // a member has connected meanwhile and requested them

@@ -26,7 +26,7 @@ final class Member {
     private Frame.@Nullable Hello metadata;
     private long heardAtNanos;
     private int silentTicks;
-    private long toldSequence = Frame.NOTHING;
+    private long announcedSequence = Frame.NOTHING;
     long askedAtNanos = NOT_ASKED;
 
     Member(String nodeId, PeerOutbox outbox, PeerInbox inbox, PeerRoutes routes, Runnable left, long nowNanos) {
@@ -83,10 +83,10 @@ final class Member {
     }
 
     /** Records a frame of this node. */
-    void heard(Frame.@Nullable Hello hello, long told, long nowNanos) {
+    void heard(Frame.@Nullable Hello hello, long announced, long nowNanos) {
         heardAtNanos = nowNanos;
         silentTicks = 0;
-        toldSequence = Math.max(toldSequence, told);
+        announcedSequence = Math.max(announcedSequence, announced);
         if (hello != null) {
             metadata = hello;
         }
@@ -122,11 +122,11 @@ final class Member {
                 hello == null ? "" : hello.software(),
                 hello == null ? 0 : hello.weight(),
                 routes.size());
-        long lag = Math.max(0, toldSequence - routes.sequenceOf(epoch));
+        long lag = Math.max(0, announcedSequence - routes.sequenceOf(epoch));
         return new ClusterStatus.PeerStatus(
                 node,
                 reachable,
-                toldSequence == Frame.NOTHING ? 0 : lag,
+                announcedSequence == Frame.NOTHING ? 0 : lag,
                 silentMillis(nowNanos),
                 outbox.size(),
                 outbox.bytes(),
@@ -136,7 +136,7 @@ final class Member {
     /** Records a newer run of this node. */
     void runs(long newest, Peer at) {
         if (epoch != newest) {
-            toldSequence = Frame.NOTHING;
+            announcedSequence = Frame.NOTHING;
         }
         if (!at.equals(peer)) {
             metadata = null;

@@ -51,30 +51,30 @@ final class OwnRoutes {
 
     /** Numbers the changes since the last call. The first number is the previous {@link #sequence()} plus 1. */
     List<RouteRow> flush() {
-        List<RouteRow> told = new ArrayList<>(changed.size());
+        List<RouteRow> announced = new ArrayList<>(changed.size());
         changed.forEach((filter, row) -> {
             int weight = row.weight(filter);
-            if (weight != row.told) {
-                if (row.told != 0) {
-                    hash ^= RouteHash.of(filter, row.told);
+            if (weight != row.announced) {
+                if (row.announced != 0) {
+                    hash ^= RouteHash.of(filter, row.announced);
                     count--;
                 }
                 if (weight != 0) {
                     hash ^= RouteHash.of(filter, weight);
                     count++;
                 }
-                row.told = weight;
-                told.add(new RouteRow(filter, weight));
+                row.announced = weight;
+                announced.add(new RouteRow(filter, weight));
             }
             if (row.subscriptions == 0) {
                 rows.remove(filter);
             }
         });
         changed.clear();
-        sequence += told.size();
-        recent.addAll(told);
+        sequence += announced.size();
+        recent.addAll(announced);
         trim();
-        return told;
+        return announced;
     }
 
     /** Retains the changes after this one while they are fewer than all rows; {@link Long#MAX_VALUE} retains none. */
@@ -120,8 +120,8 @@ final class OwnRoutes {
     List<RouteRow> all() {
         List<RouteRow> all = new ArrayList<>(count);
         rows.forEach((filter, row) -> {
-            if (row.told != 0) {
-                all.add(new RouteRow(filter, row.told));
+            if (row.announced != 0) {
+                all.add(new RouteRow(filter, row.announced));
             }
         });
         return all;
@@ -130,7 +130,7 @@ final class OwnRoutes {
     private static final class Row {
 
         private int subscriptions;
-        private int told;
+        private int announced;
 
         private int weight(String filter) {
             return SharedFilter.isShared(filter) ? subscriptions : Math.min(subscriptions, 1);

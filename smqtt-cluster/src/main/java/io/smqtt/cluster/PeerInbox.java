@@ -19,9 +19,9 @@ final class PeerInbox {
     private static final int MAXIMUM_REFUSALS = 10_000;
 
     /** Limits of messages, bytes and time after which messages without a waiting publisher are acknowledged. */
-    private static final int UNTOLD_MESSAGES = 2_048;
+    private static final int UNACKNOWLEDGED_MESSAGES = 2_048;
 
-    private static final int UNTOLD_BYTES = 512 * 1024;
+    private static final int UNACKNOWLEDGED_BYTES = 512 * 1024;
 
     private final Executor loop;
     private final Consumer<List<InboundMessage>> deliver;
@@ -34,9 +34,9 @@ final class PeerInbox {
     private int stream;
     private long received;
     private long upTo;
-    private long told;
-    private long untoldBytes;
-    private boolean tellDue;
+    private long acknowledged;
+    private long unacknowledgedBytes;
+    private boolean acknowledgementDue;
 
     /**
      * Creates an inbox.
@@ -68,7 +68,7 @@ final class PeerInbox {
         confirm(batch.base());
         List<InboundMessage> fresh = take(batch);
         if (fresh.isEmpty()) {
-            tell(); // the last acknowledgement was lost, or this batch came too early
+            sendAcknowledgement(); // the last acknowledgement was lost, or this batch came too early
         } else {
             deliver.accept(fresh);
         }
@@ -105,8 +105,8 @@ final class PeerInbox {
         stream = batch.stream();
         received = batch.base() - 1;
         upTo = received;
-        told = received;
-        untoldBytes = 0;
+        acknowledged = received;
+        unacknowledgedBytes = 0;
         open.clear();
         refusals.clear();
     }
@@ -131,31 +131,31 @@ final class PeerInbox {
         while (!open.isEmpty() && open.element().isDone()) {
             InboundBatch done = open.remove();
             upTo = done.last();
-            untoldBytes += done.bytes();
+            unacknowledgedBytes += done.bytes();
             awaited |= done.isAwaited();
             refusals.addAll(done.refusals());
         }
         while (refusals.size() > MAXIMUM_REFUSALS) {
             refusals.remove();
         }
-        if (awaited || upTo - told >= UNTOLD_MESSAGES || untoldBytes >= UNTOLD_BYTES) {
-            tell();
-        } else if (upTo != told && !tellDue) {
-            tellDue = true;
-            soon.accept(this::tellRest);
+        if (awaited || upTo - acknowledged >= UNACKNOWLEDGED_MESSAGES || unacknowledgedBytes >= UNACKNOWLEDGED_BYTES) {
+            sendAcknowledgement();
+        } else if (upTo != acknowledged && !acknowledgementDue) {
+            acknowledgementDue = true;
+            soon.accept(this::sendRest);
         }
     }
 
-    private void tellRest() {
-        tellDue = false;
-        if (upTo != told) {
-            tell();
+    private void sendRest() {
+        acknowledgementDue = false;
+        if (upTo != acknowledged) {
+            sendAcknowledgement();
         }
     }
 
-    private void tell() {
-        told = upTo;
-        untoldBytes = 0;
+    private void sendAcknowledgement() {
+        acknowledged = upTo;
+        unacknowledgedBytes = 0;
         acknowledge.accept(new Frame.PublishAck(epoch, stream, received, upTo, List.copyOf(refusals)));
     }
 }

@@ -225,8 +225,8 @@ final class PeerOutbox {
         unsent.clear();
         unsent.addAll(kept);
         for (Outbound message : unacknowledged) {
-            if (message instanceof OutboundMessage one && !one.isExactlyOnce()) { // it may have been delivered: that is
-                // for QoS 1 to bear
+            if (message instanceof OutboundMessage one && !one.isExactlyOnce()) {
+                // it may have been delivered; QoS 1 allows a repetition
                 int groups = giveGroupsAway(one);
                 if (groups > 0) {
                     observer.messageElsewhere(Elsewhere.UNCONFIRMED, groups);

@@ -88,7 +88,7 @@ final class Wills {
         private List<String> holders = List.of();
 
         /** The nodes that may know of it. */
-        private final Set<String> told = new LinkedHashSet<>();
+        private final Set<String> informed = new LinkedHashSet<>();
 
         private final Set<String> pending = new HashSet<>();
 
@@ -185,11 +185,11 @@ final class Wills {
         Collection<String> others = wire.others();
         entry.version = ++versions;
         entry.holders = entry.will == null ? List.of() : holdersOf(clientId, others);
-        entry.told.addAll(entry.holders);
+        entry.informed.addAll(entry.holders);
         entry.away.clear();
         entry.pending.clear();
-        entry.pending.addAll(entry.told);
-        for (String node : entry.told) {
+        entry.pending.addAll(entry.informed);
+        for (String node : entry.informed) {
             if (others.contains(node)) {
                 wire.send(node, copy(clientId, entry));
             }
@@ -207,7 +207,7 @@ final class Wills {
             return;
         }
         unheard.remove(clientId);
-        entry.told.removeIf(node -> !entry.holders.contains(node) && !entry.away.contains(node));
+        entry.informed.removeIf(node -> !entry.holders.contains(node) && !entry.away.contains(node));
         if (entry.will == null && entry.away.isEmpty()) {
             own.remove(clientId);
         }
@@ -228,14 +228,14 @@ final class Wills {
     void accept(NodeIdentity from, Frame.Client frame) {
         if (frame instanceof Frame.WillCopy copy) {
             keep(from, copy);
-        } else if (frame instanceof Frame.WillDone told) {
-            Own entry = own.get(told.clientId());
-            if (told.ofEpoch() != wire.self().epoch()) {
-                local.willSettledElsewhere(told.clientId(), null);
-            } else if (entry != null && entry.source != null && entry.since == told.since()) {
-                local.willSettledElsewhere(told.clientId(), entry.source);
+        } else if (frame instanceof Frame.WillDone notice) {
+            Own entry = own.get(notice.clientId());
+            if (notice.ofEpoch() != wire.self().epoch()) {
+                local.willSettledElsewhere(notice.clientId(), null);
+            } else if (entry != null && entry.source != null && entry.since == notice.since()) {
+                local.willSettledElsewhere(notice.clientId(), entry.source);
             }
-            wire.send(from.nodeId(), new Frame.WillAck(told.since(), told.clientId(), told.ofEpoch(), true));
+            wire.send(from.nodeId(), new Frame.WillAck(notice.since(), notice.clientId(), notice.ofEpoch(), true));
         } else if (frame instanceof Frame.WillAck ack && ack.done()) {
             Map<String, Done> ofNode = done.getOrDefault(from.nodeId(), Map.of());
             if (new Done(ack.ofEpoch(), ack.version()).equals(ofNode.get(ack.clientId()))) {
@@ -347,7 +347,7 @@ final class Wills {
         viewChanged();
         own.forEach((clientId, entry) -> {
             entry.away.remove(nodeId);
-            if (entry.told.contains(nodeId) && entry.pending.add(nodeId)) { // otherwise it was sent just now
+            if (entry.informed.contains(nodeId) && entry.pending.add(nodeId)) { // otherwise it was sent just now
                 unheard.add(clientId);
                 wire.send(nodeId, copy(clientId, entry));
             }
@@ -358,7 +358,7 @@ final class Wills {
     void forgotten(String nodeId) {
         for (Map.Entry<String, Own> next : new ArrayList<>(own.entrySet())) {
             Own entry = next.getValue();
-            if (entry.told.remove(nodeId)) {
+            if (entry.informed.remove(nodeId)) {
                 entry.pending.remove(nodeId);
                 entry.away.remove(nodeId);
                 settle(next.getKey(), entry);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Makes several brokers one: a peer is a subscriber of the router. */
+/** Connects several brokers to one cluster: a peer is a subscriber of the router. */
 @NullMarked
 package io.smqtt.cluster;
 

@@ -39,15 +39,15 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The port of the cluster. Hands on connections whose other end has finished the handshake: it has shown what {@link LinkSecurity} wants, and
- * has sent the greeting of a node, within the time of one {@link HandshakeTimer}. At most {@value #MAXIMUM_HANDSHAKES} connections are in that
- * state; past that the address that has most of them (of IPv6 the /64 network) loses its oldest one, so no address keeps others out. Nothing of
- * an unfinished handshake is read but a number of bytes that is known before.
+ * The port of the cluster. Passes on connections that have completed the handshake: the other end has authenticated as required by {@link
+ * LinkSecurity}, and has sent the greeting of a node, within the time of one {@link HandshakeTimer}. At most {@value #MAXIMUM_HANDSHAKES}
+ * connections are in the handshake. Past that the oldest one of the address with the most (of IPv6 the /64 network) is closed, so no
+ * address keeps others out. Of an unfinished handshake only a fixed number of bytes is read.
  */
 @AnyThread
 final class AdmittingSocket extends ServerSocket {
 
-    /** Connections that the channel has not taken yet, at most; each has a thread until its handshake is finished. */
+    /** Maximum number of connections that the channel has not accepted; each has a thread until its handshake is finished. */
     static final int MAXIMUM_HANDSHAKES = 64;
 
     private static final Logger LOG = LoggerFactory.getLogger(AdmittingSocket.class);
@@ -66,7 +66,7 @@ final class AdmittingSocket extends ServerSocket {
     /** Those of {@link #pending} whose handshake is finished. */
     private final BlockingQueue<Handshake> admitted = new LinkedBlockingQueue<>();
 
-    /** The oldest first; guarded by itself. Whoever removes one decides what becomes of its connection. */
+    /** The oldest first; guarded by itself. The thread that removes one decides about its connection. */
     private final Set<Handshake> pending = new LinkedHashSet<>();
 
     private boolean ended; // guarded by pending
@@ -80,12 +80,12 @@ final class AdmittingSocket extends ServerSocket {
                 MAXIMUM_HANDSHAKES,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(), // holds pending ones only
+                new LinkedBlockingQueue<>(), // has pending ones only
                 work -> daemon(work, "smqtt-cluster-admission"));
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** A connection from its acceptance until the channel takes it. */
+    /** A connection from its acceptance until the channel uses it. */
     private final class Handshake implements Runnable {
 
         private final Socket socket;
@@ -115,7 +115,7 @@ final class AdmittingSocket extends ServerSocket {
                             e) { // a probe of the port, or closed by the peer, or by this node, which was reported then
                 LOG.debug("a cluster connection ended during its handshake", e);
                 drop(this);
-            } catch (RuntimeException e) { // of a provider of TLS
+            } catch (RuntimeException e) { // from the TLS provider
                 if (errors.allows("handshakes")) {
                     LOG.warn("the handshake of a cluster connection failed", e);
                 }
@@ -158,7 +158,7 @@ final class AdmittingSocket extends ServerSocket {
             try {
                 begin(super.accept());
             } catch (IOException | OutOfMemoryError e) {
-                if (!isClosed()) { // no file descriptors or threads left for a moment
+                if (!isClosed()) { // no file descriptors or threads left temporarily
                     if (errors.allows("accepted connections")) {
                         LOG.warn("accepting a cluster connection failed", e);
                     }
@@ -239,7 +239,7 @@ final class AdmittingSocket extends ServerSocket {
         }
     }
 
-    /** Reads what each connection begins with: four bytes that name the channel's library, its version, and an address. */
+    /** Reads the beginning of a connection: four magic bytes of the channel's library, its version, and an address. */
     private static byte[] greeting(InputStream in) throws IOException {
         int fixed = Connection.cookie.length + 2 * Short.BYTES + 1;
         byte[] begin = in.readNBytes(fixed);

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The log of the cluster's channel, for JGroups. Warnings and errors are limited, because most of them can be provoked by anybody
- * who reaches the port.
+ * The log of the cluster's channel, for JGroups. Warnings and errors are rate-limited, because every host that reaches the port can cause
+ * most of them.
  */
 @AnyThread
 final class ChannelLog implements Log, CustomLogFactory {

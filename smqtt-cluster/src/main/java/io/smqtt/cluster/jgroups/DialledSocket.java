@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that this node has dialled. Its handshake runs on the thread that reads; what is written before it is finished waits here,
- * because the thread that writes does so to all nodes and must not wait for one that does not answer.
+ * A connection that this node has dialled. Its handshake runs on the reading thread. Data that is written before the end of the handshake
+ * waits here, because the writing thread serves all nodes and must not wait for one that does not answer.
  */
 final class DialledSocket extends NodeSocket {
 
@@ -35,7 +35,7 @@ final class DialledSocket extends NodeSocket {
         this(below, new Beginning(security, refusals, timer, below));
     }
 
-    /** Reads from the other end after the handshake. For the one thread that reads. */
+    /** Reads from the other end after the handshake. For the reading thread only. */
     private static final class Beginning extends InputStream {
 
         private final LinkSecurity security;
@@ -72,7 +72,7 @@ final class DialledSocket extends NodeSocket {
             AtomicBoolean isOver = new AtomicBoolean();
             Future<?> deadline = timer.start(() -> {
                 if (isOver.compareAndSet(false, true)) {
-                    refusals.failed(Refusal.TIMEOUT, address, null); // counted before anybody sees the end
+                    refusals.failed(Refusal.TIMEOUT, address, null); // counted before the end is visible
                     hangUp(below);
                 }
             });
@@ -104,7 +104,7 @@ final class DialledSocket extends NodeSocket {
         }
     }
 
-    /** Keeps what is written until the connection is open. */
+    /** Buffers written data until the connection is open. */
     @AnyThread
     private static final class Outbox extends OutputStream {
 

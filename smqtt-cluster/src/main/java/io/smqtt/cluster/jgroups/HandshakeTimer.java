@@ -8,8 +8,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Deadlines of handshakes: each holds for the handshake as a whole, however many reads and writes that takes. Has a thread
- * of its own while handshakes are under way, and needs no closing.
+ * Deadlines of handshakes: each applies to the whole handshake, with any number of reads and writes. Has its own thread while handshakes
+ * are in progress, and needs no closing.
  */
 @AnyThread
 final class HandshakeTimer {
@@ -22,7 +22,7 @@ final class HandshakeTimer {
     /**
      * Creates a timer.
      *
-     * @param patience how long a handshake may take
+     * @param patience maximum duration of a handshake
      */
     HandshakeTimer(Duration patience) {
         this.patience = patience;
@@ -37,10 +37,10 @@ final class HandshakeTimer {
     }
 
     /**
-     * A handshake begins.
+     * Starts the deadline of a handshake.
      *
-     * @param expired is run when it has taken too long; must not block
-     * @return what is to be cancelled when the handshake is over
+     * @param expired runs at the deadline; must not block
+     * @return to be cancelled at the end of the handshake
      */
     Future<?> start(Runnable expired) {
         return clock.schedule(expired, patience.toNanos(), TimeUnit.NANOSECONDS);

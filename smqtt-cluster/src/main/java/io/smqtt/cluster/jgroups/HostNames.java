@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks names up as every program on this machine does (hosts file, search domains, caches of Java), each time that nodes are
- * looked for. All nodes have the same port.
+ * Resolves names as other Java programs on this machine do (hosts file, search domains, caches), at each discovery. All nodes have the
+ * same port.
  */
 final class HostNames implements DNSResolver {
 
@@ -26,7 +26,7 @@ final class HostNames implements DNSResolver {
      * Creates a resolver.
      *
      * @param lookup finds the addresses of a name
-     * @param port of all nodes
+     * @param port the port of all nodes
      */
     HostNames(Lookup lookup, int port) {
         this.lookup = lookup;
@@ -48,7 +48,7 @@ final class HostNames implements DNSResolver {
                 for (InetAddress address : lookup.all(name.trim())) {
                     found.add(new IpAddress(address, port));
                 }
-            } catch (UnknownHostException e) { // as while the first node of all starts
+            } catch (UnknownHostException e) { // for example while the first node starts
                 LOG.debug("there is no host {}", name);
             }
         }

@@ -19,26 +19,26 @@ import org.jgroups.stack.ProtocolStack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a channel as the configuration says: TCP, reliable ordered messages with flow control, a killed process noticed by
- * its socket, a silent one after 6 to 6.5 s, parts that were cut off merged within some seconds. What both ends of a connection
- * must show before anything is read, certificates or the secret, is in {@link LinkSecurity}.
+ * Creates a channel from the configuration: TCP, reliable ordered messages with flow control. A killed process is detected by its socket,
+ * an unresponsive one after 6 to 6.5 s, and partitions are merged within some seconds. {@link LinkSecurity} authenticates both ends of a
+ * connection, by certificates or the secret, before anything else is read.
  *
- * <p><b>Silence.</b> Each node sends a heartbeat every {@value #HEARTBEAT_MILLIS} ms, and looks as often at who has sent one since. Who
- * was not heard in {@value #SILENCE_MILLIS} ms worth of looks is asked, and has {@value #ANSWER_MILLIS} ms to answer.
+ * <p><b>Failure detection.</b> Each node sends a heartbeat every {@value #HEARTBEAT_MILLIS} ms, and checks as often which nodes have sent
+ * one since.
+ * A node without a heartbeat in {@value #SILENCE_MILLIS} ms worth of checks is queried, and has {@value #ANSWER_MILLIS} ms to answer.
  *
  * <ul>
- *   <li>At the latest a node is gone {@code SILENCE + HEARTBEAT + ANSWER} = 6.5 s after its last word: the last heartbeat came just after a
- *       look, so one more passes before the first that counts. The view that says so takes 0.05 s more, and what the threads of a
- *       busy machine are late by.
- *   <li>At the earliest it is after {@code SILENCE - HEARTBEAT + ANSWER} = 6 s: the pause began just before the next heartbeat. A pause
- *       of a collector or of the machine that is shorter is never taken for an end, for a node that runs again answers.
+ *   <li>Latest detection: {@code SILENCE + HEARTBEAT + ANSWER} = 6.5 s after the last heartbeat, if that came just after a check, so that
+ *   one more check passes before the first that counts. The new view takes 0.05 s more, and the delays of a busy machine.
+ *   <li>Earliest detection: {@code SILENCE - HEARTBEAT + ANSWER} = 6 s, if the pause began just before the next heartbeat. A shorter pause
+ *   of the garbage collector or the machine never counts as a failure, because the node answers when it runs again.
  * </ul>
  *
- * <p>Looks are counted, and not time: a node that was held up itself does not take the others for gone. Short intervals bring the two bounds
- * together; they cost a message of some 60 bytes each.
+ * <p>Checks are counted instead of time, so that a node that was paused itself does not consider the others failed. Short intervals bring
+ * the two bounds together; each costs a message of some 60 bytes.
  *
- * <p><b>Meeting again.</b> The first of each part says every 0.5 to 1.5 s what it sees, and looks every 2.5 s at what others have said: parts of
- * a network that is whole again begin to merge after 4 s at the latest, where connections between them can be made at once.
+ * <p><b>Merging.</b> The first node of each partition sends its view every 0.5 to 1.5 s, and checks every 2.5 s the views of others. When
+ * the network is whole again, partitions begin to merge after 4 s at the latest, if connections between them can be opened at once.
  */
 final class JGroupsStack {
 
@@ -49,11 +49,11 @@ final class JGroupsStack {
     private JGroupsStack() {}
 
     /**
-     * Makes a channel that is not connected.
+     * Creates a channel that is not connected.
      *
      * @param lookup finds nodes by name
-     * @param tls makes both ends of connections show certificates, if there is one
-     * @param refused is told of each connection that is refused; any thread
+     * @param tls requires certificates from both ends of a connection, if present
+     * @param refused called for each refused connection; any thread
      */
     static JChannel create(
             ClusterConfig config, HostNames.Lookup lookup, @Nullable MutualTls tls, Consumer<Refusal> refused)
@@ -61,14 +61,14 @@ final class JGroupsStack {
         return limited(() -> made(config, lookup, tls, refused));
     }
 
-    /** Joins the others. Servers are made here. */
+    /** Connects the channel. Creates the server sockets. */
     static void connect(JChannel channel, String cluster) throws Exception {
         limited(() -> channel.connect(cluster));
     }
 
     /**
-     * Protocols and servers take their log when they are made: what is made in here takes {@link ChannelLog}, and other users
-     * of JGroups in this process keep theirs. One at a time.
+     * Protocols and servers get their log at their creation: those created in here use {@link ChannelLog}, and other users of JGroups in
+     * this process keep theirs. One at a time.
      */
     private static synchronized <T> T limited(Callable<T> making) throws Exception {
         CustomLogFactory before = LogFactory.getCustomLogFactory();

@@ -38,7 +38,7 @@ public final class JGroupsTransport implements ClusterTransport {
     private static final Logger LOG = LoggerFactory.getLogger(JGroupsTransport.class);
     private static final String CLUSTER = "smqtt";
 
-    /** Longer than the channel takes to find a member gone. */
+    /** Longer than the channel needs to detect a failed member. */
     private static final long SILENT_MILLIS = 7_000;
 
     private final ClusterConfig config;
@@ -53,13 +53,13 @@ public final class JGroupsTransport implements ClusterTransport {
      * Creates a transport that is not connected.
      *
      * @param config the cluster's configuration
-     * @param nodeId how others know this node, in their logs
+     * @param nodeId the name of this node in the logs of others
      */
     public JGroupsTransport(ClusterConfig config, String nodeId) {
         this(config, nodeId, InetAddress::getAllByName);
     }
 
-    /** Creates a transport that looks names up in a way of its own. */
+    /** Creates a transport with its own name resolution. */
     JGroupsTransport(ClusterConfig config, String nodeId, HostNames.Lookup lookup) {
         this.config = config;
         this.nodeId = nodeId;
@@ -94,7 +94,7 @@ public final class JGroupsTransport implements ClusterTransport {
         }
     }
 
-    /** Looks before: the channel does not tell a port that is taken from other reasons. */
+    /** Checks the port before, because the channel does not distinguish a used port from other errors. */
     private void requireFreePort() {
         InetSocketAddress address =
                 new InetSocketAddress(JGroupsStack.host(config.bind()), JGroupsStack.port(config.bind()));
@@ -121,9 +121,9 @@ public final class JGroupsTransport implements ClusterTransport {
     }
 
     /**
-     * Reads the certificate, the key and the authority again: connections that are open stay. Blocks.
+     * Reloads the certificate, the key and the authority; open connections stay. Blocks.
      *
-     * @return what was read, and what cannot be used and stays as it was
+     * @return the reloaded files, and those that cannot be used and keep their old content
      */
     @AnyThread
     public ReloadResult reload() {
@@ -206,11 +206,11 @@ public final class JGroupsTransport implements ClusterTransport {
         public void receive(Message message) {
             byte[] bytes = message.hasArray() ? message.getArray() : null;
             if (bytes == null) {
-                return; // nothing that a node says
+                return; // not a frame of a node
             }
             int from = message.getOffset();
             int length = message.getLength();
-            // as a rule the array is this frame's alone
+            // usually the array has this frame only
             byte[] frame = length == bytes.length ? bytes : Arrays.copyOfRange(bytes, from, from + length);
             handler.received(new Member(message.getSrc()), frame);
         }

@@ -15,21 +15,21 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What both ends of a connection must show before anything that the other one says is read as a message: certificates, the
- * secret, both, or nothing.
+ * Authentication of both ends of a connection, before anything from the other end is read as a message: certificates, the secret, both, or
+ * nothing.
  *
- * @param tls makes the ends show certificates, if there is one
- * @param secret is what both ends must have, if there is one
+ * @param tls requires certificates, if present
+ * @param secret the secret of both ends, if present
  */
 @AnyThread
 record LinkSecurity(@Nullable MutualTls tls, @Nullable SharedSecret secret) {
 
     private static final String[] TLS_VERSIONS = {"TLSv1.3", "TLSv1.2"};
 
-    /** A connection whose other end has shown what it must. */
+    /** An authenticated connection. */
     record Link(InputStream in, OutputStream out) {}
 
-    /** Begins a connection that was accepted. Blocks. */
+    /** Runs the handshake of an accepted connection. Blocks. */
     Link accept(Socket socket) throws IOException {
         MutualTls certificates = tls;
         Link link = certificates == null ? plain(socket) : encrypted(certificates, socket, false);
@@ -41,7 +41,7 @@ record LinkSecurity(@Nullable MutualTls tls, @Nullable SharedSecret secret) {
         return new Link(sealed.input(), sealed.output());
     }
 
-    /** Begins a connection that was dialled. Blocks. */
+    /** Runs the handshake of a dialled connection. Blocks. */
     Link dial(Socket socket) throws IOException {
         MutualTls certificates = tls;
         Link link = certificates == null ? plain(socket) : encrypted(certificates, socket, true);

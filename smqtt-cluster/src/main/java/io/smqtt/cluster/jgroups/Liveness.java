@@ -15,8 +15,8 @@ import org.jgroups.util.MessageBatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows when anything of a member has arrived, heartbeats and parts of long messages included. Right above the transport;
- * says nothing itself.
+ * Records when the last bytes of a member have arrived, heartbeats and parts of long messages included. Directly above the transport;
+ * sends nothing itself.
  */
 @AnyThread
 final class Liveness extends Protocol {
@@ -28,14 +28,14 @@ final class Liveness extends Protocol {
         this.nanoTime = nanoTime;
     }
 
-    /** From now on exactly these are listened for; who is new counts as heard now. */
+    /** Sets the members; a new one counts as heard now. */
     void members(Collection<Address> members) {
         heardAtNanos.keySet().retainAll(members);
         long now = nanoTime.getAsLong();
         members.forEach(member -> heardAtNanos.putIfAbsent(member, new AtomicLong(now)));
     }
 
-    /** How long nothing of a member has arrived; 0 if it is none. */
+    /** The time since the last bytes of a member; 0 if it is not a member. */
     long silentMillis(Address member) {
         AtomicLong heard = heardAtNanos.get(member);
         return heard == null ? 0 : TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - heard.get());

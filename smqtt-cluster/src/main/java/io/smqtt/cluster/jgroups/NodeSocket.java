@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 
-/** A socket whose streams are not those of the connection below. Has what the channel's transport needs of a socket. */
+/** A socket with its own streams over a connection. Implements what the channel's transport uses. */
 @AnyThread
 @SuppressWarnings(
         "UnsynchronizedOverridesSynchronized") // the connection below has locks of its own, and closing must not wait
@@ -32,7 +32,7 @@ class NodeSocket extends Socket {
         try {
             socket.close();
         } catch (IOException e) {
-            // it is closed all the same
+            // the socket is closed anyway
         }
     }
 
@@ -61,7 +61,7 @@ class NodeSocket extends Socket {
         below.connect(address, timeoutMillis);
     }
 
-    /** Hangs up at once: what has to be said before has been said, and a reader of encrypted bytes may hold locks. */
+    /** Closes at once: pending data has been sent before, and a reader of encrypted bytes may hold locks. */
     @Override
     public void close() throws IOException {
         below.close();

@@ -9,8 +9,7 @@ import java.time.Duration;
 import org.jgroups.util.DefaultSocketFactory;
 
 /**
- * Makes the sockets of the channel's transport, which talk to nodes of this cluster only, as far as {@link LinkSecurity}
- * can tell.
+ * Creates the sockets of the channel's transport, which connect to nodes of this cluster only, as far as {@link LinkSecurity} can verify.
  */
 @AnyThread
 final class NodeSockets extends DefaultSocketFactory {

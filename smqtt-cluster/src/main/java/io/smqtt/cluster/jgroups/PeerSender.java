@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Sends to one peer on a thread of its own, because the channel blocks while the peer takes nothing. What waits is bounded;
- * bulk waits behind everything else.
+ * Sends to one peer on its own thread, because the channel blocks while the peer reads nothing. The queue is bounded; bulk frames wait
+ * behind all others.
  */
 final class PeerSender implements Runnable {
 
@@ -59,7 +59,7 @@ final class PeerSender implements Runnable {
         return true;
     }
 
-    /** Throws away what waits. A send that blocks ends when the channel learns that the peer is gone. */
+    /** Drops the queue. A blocked send ends when the channel detects the failure of the peer. */
     synchronized void end() {
         ended = true;
         urgent.clear();
@@ -98,9 +98,9 @@ final class PeerSender implements Runnable {
     private void send(byte[] frame) {
         try {
             channel.send(new BytesMessage(address, frame));
-        } catch (Exception e) { // declared by the channel; the frame counts as lost, which those above cope with
+        } catch (Exception e) { // declared by the channel; the frame counts as lost, which the layers above handle
             LOG.debug("sending a frame to {} failed", address, e);
-        } catch (Error e) { // such as no memory for a moment: lost as well, and the peer is owed the next one
+        } catch (Error e) { // for example a temporary lack of memory: the frame is lost, later ones are sent
             if (errors.allows(address)) {
                 LOG.warn("sending a frame to {} failed", address, e);
             }

@@ -29,27 +29,27 @@ import org.jgroups.util.SocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transport of the channel, which takes what {@link WireMessages} takes, frame by frame, and ends a connection on which
- * anything else arrives. It keeps a bounded number of connections of processes that are no members, since each has a
- * thread: past that the oldest one is closed, and what the channel remembers of such a process goes with its connection.
- * Made by the channel, which needs it public; not for anybody else.
+ * The transport of the channel. It reads only frames that {@link WireMessages} accepts, and closes a connection on which anything else
+ * arrives. The number of connections of processes that are not members is limited, because each has a thread: past the limit the oldest
+ * one is closed, and the state of such a process is removed with its connection. Created by the channel, which needs it public; not for
+ * other use.
  */
 @AnyThread
 public final class PlainTcp extends TCP {
 
-    /** Connections of processes that are no members, at most. */
+    /** Maximum number of connections of processes that are not members. */
     static final int MAXIMUM_STRANGERS = 64;
 
-    /** A frame is read into a buffer that is as long at first, and doubled as more arrives. */
+    /** The initial size of the buffer for a frame, which is doubled as more arrives. */
     private static final int FIRST_BYTES = 8 * 1024;
 
     /** Version of the channel's library, and flags. */
     private static final int HEAD_BYTES = Short.BYTES + 1;
 
-    /** After as many connections of others than members the channel forgets the addresses that they had named. */
+    /** The number of connections of non-members after which the channel drops the addresses from them. */
     private static final int FORGOTTEN_TOGETHER = 1_024;
 
-    /** Of the threads that read connections, each of which reads one and ends with it. */
+    /** The state of a reading thread, which reads one connection and ends with it. */
     private static final ThreadLocal<@Nullable Reading> READING = new ThreadLocal<>();
 
     private static final short PIECE = ClassConfigurator.getProtocolId(FRAG4.class);
@@ -59,30 +59,30 @@ public final class PlainTcp extends TCP {
 
     private final AtomicInteger forgettable = new AtomicInteger();
 
-    /** In how many open connections each sender has sent something. */
+    /** The number of open connections by sender. */
     private final Map<Address, Integer> senders = new ConcurrentHashMap<>();
 
     private @Nullable Refusals refusals;
 
-    /** What the thread that reads a connection knows of it. */
+    /** The reading thread's state of a connection. */
     private static final class Reading {
 
         private byte[] buffer = new byte[FIRST_BYTES];
         private @Nullable Address sender;
 
-        /** Whether its thread is in {@link PlainTcp#receive}: what is closed there is closed for another reason than its end. */
+        /** Whether its thread is in {@link PlainTcp#receive}: a close there has another reason than the end of the stream. */
         private boolean isReceiving;
     }
 
-    /** Creates a transport that says and understands what that of the channel does. */
+    /** Creates a transport with the wire format of the channel's own. */
     public PlainTcp() {
         setId(ClassConfigurator.getProtocolId(TCP.class));
     }
 
-    /** Sets what makes connections and what is told of refusals, before anything else is done. */
-    void guard(SocketFactory sockets, Refusals told) {
+    /** Sets the socket factory and the refusal callback, before any other call. */
+    void guard(SocketFactory sockets, Refusals callback) {
         setSocketFactory(sockets);
-        refusals = told;
+        refusals = callback;
     }
 
     @Override
@@ -134,12 +134,12 @@ public final class PlainTcp extends TCP {
                 take(batches[1], true);
                 take(batches[0], false);
             }
-        } catch (RuntimeException e) { // of a protocol above; the peer is none the wiser
+        } catch (RuntimeException e) { // from a protocol above
             log.error("processing a message failed", e);
         }
     }
 
-    /** Reads a frame without allocating more than twice of what has arrived. */
+    /** Reads a frame without allocating more than twice the received bytes. */
     private static byte[] read(Reading connection, DataInput in, int length) throws IOException {
         byte[] buffer = connection.buffer;
         int arrived = 0;
@@ -155,7 +155,7 @@ public final class PlainTcp extends TCP {
         return buffer;
     }
 
-    /** One process, one connection, one address: so what is kept for a sender ends with its connection. */
+    /** Requires one address per connection, so that the state of a sender ends with its connection. */
     private void requireOneSender(
             Reading connection, @Nullable Message message, @Nullable MessageBatch @Nullable [] batches)
             throws IOException {
@@ -168,7 +168,7 @@ public final class PlainTcp extends TCP {
             sender = any.getSender();
         }
         if (sender == null) {
-            throw new IOException("a message of nobody");
+            throw new IOException("a message without a sender");
         }
         if (connection.sender == null) {
             connection.sender = sender;
@@ -197,18 +197,18 @@ public final class PlainTcp extends TCP {
         processBatch(batch, overtakes);
     }
 
-    /** Who is no member has nothing long to say, and its pieces would be kept until there is another view. */
+    /** Refuses fragments of non-members: they send nothing large, and the fragments would be kept until the next view. */
     private boolean isPieceOfAStranger(Message message) {
         return message.getHeader(PIECE) != null && !members.contains(message.getSrc());
     }
 
-    /** Ends the connection: what follows on it cannot be told from the rest of what was refused. */
+    /** Closes the connection, because the next frame cannot be found after a refused one. */
     private SocketException refused(Object peer, Exception cause) {
-        Refusals told = refusals;
-        if (told != null) {
-            told.rejected(Refusal.FRAME, peer, cause.getMessage());
+        Refusals current = refusals;
+        if (current != null) {
+            current.rejected(Refusal.FRAME, peer, cause.getMessage());
         }
-        return new SocketException(cause.getMessage()); // one that the channel says nothing about
+        return new SocketException(cause.getMessage()); // an exception that the channel does not log
     }
 
     @Override
@@ -227,7 +227,7 @@ public final class PlainTcp extends TCP {
         }
     }
 
-    /** Called by the thread that reads it, last of all, and by any thread that closes it. */
+    /** Called by the reading thread at its end, and by any thread that closes the connection. */
     @Override
     public void connectionClosed(Connection connection) {
         synchronized (strangers) {
@@ -245,7 +245,7 @@ public final class PlainTcp extends TCP {
         super.connectionClosed(connection);
     }
 
-    /** Returns whose connection the calling thread has read to its end; null if it has not. */
+    /** Returns the sender whose connection the calling thread has read to its end; null if none. */
     private @Nullable Address endOfReading() {
         Reading ended = READING.get();
         if (ended == null || ended.isReceiving) {
@@ -258,7 +258,7 @@ public final class PlainTcp extends TCP {
         return ended.sender;
     }
 
-    /** The addresses to which there is a connection at the moment that one asks. */
+    /** A live view of the connected addresses. */
     private final class Connected extends AbstractCollection<Address> {
 
         @Override
@@ -274,7 +274,7 @@ public final class PlainTcp extends TCP {
         }
 
         @Override
-        public int size() { // more than whoever asks: then it is asked for each address of his
+        public int size() { // larger than any argument, so that the caller checks each of its own addresses
             return Integer.MAX_VALUE;
         }
     }
@@ -287,12 +287,12 @@ public final class PlainTcp extends TCP {
         }
     }
 
-    /** Its reader sees that and forgets it. Waits for nobody: locks of the server are held. */
+    /** Closes a connection; its reader then removes it. Does not wait, because locks of the server are held. */
     private static void hangUp(Connection connection) {
         try {
             connection.close(false);
         } catch (IOException e) {
-            // it is closed all the same
+            // the socket is closed anyway
         }
     }
 }

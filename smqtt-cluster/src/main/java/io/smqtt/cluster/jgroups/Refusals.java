@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** Reports cluster connections that were refused: counts each one, and logs the first six in a minute for each reason. */
+/** Reports refused cluster connections: counts each one, and logs the first six per minute and reason. */
 @AnyThread
 final class Refusals {
 
@@ -25,7 +25,7 @@ final class Refusals {
     /**
      * Creates the refusals of one channel.
      *
-     * @param counter is told of each refusal; any thread
+     * @param counter called for each refusal; any thread
      */
     Refusals(Consumer<Refusal> counter) {
         this.counter = counter;
@@ -35,7 +35,7 @@ final class Refusals {
      * Reports a connection that was accepted, or the frames on it, as refused.
      *
      * @param address of the peer
-     * @param details how it was noticed, or null
+     * @param details the details, or null
      */
     void rejected(Refusal reason, @Nullable Object address, @Nullable String details) {
         report(reason, "rejected cluster connection from {}: {}{}", address, details);
@@ -45,7 +45,7 @@ final class Refusals {
      * Reports a connection that this node has dialled as failed.
      *
      * @param address of the peer
-     * @param details how it was noticed, or null
+     * @param details the details, or null
      */
     void failed(Refusal reason, @Nullable Object address, @Nullable String details) {
         report(reason, "cluster connection to {} failed: {}{}", address, details);

@@ -4,7 +4,7 @@ package io.smqtt.cluster.jgroups;
 import io.smqtt.spi.ClusterTransport.Refusal;
 import java.io.IOException;
 
-/** The other end of a connection is not a node of this cluster. */
+/** The peer of a connection is not a node of this cluster. */
 final class RefusedException extends IOException {
 
     private static final long serialVersionUID = 1L;
@@ -12,10 +12,10 @@ final class RefusedException extends IOException {
     private final transient Refusal reason;
 
     /**
-     * Creates an exception without a stack trace: strangers cause it.
+     * Creates an exception without a stack trace, because untrusted peers can cause it.
      *
-     * @param reason what is wrong with it
-     * @param message how that was noticed
+     * @param reason the kind of refusal
+     * @param message the details
      */
     RefusedException(Refusal reason, String message) {
         super(message);

@@ -18,23 +18,23 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Seals a connection between two ends that have the same secret: nothing that anybody else says is read further than the 68 bytes in
- * which both ends prove that they have it.
+ * Authenticates and encrypts a connection between two ends with the same secret. From a peer without the secret at most the 68 bytes of
+ * the proof are read.
  *
  * <ol>
- *   <li>The end that accepts sends four bytes that name this protocol and a number of 32 bytes that it has drawn.
- *   <li>The end that dials sends the same four bytes, a number of its own, and the HMAC of both numbers under the secret.
- *   <li>The end that accepts sends another HMAC of both, or 32 bytes that are 0 if it refuses that of the other end. Who only dials learns
- *       nothing that he could try secrets on.
+ *   <li>The accepting end sends four magic bytes of this protocol and a random number of 32 bytes.
+ *   <li>The dialling end sends the same four bytes, its own random number, and the HMAC of both numbers with the secret.
+ *   <li>The accepting end sends another HMAC of both, or 32 zero bytes if it refuses the other end's. So a dialling attacker gets no data
+ *   for guessing the secret.
  * </ol>
  *
- * <p>From then on each direction has a key of this connection, and consists of records: length (4 bytes), and what AES-256-GCM made of
- * {@value #RECORD_BYTES} bytes at most. Records are numbered, so one that is changed, left out, sent again or taken from another connection
- * ends it. Each stream is for one thread at a time, writing and flushing are for any.
+ * <p>After that each direction has its own key for this connection, and consists of records: length (4 bytes), and at most {@value
+ * #RECORD_BYTES} bytes encrypted with AES-256-GCM. Records are numbered, so a record that is changed, missing, repeated or from another
+ * connection ends the connection. Each stream is for one thread at a time; any thread may write and flush.
  */
 final class SealedLink {
 
-    /** The plain bytes of a record, at most: a bundle of messages fits into one. */
+    /** The maximum plain bytes of a record: a bundle of messages fits into one. */
     static final int RECORD_BYTES = 64 * 1024;
 
     private static final byte[] PROTOCOL = {'s', 'm', 'q', 1};
@@ -57,18 +57,18 @@ final class SealedLink {
         this.out = new Sealing(outgoing, out);
     }
 
-    /** What the other end says. */
+    /** The data of the other end. */
     InputStream input() {
         return in;
     }
 
-    /** What this end says; sent by flush, or when a record is full. */
+    /** The data of this end; sent by flush, or when a record is full. */
     OutputStream output() {
         return out;
     }
 
     /**
-     * Begins a connection that was accepted. Blocks.
+     * Runs the handshake of an accepted connection. Blocks.
      *
      * @throws EOFException if the other end has closed it without a byte
      * @throws RefusedException if the other end does not have the secret, or has closed it too early
@@ -90,12 +90,12 @@ final class SealedLink {
             return new SealedLink(
                     key(secret.derive(TO_ACCEPTOR, own, other)), in, key(secret.derive(TO_DIALLER, own, other)), out);
         } catch (GeneralSecurityException e) {
-            throw new IOException("this Java cannot seal", e);
+            throw new IOException("this JVM does not support AES-256-GCM", e);
         }
     }
 
     /**
-     * Begins a connection that was dialled. Blocks.
+     * Runs the handshake of a dialled connection. Blocks.
      *
      * @throws EOFException if the other end has closed it without a byte
      * @throws RefusedException if the other end does not have the secret, or has closed it too early
@@ -118,7 +118,7 @@ final class SealedLink {
             return new SealedLink(
                     key(secret.derive(TO_DIALLER, other, own)), in, key(secret.derive(TO_ACCEPTOR, other, own)), out);
         } catch (GeneralSecurityException e) {
-            throw new IOException("this Java cannot seal", e);
+            throw new IOException("this JVM does not support AES-256-GCM", e);
         }
     }
 
@@ -134,7 +134,7 @@ final class SealedLink {
             throw new EOFException("before the handshake");
         }
         if (!Arrays.equals(protocol, 0, protocol.length, PROTOCOL, 0, protocol.length)) {
-            throw new RefusedException(Refusal.AUTHENTICATION, "no handshake of a secret");
+            throw new RefusedException(Refusal.AUTHENTICATION, "no handshake with a secret");
         }
         requireAll(protocol.length, PROTOCOL.length);
         return exactly(in, NUMBER_BYTES);
@@ -152,7 +152,7 @@ final class SealedLink {
         }
     }
 
-    /** Tells the dialling end why the connection ends; without an answer it would look as if this node had died. */
+    /** Sends the refusal to the dialling end; without an answer this node would look failed. */
     private static RefusedException refused(OutputStream out) {
         RefusedException refused = new RefusedException(Refusal.AUTHENTICATION, "wrong proof");
         try {
@@ -179,7 +179,7 @@ final class SealedLink {
         return Cipher.getInstance("AES/GCM/NoPadding");
     }
 
-    /** Collects what is written, and sends it as records. */
+    /** Buffers written data, and sends it as records. */
     private static final class Sealing extends OutputStream {
 
         private final SecretKeySpec key;
@@ -239,7 +239,7 @@ final class SealedLink {
         }
     }
 
-    /** Reads records, and says what is in them. */
+    /** Reads records, and returns their content. */
     private static final class Opening extends InputStream {
 
         private final SecretKeySpec key;

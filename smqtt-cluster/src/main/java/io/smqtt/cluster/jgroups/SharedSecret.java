@@ -9,7 +9,7 @@ import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The {@code cluster.secret} as a key, from which proofs and the keys of connections are derived. Immutable. */
+/** The {@code cluster.secret} as a key, from which the proofs and the connection keys are derived. Immutable. */
 @AnyThread
 final class SharedSecret {
 
@@ -22,7 +22,7 @@ final class SharedSecret {
     /**
      * Derives the key; takes some ten milliseconds.
      *
-     * @param secret what all nodes know
+     * @param secret the shared secret of all nodes
      */
     SharedSecret(String secret) throws GeneralSecurityException {
         byte[] salt = "smqtt cluster".getBytes(StandardCharsets.UTF_8); // fixed: all nodes must come to the same key
@@ -32,11 +32,11 @@ final class SharedSecret {
     }
 
     /**
-     * Derives 32 bytes that nobody can compute who does not have the secret.
+     * Derives 32 bytes that cannot be computed without the secret.
      *
-     * @param purpose what they are for
-     * @param acceptor the number that the accepting end has drawn for this connection
-     * @param dialler the number that the dialling end has drawn
+     * @param purpose the purpose of the bytes
+     * @param acceptor the random number of the accepting end
+     * @param dialler the random number of the dialling end
      */
     byte[] derive(String purpose, byte[] acceptor, byte[] dialler) throws GeneralSecurityException {
         Mac mac = Mac.getInstance(ALGORITHM);

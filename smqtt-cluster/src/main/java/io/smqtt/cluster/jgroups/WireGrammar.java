@@ -16,14 +16,13 @@ import org.jgroups.util.Bits;
 import org.jgroups.util.ByteArrayDataInputStream;
 
 /**
- * Walks over what the protocols of the channel say before the channel's library reads it, because the library allocates the
- * length that is written there: each count and each length must be one that the bytes that are left can hold, and each
- * address of one of two kinds. Allocates nothing.
+ * Validates the bytes of the channel's protocols before the channel's library reads them, because the library allocates any length in
+ * them: each count and length must fit into the remaining bytes, and each address must be of one of two kinds. Allocates nothing.
  */
 @AnyThread
 final class WireGrammar {
 
-    /** Pieces of a message, at most: a frame of 960 MiB. */
+    /** Maximum number of fragments of a message: a frame of 960 MiB. */
     static final int MAXIMUM_PIECES = 16_384;
 
     private static final int UUID_BYTES = 2 * Long.BYTES;
@@ -40,28 +39,28 @@ final class WireGrammar {
         this.in = in;
     }
 
-    /** Looks at a header whose class was read, and goes back to its beginning. */
+    /** Validates a header whose class was read, and returns to its beginning. */
     static void header(short number, ByteArrayDataInputStream in) throws IOException {
         int from = in.position();
         new WireGrammar(in).header(number);
         back(in, from);
     }
 
-    /** Looks at an address, and goes back to its beginning. */
+    /** Validates an address, and returns to its beginning. */
     static void address(ByteArrayDataInputStream in) throws IOException {
         int from = in.position();
         new WireGrammar(in).address();
         back(in, from);
     }
 
-    /** Looks at a digest with its members, and goes back to its beginning. */
+    /** Validates a digest with its members, and returns to its beginning. */
     static void digest(ByteArrayDataInputStream in) throws IOException {
         int from = in.position();
         new WireGrammar(in).digest(true);
         back(in, from);
     }
 
-    /** Looks at a list of sequence numbers, and goes back to its beginning. */
+    /** Validates a list of sequence numbers, and returns to its beginning. */
     static void sequenceNumbers(ByteArrayDataInputStream in) throws IOException {
         int from = in.position();
         WireGrammar list = new WireGrammar(in);
@@ -71,7 +70,7 @@ final class WireGrammar {
         back(in, from);
     }
 
-    /** Looks at the bytes of a message, which the protocol of a header reads. */
+    /** Validates the bytes of a message that the protocol of a header reads. */
     static void payload(Header header, byte[] bytes) throws IOException {
         boolean isRead =
                 header instanceof PingHeader || header instanceof GMS.GmsHeader || header instanceof MERGE3.MergeHeader;
@@ -89,14 +88,14 @@ final class WireGrammar {
     }
 
     private static void back(ByteArrayDataInputStream in, int from) {
-        if (in.position() != from) { // the library takes the end for no position
+        if (in.position() != from) { // the library does not accept the end as a position
             in.position(from);
         }
     }
 
     private void header(short number) throws IOException {
         switch (number) {
-            case 52 -> { // a piece of a message
+            case 52 -> { // a fragment of a message
                 Bits.readLongCompressed(in);
                 int piece = Bits.readIntCompressed(in);
                 int pieces = Bits.readIntCompressed(in);
@@ -115,7 +114,7 @@ final class WireGrammar {
                     address();
                 }
             }
-            case 56 -> { // what all have received
+            case 56 -> { // stable messages
                 skip(1);
                 optionalViewId();
             }
@@ -199,7 +198,7 @@ final class WireGrammar {
         }
     }
 
-    /** Who is there: how many, and of each its address, flags, name, where it is reached, and its members. */
+    /** A list of members: their number, and for each its address, flags, name, physical address, and its members. */
     private void nodes() throws IOException {
         int count = in.readInt();
         refuseIf(count < 0 || count > in.available(), "count of nodes", count);
@@ -260,7 +259,7 @@ final class WireGrammar {
         return count;
     }
 
-    /** How many of something, of which each has at least one byte; negative if there is no list. */
+    /** Reads the number of elements with at least one byte each; negative if there is no list. */
     private int count() throws IOException {
         int count = in.readShort();
         refuseIf(count > in.available(), "count", count);
@@ -288,7 +287,7 @@ final class WireGrammar {
         skip(in.readUnsignedShort());
     }
 
-    /** None, that of a node, or one of the network: other kinds have lengths of their own, or are classes that the bytes name. */
+    /** Accepts no address, that of a node, or a network address: other kinds have their own lengths, or are classes named in the bytes. */
     private void address() throws IOException {
         byte kind = in.readByte();
         switch (kind) {
@@ -315,7 +314,7 @@ final class WireGrammar {
         in.skip(bytes);
     }
 
-    /** Ends the reading of something that no node says. */
+    /** Fails on a value that no node sends. */
     static void refuseIf(boolean condition, String what, int value) throws InvalidObjectException {
         if (condition) {
             throw new InvalidObjectException(what + " " + value + " is not for this channel");

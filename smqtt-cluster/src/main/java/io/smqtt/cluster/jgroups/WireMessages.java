@@ -37,15 +37,14 @@ import org.jgroups.util.Util;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads messages of the channel off the wire. The channel's own way creates what a stranger names: messages that hold
- * objects, which go through Java's serialization, and classes by their names. Here is what the protocols of {@link
- * JGroupsStack} send to each other, and everything else is refused before it is read, lengths that are not there too
- * ({@link WireGrammar}).
+ * Decodes messages of the channel. The channel's own decoder creates whatever a peer sends: objects by Java serialization, and classes by
+ * their names. This class accepts only what the protocols of {@link JGroupsStack} send, and refuses everything else before it is read,
+ * including lengths beyond the frame ({@link WireGrammar}).
  */
 @AnyThread
 final class WireMessages {
 
-    /** No frame is longer: messages are cut into pieces of 60 KB, and those that are sent together have 64 KB. */
+    /** The maximum size of a frame: messages are split into fragments of 60 KB, and bundles have 64 KB. */
     static final int MAXIMUM_BYTES = 128 * 1024;
 
     /** Flags, a type, no address, no header. */
@@ -71,7 +70,7 @@ final class WireMessages {
         return read(in.readShort(), in);
     }
 
-    /** Reads what was one message with its type, and nothing behind it. */
+    /** Reads one message with its type, and checks that nothing follows. */
     static Message read(byte[] bytes) throws IOException, ClassNotFoundException {
         return read(new ByteArrayDataInputStream(bytes));
     }
@@ -132,7 +131,7 @@ final class WireMessages {
         }
         Header[] headers = headers(in);
         message.headers(headers);
-        // A message of bytes with this flag is a serialized object for whoever asks for its object, and protocols do.
+        // With this flag the bytes are a serialized object, which protocols would deserialize.
         boolean bySerialization = message.isFlagSet(Message.Flag.SERIALIZED);
         WireGrammar.refuseIf(bySerialization, "flags", Message.Flag.SERIALIZED.value());
         switch (message.getType()) {
@@ -168,7 +167,7 @@ final class WireMessages {
         return bytes;
     }
 
-    /** What stable messages and requests for lost ones hold; never a class by its name. */
+    /** Reads the content of stability messages and of requests for lost ones; never a class by its name. */
     private static @Nullable SizeStreamable object(ByteArrayDataInputStream in)
             throws IOException, ClassNotFoundException {
         if (in.readByte() == 0) {
@@ -209,7 +208,10 @@ final class WireMessages {
         return headers;
     }
 
-    /** By the number of a protocol in {@link JGroupsStack} the class of its headers, 0 if there is none: others name classes, or are an application's own. */
+    /**
+     * The header class by the number of a protocol in {@link JGroupsStack}, 0 if there is none. Other headers name classes, or belong to
+     * applications.
+     */
     private static short[] headerClasses() {
         short[] classes = new short[PROTOCOLS];
         classes[ClassConfigurator.getProtocolId(FRAG4.class)] = 52;

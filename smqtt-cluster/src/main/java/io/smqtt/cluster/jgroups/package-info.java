@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Carries frames by JGroups. Nothing outside of this package knows it. */
+/** The transport over JGroups. No other package depends on JGroups. */
 @NullMarked
 package io.smqtt.cluster.jgroups;
 
