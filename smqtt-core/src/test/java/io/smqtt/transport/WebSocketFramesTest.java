@@ -4,6 +4,7 @@ package io.smqtt.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.Arrays;
@@ -28,6 +29,29 @@ final class WebSocketFramesTest {
                 channel.finishAndReleaseAll();
             }
         }
+    }
+
+    /** Or a frame could hold more memory than a client may have before its CONNECT. */
+    @Test
+    void whatHasArrivedOfAFrameGoesOnBeforeTheRestIsThere() {
+        byte[] payload = new byte[1_000];
+        new Random(4).nextBytes(payload);
+        byte[] frame = WebSocketClient.frame(0x82, payload);
+        EmbeddedChannel channel = new EmbeddedChannel(new WebSocketFrames(1_000));
+        channel.writeInbound(part(frame, 0, frame.length - 1));
+        assertThat(inbound(channel)).isEqualTo(Arrays.copyOf(payload, 999));
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void aTextFrameIsRefusedAtItsFirstByte() {
+        EmbeddedChannel channel = new EmbeddedChannel(new WebSocketFrames(100));
+        channel.writeInbound(Unpooled.wrappedBuffer(new byte[] {(byte) 0x81}));
+        ByteBuf close = channel.readOutbound();
+        assertThat(ByteBufUtil.getBytes(close)).containsExactly(0x88, 2, 1003 >> 8, 1003 & 0xFF);
+        close.release();
+        assertThat(channel.isOpen()).isFalse();
+        channel.finishAndReleaseAll();
     }
 
     @Test
