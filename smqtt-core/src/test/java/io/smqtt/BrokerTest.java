@@ -10,6 +10,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.TlsConfig;
@@ -69,7 +70,7 @@ class BrokerTest {
         brokers.forEach(broker -> broker.close(DEADLINE).block());
     }
 
-    static BrokerConfig.Builder config() {
+    static BrokerConfigBuilder config() {
         return BrokerConfig.builder().listeners(Map.of("tcp", onLoopback(0))).eventLoops(2);
     }
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.config.ConfigDoc;
+import io.smqtt.config.ConfigBlock;
+import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.Setting;
 
 /**
  * Level and format of the log: {@code smqtt.logging.*}.
  *
- * @param level the least important level of the broker's own messages that is written
- * @param libraryLevel the same for the libraries that the broker is built on
- * @param format lines for people, or one JSON object per line
+ * @param level the log level of the broker
+ * @param libraryLevel the log level of libraries
+ * @param format plain lines, or one JSON object per line; also SMQTT_LOG_FORMAT
  */
+@ConfigBlock("logging")
 record LoggingConfig(
-        @ConfigDoc("the log level of the broker") Level level,
-
-        @ConfigDoc("the log level of libraries") Level libraryLevel,
-
-        @ConfigDoc("plain lines, or one JSON object per line; also SMQTT_LOG_FORMAT")
-        Format format) {
+        @Setting("info") Level level,
+        @Setting("warn") Level libraryLevel,
+        @Setting("text") Format format) {
 
     static LoggingConfig defaults() {
-        return new LoggingConfig(Level.INFO, Level.WARN, Format.TEXT);
+        return ConfigSchema.defaults(LoggingConfig.class);
     }
 
     /** The log level. */

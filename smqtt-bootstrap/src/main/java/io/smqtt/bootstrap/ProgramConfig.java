@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
-import io.smqtt.config.ConfigDoc;
-import io.smqtt.config.ConfigurationException;
+import io.smqtt.config.ConfigBlock;
+import io.smqtt.config.ConfigSchema;
+import io.smqtt.config.Setting;
 import java.time.Duration;
 
 /**
@@ -10,28 +11,16 @@ import java.time.Duration;
  *
  * @param logging what is logged and how
  * @param legacy what programs written for the former smqtt expect
- * @param shutdownTimeout how long a graceful stop may take
+ * @param shutdownTimeout maximum time of a graceful stop, after which connections are closed; a second signal
+ *     closes them at once
  */
+@ConfigBlock("")
 record ProgramConfig(
         LoggingConfig logging,
-
         LegacyConfig legacy,
-
-        @ConfigDoc(
-                value =
-                        "maximum time of a graceful stop, after which connections are closed; a second signal closes them at "
-                                + "once",
-                min = "0s",
-                max = "1h")
-        Duration shutdownTimeout) {
-
-    ProgramConfig {
-        if (shutdownTimeout.isNegative() || shutdownTimeout.compareTo(Duration.ofHours(1)) > 0) {
-            throw new ConfigurationException("shutdown-timeout", "must be 0s to 1h, but is " + shutdownTimeout);
-        }
-    }
+        @Setting(value = "10s", min = "0s", max = "1h") Duration shutdownTimeout) {
 
     static ProgramConfig defaults() {
-        return new ProgramConfig(LoggingConfig.defaults(), LegacyConfig.NONE, Duration.ofSeconds(10));
+        return ConfigSchema.defaults(ProgramConfig.class);
     }
 }

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.UnknownHostException;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -38,24 +37,6 @@ final class Check {
         }
         if (given != null && absent != null) {
             throw new ConfigurationException(given, "needs " + absent + ", too");
-        }
-    }
-
-    static void range(String key, long value, long min, long max) {
-        if (value < min || value > max) {
-            throw new ConfigurationException(key, "must be " + min + " to " + max + ", but is " + value);
-        }
-    }
-
-    static void range(String key, @Nullable Duration value, Duration min, Duration max) {
-        if (value == null) {
-            throw new ConfigurationException(key, "must be set");
-        }
-        if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
-            throw new ConfigurationException(
-                    key,
-                    "must be " + ConfigText.format(min) + " to " + ConfigText.format(max) + ", but is "
-                            + ConfigText.format(value));
         }
     }
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
-import java.lang.reflect.Constructor;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -230,7 +227,7 @@ public final class ConfigBinder {
                         value.origin() + ": " + key + " has no value: write one, or leave the key out for its default");
                 return fallback;
             }
-            return bare ? bare(component, kind, key) : fallback;
+            return bare ? bare(component, key) : fallback;
         }
         if (text.isEmpty() && ConfigSchema.nullable(component)) {
             return null;
@@ -245,17 +242,13 @@ public final class ConfigBinder {
     }
 
     /** The value of an absent key in a block that has no defaults of its own. */
-    private @Nullable Object bare(RecordComponent component, ConfigText.Kind kind, String key) {
-        if (ConfigSchema.nullable(component)) {
-            return null;
-        }
-        ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
-        if (doc == null || doc.fallback().isEmpty()) {
+    private @Nullable Object bare(RecordComponent component, String key) {
+        if (ConfigSchema.setting(component).required()) {
             refused.add(key);
             problems.add(origin(key.substring(0, key.lastIndexOf('.'))) + key + " must be set");
             return null;
         }
-        return ConfigText.parse(kind, component.getType(), doc.fallback(), Path.of(""));
+        return BlockValues.defaultOf(component);
     }
 
     private static String wrong(String key, ConfigValue value, String expected, boolean secret) {
@@ -272,30 +265,17 @@ public final class ConfigBinder {
             @Nullable Object[] args,
             @Nullable Record defaults,
             String prefix) {
-        Class<?>[] types = new Class<?>[components.length];
-        for (int i = 0; i < types.length; i++) {
-            types[i] = components[i].getType();
-        }
-        try {
-            Constructor<?> constructor = type.getDeclaredConstructor(types);
-            constructor.setAccessible(true);
-            for (int tries = 0; tries <= args.length; tries++) {
-                try {
-                    return (Record) constructor.newInstance(args);
-                } catch (InvocationTargetException e) {
-                    if (!(e.getCause() instanceof ConfigurationException refusal)) {
-                        throw new IllegalStateException("cannot make " + type, e);
-                    }
-                    if (defaults == null || !substitute(refusal, components, args, defaults, prefix)) {
-                        report(refusal, prefix);
-                        return defaults;
-                    }
+        for (int tries = 0; tries <= args.length; tries++) {
+            try {
+                return BlockValues.make(type.asSubclass(Record.class), args);
+            } catch (ConfigurationException refusal) {
+                if (defaults == null || !substitute(refusal, components, args, defaults, prefix)) {
+                    report(refusal, prefix);
+                    return defaults;
                 }
             }
-            return defaults;
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("cannot make " + type, e);
         }
+        return defaults;
     }
 
     /** Puts the default in the place of what was refused, and reports that; false where nothing can be put. */

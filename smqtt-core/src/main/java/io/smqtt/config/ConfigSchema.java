@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +45,18 @@ public final class ConfigSchema {
         return new ConfigSchema(List.of(roots));
     }
 
+    /**
+     * Makes a record with the default of each component.
+     *
+     * @param type the record
+     * @param <R> the record
+     * @return a new one
+     * @throws ConfigurationException if a component has no default
+     */
+    public static <R extends Record> R defaults(Class<R> type) {
+        return BlockValues.defaults(type).build();
+    }
+
     List<Record> roots() {
         return roots;
     }
@@ -57,6 +75,7 @@ public final class ConfigSchema {
     }
 
     private static void describe(Class<?> type, @Nullable Record defaults, String prefix, List<ConfigKey> keys) {
+        Properties texts = texts(type);
         for (RecordComponent component : type.getRecordComponents()) {
             String key = prefix + kebab(component.getName());
             Object value = defaults == null ? null : get(defaults, component);
@@ -75,39 +94,46 @@ public final class ConfigSchema {
                         List.of()));
                 describe(ListenerConfig.class, ListenerConfig.of(ListenerConfig.Type.TCP), entry, keys);
             } else {
-                keys.add(describe(component, value, key, defaults == null));
+                keys.add(describe(component, value, key, defaults == null, texts.getProperty(component.getName(), "")));
             }
+        }
+    }
+
+    /** The texts that the build has taken from the Javadoc of a record. */
+    private static Properties texts(Class<?> type) {
+        Properties texts = new Properties();
+        String file = type.getName().substring(type.getPackageName().length() + 1) + ".properties";
+        try (InputStream in = type.getResourceAsStream(file)) {
+            if (in == null) {
+                throw new IllegalStateException("there are no texts of " + type + ", which the build makes");
+            }
+            texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));
+            return texts;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
     /** The key, within a named block, that removes the block. */
     static final String ENABLED = "enabled";
 
-    private static ConfigKey describe(RecordComponent component, @Nullable Object value, String key, boolean optional) {
+    private static ConfigKey describe(
+            RecordComponent component, @Nullable Object value, String key, boolean optional, String text) {
+        Setting setting = setting(component);
         ConfigText.Kind kind = kind(component);
-        ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
-        if (doc == null) {
-            return new ConfigKey(
-                    key,
-                    kind.expected(component.getType()),
-                    ConfigText.format(value, kind),
-                    "",
-                    "",
-                    false,
-                    false,
-                    List.of());
-        }
-        String shown =
-                !doc.shown().isEmpty() ? doc.shown() : optional ? doc.fallback() : ConfigText.format(value, kind);
+        boolean declared = optional || setting.value().endsWith("%");
+        String shown = !setting.shown().isEmpty()
+                ? setting.shown()
+                : declared ? setting.value() : ConfigText.format(value, kind);
         return new ConfigKey(
                 key,
                 kind.expected(component.getType()),
                 shown,
-                doc.min().isEmpty() ? "" : doc.min() + " to " + doc.max(),
-                doc.value(),
-                optional && doc.fallback().isEmpty() && !nullable(component),
-                doc.secret(),
-                List.of(doc.placeholders()));
+                setting.min().isEmpty() ? "" : setting.min() + " to " + setting.max(),
+                text,
+                optional && setting.required(),
+                setting.secret(),
+                List.of(setting.placeholders()));
     }
 
     /**
@@ -149,13 +175,23 @@ public final class ConfigSchema {
         return component.getType() == String.class ? SecretMask.text(text) : text;
     }
 
+    /** What a component declares; the defaults of the annotation if nothing. */
+    static Setting setting(RecordComponent component) {
+        Setting setting = component.getAnnotation(Setting.class);
+        return setting == null ? NOTHING : setting;
+    }
+
+    /** Has a component of which nothing is declared but its name and type. */
+    private record Plain(@Setting String value) {}
+
+    private static final Setting NOTHING = Plain.class.getRecordComponents()[0].getAnnotation(Setting.class);
+
     static ConfigText.Kind kind(RecordComponent component) {
         return ConfigText.Kind.of(component.getType(), component.getName());
     }
 
     static boolean secret(RecordComponent component) {
-        ConfigDoc doc = component.getAnnotation(ConfigDoc.class);
-        return doc != null && doc.secret();
+        return setting(component).secret();
     }
 
     static boolean nullable(RecordComponent component) {

@@ -8,47 +8,33 @@ import org.jspecify.annotations.Nullable;
  * Metrics sent to InfluxDB: {@code smqtt.management.influx.*}. With {@code org} in the form of InfluxDB 2, else in that of
  * InfluxDB 1. Immutable.
  *
- * @param url where InfluxDB is
- * @param database of InfluxDB 1; made if it is not there
- * @param user of InfluxDB 1, or null
- * @param password of the user
- * @param org the organization of InfluxDB 2, or null for InfluxDB 1
- * @param bucket of InfluxDB 2
- * @param token of InfluxDB 2
- * @param interval how often metrics are sent
+ * @param url the URL of InfluxDB, such as {@code http://127.0.0.1:8086}
+ * @param database the database of InfluxDB 1; created if it does not exist
+ * @param user the user of InfluxDB 1
+ * @param password the password of the user
+ * @param org the organization of InfluxDB 2, together with {@code bucket} and {@code token}; without it the
+ *     protocol of InfluxDB 1 is used
+ * @param bucket the bucket of InfluxDB 2
+ * @param token the token of InfluxDB 2
+ * @param interval interval at which metrics are sent
  */
+@ConfigBlock("influx")
 public record InfluxConfig(
-        @ConfigDoc("the URL of InfluxDB, such as `http://127.0.0.1:8086`")
-        String url,
-
-        @ConfigDoc(value = "the database of InfluxDB 1; created if it does not exist", fallback = "smqtt")
-        String database,
-
-        @ConfigDoc("the user of InfluxDB 1") @Nullable String user,
-
-        @ConfigDoc(value = "the password of the user", secret = true) @Nullable
-        String password,
-
-        @ConfigDoc("the organization of InfluxDB 2, together with `bucket` and `token`; without it the protocol of "
-                + "InfluxDB 1 is used")
-        @Nullable
-        String org,
-
-        @ConfigDoc("the bucket of InfluxDB 2") @Nullable String bucket,
-
-        @ConfigDoc(value = "the token of InfluxDB 2", secret = true) @Nullable
-        String token,
-
-        @ConfigDoc(value = "interval at which metrics are sent", fallback = "1m", min = "1s", max = "1h")
-        Duration interval) {
+        @Setting(required = true) String url,
+        @Setting("smqtt") String database,
+        @Nullable String user,
+        @Setting(secret = true) @Nullable String password,
+        @Nullable String org,
+        @Nullable String bucket,
+        @Setting(secret = true) @Nullable String token,
+        @Setting(value = "1m", min = "1s", max = "1h") Duration interval) {
 
     /**
-     * Checks the values.
+     * Checks what bounds do not say.
      *
-     * @throws ConfigurationException if one is missing or out of its range
+     * @throws ConfigurationException if a value is wrong, or does not go with another
      */
     public InfluxConfig {
-        Check.present("influx.url", url);
         Check.httpUrl("influx.url", url);
         Check.that(!database.isBlank(), "influx.database", "must not be empty");
         Check.together(new String[] {"influx.user", "influx.password"}, user, password);
@@ -60,7 +46,6 @@ public record InfluxConfig(
         if (token != null) {
             Check.plainText("influx.token", token);
         }
-        Check.range("influx.interval", interval, Duration.ofSeconds(1), Duration.ofHours(1));
     }
 
     /**
@@ -71,6 +56,15 @@ public record InfluxConfig(
      * @throws ConfigurationException if this is no URL of HTTP
      */
     public static InfluxConfig of(String url) {
-        return new InfluxConfig(url, "smqtt", null, null, null, null, null, Duration.ofMinutes(1));
+        return new InfluxConfigBuilder().url(url).build();
+    }
+
+    /**
+     * Begins with these values.
+     *
+     * @return a builder, for one thread
+     */
+    public InfluxConfigBuilder toBuilder() {
+        return new InfluxConfigBuilder(this);
     }
 }

@@ -8,34 +8,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * Metrics sent to an OpenTelemetry collector: {@code smqtt.management.otlp.*}. Immutable.
  *
- * @param url where the collector takes metrics by HTTP
- * @param headers sent along, each as {@code name: value}; null for none
- * @param interval how often metrics are sent
+ * @param url the URL of an OpenTelemetry collector that receives metrics by HTTP, such as
+ *     {@code http://127.0.0.1:4318/v1/metrics}
+ * @param headers HTTP headers of the requests, each as {@code name: value}
+ * @param interval interval at which metrics are sent
  */
+@ConfigBlock("otlp")
 public record OtlpConfig(
-        @ConfigDoc("the URL of an OpenTelemetry collector that receives metrics by HTTP, such as "
-                + "`http://127.0.0.1:4318/v1/metrics`")
-        String url,
-
-        @ConfigDoc(value = "HTTP headers of the requests, each as `name: value`", secret = true) @Nullable
-        List<String> headers,
-
-        @ConfigDoc(value = "interval at which metrics are sent", fallback = "1m", min = "1s", max = "1h")
-        Duration interval) {
+        @Setting(required = true) String url,
+        @Setting(secret = true) @Nullable List<String> headers,
+        @Setting(value = "1m", min = "1s", max = "1h") Duration interval) {
 
     /**
-     * Checks the values.
+     * Checks what bounds do not say.
      *
-     * @throws ConfigurationException if one is missing or out of its range
+     * @throws ConfigurationException if a value is wrong, or does not go with another
      */
     public OtlpConfig {
-        Check.present("otlp.url", url);
         Check.httpUrl("otlp.url", url);
         headers = headers == null ? null : List.copyOf(headers);
         for (String header : headers == null ? List.<String>of() : headers) {
             Check.header("otlp.headers", header);
         }
-        Check.range("otlp.interval", interval, Duration.ofSeconds(1), Duration.ofHours(1));
     }
 
     /**
@@ -46,6 +40,15 @@ public record OtlpConfig(
      * @throws ConfigurationException if this is no URL of HTTP
      */
     public static OtlpConfig of(String url) {
-        return new OtlpConfig(url, null, Duration.ofMinutes(1));
+        return new OtlpConfigBuilder().url(url).build();
+    }
+
+    /**
+     * Begins with these values.
+     *
+     * @return a builder, for one thread
+     */
+    public OtlpConfigBuilder toBuilder() {
+        return new OtlpConfigBuilder(this);
     }
 }

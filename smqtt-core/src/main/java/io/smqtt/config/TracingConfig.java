@@ -7,39 +7,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * Traces of messages sent to an OpenTelemetry collector: {@code smqtt.management.tracing.*}. Immutable.
  *
- * @param url where the collector takes traces by HTTP
- * @param headers sent along, each as {@code name: value}; null for none
- * @param share of the messages that bring no {@code traceparent}, from 0 for none to 1 for all
+ * @param url the URL of an OpenTelemetry collector that receives traces by HTTP, such as
+ *     {@code http://127.0.0.1:4318/v1/traces}
+ * @param headers HTTP headers of the requests, each as {@code name: value}
+ * @param share the share of messages without a {@code traceparent} that is traced, 1 for all. For a message with a
+ *     {@code traceparent} its own flag decides
  */
+@ConfigBlock("tracing")
 public record TracingConfig(
-        @ConfigDoc("the URL of an OpenTelemetry collector that receives traces by HTTP, such as "
-                + "`http://127.0.0.1:4318/v1/traces`")
-        String url,
-
-        @ConfigDoc(value = "HTTP headers of the requests, each as `name: value`", secret = true) @Nullable
-        List<String> headers,
-
-        @ConfigDoc(
-                value = "the share of messages without a `traceparent` that is traced, 1 for all. For a message with a "
-                        + "`traceparent` its own flag decides",
-                fallback = "0.01",
-                min = "0",
-                max = "1")
-        double share) {
+        @Setting(required = true) String url,
+        @Setting(secret = true) @Nullable List<String> headers,
+        @Setting(value = "0.01", min = "0", max = "1") double share) {
 
     /**
-     * Checks the values.
+     * Checks what bounds do not say.
      *
-     * @throws ConfigurationException if one is missing or out of its range
+     * @throws ConfigurationException if a value is wrong, or does not go with another
      */
     public TracingConfig {
-        Check.present("tracing.url", url);
         Check.httpUrl("tracing.url", url);
         headers = headers == null ? null : List.copyOf(headers);
         for (String header : headers == null ? List.<String>of() : headers) {
             Check.header("tracing.headers", header);
         }
-        Check.that(share >= 0 && share <= 1, "tracing.share", "must be 0 to 1, but is " + share);
     }
 
     /**
@@ -50,6 +40,15 @@ public record TracingConfig(
      * @throws ConfigurationException if this is no URL of HTTP
      */
     public static TracingConfig of(String url) {
-        return new TracingConfig(url, null, 0.01);
+        return new TracingConfigBuilder().url(url).build();
+    }
+
+    /**
+     * Begins with these values.
+     *
+     * @return a builder, for one thread
+     */
+    public TracingConfigBuilder toBuilder() {
+        return new TracingConfigBuilder(this);
     }
 }

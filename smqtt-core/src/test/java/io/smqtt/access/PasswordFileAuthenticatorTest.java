@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.config.AccessConfig;
+import io.smqtt.config.AccessConfigBuilder;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.Authenticator;
@@ -339,7 +340,7 @@ class PasswordFileAuthenticatorTest {
                 AccessConfig.builder().hashThreads(threadCount).hashQueue(queue).failedLogins(0));
     }
 
-    private PasswordFileAuthenticator authenticator(PasswordTable table, AccessConfig.Builder config) {
+    private PasswordFileAuthenticator authenticator(PasswordTable table, AccessConfigBuilder config) {
         return new PasswordFileAuthenticator(
                 table, config.build(), BrokerObserver.NONE, this::verify, nanos::get, (task, millis) -> {
                     delays.add(millis);

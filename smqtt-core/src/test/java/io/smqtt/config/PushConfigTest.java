@@ -49,7 +49,7 @@ class PushConfigTest {
     @ParameterizedTest
     @ValueSource(doubles = {-0.01, 1.01, Double.NaN, Double.POSITIVE_INFINITY})
     void aShareIsAPartOfTheWhole(double share) {
-        assertThatThrownBy(() -> new TracingConfig(URL, null, share))
+        assertThatThrownBy(() -> TracingConfig.of(URL).toBuilder().share(share).build())
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("tracing.share must be 0 to 1");
     }
@@ -91,7 +91,8 @@ class PushConfigTest {
                 .hasMessageContaining("influx.token");
         assertThatThrownBy(() -> new InfluxConfig(URL, "d", "u", "p", "o", "b", "t", MINUTE))
                 .hasMessageContaining("InfluxDB 2");
-        assertThatThrownBy(() -> new InfluxConfig(URL, "d", null, null, null, null, null, Duration.ZERO))
+        assertThatThrownBy(() ->
+                        InfluxConfig.of(URL).toBuilder().interval(Duration.ZERO).build())
                 .hasMessageContaining("influx.interval");
     }
 }

@@ -31,17 +31,12 @@ final class TestListeners implements AutoCloseable {
     volatile boolean connectAtOnce = true;
 
     TestListeners(Map<String, ListenerConfig> configs, LimitsConfig limits, boolean nativeTransport) {
-        BrokerConfig defaults = BrokerConfig.defaults();
-        BrokerConfig config = new BrokerConfig(
-                configs,
-                limits,
-                defaults.session(),
-                defaults.mqtt(),
-                defaults.access(),
-                defaults.storage(),
-                defaults.management(),
-                2,
-                nativeTransport);
+        BrokerConfig config = BrokerConfig.builder()
+                .listeners(configs)
+                .limits(limits)
+                .eventLoops(2)
+                .nativeTransport(nativeTransport)
+                .build();
         eventLoops = EventLoops.start(2, nativeTransport);
         try {
             listeners = new Listeners(config, eventLoops, new Seen(), new ClientLog(true), this::initialize);

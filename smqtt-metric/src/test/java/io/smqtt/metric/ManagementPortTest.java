@@ -10,6 +10,7 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.StoreFigures;
 import io.smqtt.transport.BindFailedException;
@@ -238,7 +239,7 @@ class ManagementPortTest {
         }
     }
 
-    private static BrokerConfig config(ManagementConfig.Builder management) {
+    private static BrokerConfig config(ManagementConfigBuilder management) {
         ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
         return BrokerConfig.builder()
                 .listeners(Map.of("tcp", tcp))

@@ -6,8 +6,10 @@ import io.smqtt.BrokerModule;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.test.RawClient;
@@ -41,7 +43,7 @@ final class ObservedBroker implements AutoCloseable {
         this(builder -> builder, management -> management.sysInterval(Duration.ZERO));
     }
 
-    ObservedBroker(UnaryOperator<BrokerConfig.Builder> config, UnaryOperator<ManagementConfig.Builder> management) {
+    ObservedBroker(UnaryOperator<BrokerConfigBuilder> config, UnaryOperator<ManagementConfigBuilder> management) {
         this(config, management, null);
     }
 
@@ -51,11 +53,11 @@ final class ObservedBroker implements AutoCloseable {
     }
 
     private ObservedBroker(
-            UnaryOperator<BrokerConfig.Builder> config,
-            UnaryOperator<ManagementConfig.Builder> management,
+            UnaryOperator<BrokerConfigBuilder> config,
+            UnaryOperator<ManagementConfigBuilder> management,
             @Nullable ClusterStatus cluster) {
         ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
-        BrokerConfig.Builder builder = BrokerConfig.builder()
+        BrokerConfigBuilder builder = BrokerConfig.builder()
                 .listeners(Map.of("tcp", tcp))
                 .access(AccessConfig.builder()
                         .allowAnonymous(AnonymousAccess.TRUE)

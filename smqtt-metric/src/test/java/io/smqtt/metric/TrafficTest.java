@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.smqtt.config.LimitsConfig;
-import io.smqtt.config.ManagementConfig;
+import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.packet.ConnectBytes;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class TrafficTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final UnaryOperator<ManagementConfig.Builder> QUIET =
+    private static final UnaryOperator<ManagementConfigBuilder> QUIET =
             management -> management.sysInterval(Duration.ZERO);
 
     @Test

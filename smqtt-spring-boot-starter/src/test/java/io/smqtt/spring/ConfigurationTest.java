@@ -189,6 +189,6 @@ class ConfigurationTest {
                                         "smqtt:\n  event-loops: many\n  management:\n    port: 1\n  spring:\n    listener-threads: 0\n")))
                 .hasMessageContaining("application.yaml:2: event-loops must be an integer")
                 .hasMessageContaining("application.yaml:4: management.port has no use in a Spring application")
-                .hasMessageContaining("application.yaml:6: spring.listener-threads must be from 1 to 10000");
+                .hasMessageContaining("application.yaml:6: spring.listener-threads must be 1 to 10000, but is 0");
     }
 }

@@ -4,6 +4,7 @@ package io.smqtt.test;
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ProtocolVersion;
 import java.net.InetSocketAddress;
@@ -54,7 +55,7 @@ public final class BrokerExtension
     private static final Duration CLOSE = Duration.ofSeconds(1);
     private static final String LISTENER = "mqtt";
 
-    private final UnaryOperator<BrokerConfig.Builder> config;
+    private final UnaryOperator<BrokerConfigBuilder> config;
     private final UnaryOperator<BrokerBuilder> parts;
     private final List<RawClient> clients = new ArrayList<>();
     private ManualTicker ticker = new ManualTicker();
@@ -71,7 +72,7 @@ public final class BrokerExtension
      *
      * @param config changes the default configuration; it has one TCP listener, named mqtt
      */
-    public BrokerExtension(UnaryOperator<BrokerConfig.Builder> config) {
+    public BrokerExtension(UnaryOperator<BrokerConfigBuilder> config) {
         this(config, builder -> builder);
     }
 
@@ -81,7 +82,7 @@ public final class BrokerExtension
      * @param config changes the default configuration; it has one TCP listener, named mqtt
      * @param parts adds authenticators, observers and the like
      */
-    public BrokerExtension(UnaryOperator<BrokerConfig.Builder> config, UnaryOperator<BrokerBuilder> parts) {
+    public BrokerExtension(UnaryOperator<BrokerConfigBuilder> config, UnaryOperator<BrokerBuilder> parts) {
         this.config = config;
         this.parts = parts;
     }
@@ -117,7 +118,7 @@ public final class BrokerExtension
         ticker = new ManualTicker();
         ListenerConfig listener =
                 ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
-        BrokerConfig.Builder defaults = BrokerConfig.builder().listeners(Map.of(LISTENER, listener));
+        BrokerConfigBuilder defaults = BrokerConfig.builder().listeners(Map.of(LISTENER, listener));
         BrokerBuilder builder =
                 Broker.builder().config(config.apply(defaults).build()).ticker(ticker);
         broker = Objects.requireNonNull(parts.apply(builder).start().block(START));

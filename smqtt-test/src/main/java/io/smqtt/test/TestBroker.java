@@ -4,6 +4,7 @@ package io.smqtt.test;
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ConfigBinder;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.config.ListenerConfig;
@@ -85,7 +86,7 @@ public final class TestBroker implements AutoCloseable, AssertProvider<BrokerAss
         private final Map<String, String> properties = new LinkedHashMap<>();
         private String name = "";
         private BrokerClock clock = BrokerClock.running();
-        private UnaryOperator<BrokerConfig.Builder> config = builder -> builder;
+        private UnaryOperator<BrokerConfigBuilder> config = builder -> builder;
         private UnaryOperator<BrokerBuilder> parts = builder -> builder;
 
         private Builder() {}
@@ -136,8 +137,8 @@ public final class TestBroker implements AutoCloseable, AssertProvider<BrokerAss
          * @param change called at the start, after those given earlier
          * @return this
          */
-        public Builder config(UnaryOperator<BrokerConfig.Builder> change) {
-            UnaryOperator<BrokerConfig.Builder> before = config;
+        public Builder config(UnaryOperator<BrokerConfigBuilder> change) {
+            UnaryOperator<BrokerConfigBuilder> before = config;
             config = builder -> change.apply(before.apply(builder));
             return this;
         }

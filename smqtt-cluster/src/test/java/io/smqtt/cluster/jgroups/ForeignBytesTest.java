@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ClusterConfigBuilder;
 import io.smqtt.spi.ClusterTransport.Refusal;
 import io.smqtt.test.LoopbackPorts;
 import java.io.DataInput;
@@ -54,7 +54,7 @@ class ForeignBytesTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int CLAIMED_PORT = 9;
     private static final String SECRET = "0123456789abcdef-shared";
-    private static final UnaryOperator<ClusterConfig.Builder> WITH_SECRET = config -> config.secret(SECRET);
+    private static final UnaryOperator<ClusterConfigBuilder> WITH_SECRET = config -> config.secret(SECRET);
 
     /** Objects that came out of bytes, of the classes below. */
     private static final AtomicInteger MADE = new AtomicInteger();
@@ -139,7 +139,7 @@ class ForeignBytesTest {
         strangersSayAll(WITH_SECRET, new SharedSecret(SECRET));
     }
 
-    private static void strangersSayAll(UnaryOperator<ClusterConfig.Builder> more, @Nullable SharedSecret secret)
+    private static void strangersSayAll(UnaryOperator<ClusterConfigBuilder> more, @Nullable SharedSecret secret)
             throws Exception {
         int port = LoopbackPorts.one();
         try (TransportNode node = new TransportNode("node", port, List.of(port), more)) {

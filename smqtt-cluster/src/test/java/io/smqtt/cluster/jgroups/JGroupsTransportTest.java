@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import io.smqtt.ReloadResult;
-import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ClusterConfigBuilder;
 import io.smqtt.config.ClusterTlsConfig;
 import io.smqtt.test.LoopbackPorts;
 import io.smqtt.transport.BindFailedException;
@@ -45,7 +45,7 @@ class JGroupsTransportTest {
     /** What two nodes get that start at the same moment; 5 s do on an idle machine. */
     private static final Duration SOON = Duration.ofSeconds(20);
 
-    private static final UnaryOperator<ClusterConfig.Builder> SECRET =
+    private static final UnaryOperator<ClusterConfigBuilder> SECRET =
             config -> config.secret("0123456789abcdef-shared");
 
     @TempDir
@@ -162,7 +162,7 @@ class JGroupsTransportTest {
     @ValueSource(strings = {"", "another secret of others"})
     void aNodeWithoutTheSecretDoesNotDelayTheOthers(String secret) throws Exception {
         List<Integer> ports = LoopbackPorts.some(3);
-        UnaryOperator<ClusterConfig.Builder> others = config -> secret.isEmpty() ? config : config.secret(secret);
+        UnaryOperator<ClusterConfigBuilder> others = config -> secret.isEmpty() ? config : config.secret(secret);
         List<TransportNode> nodes = startTogether(List.of(
                 () -> new TransportNode("one", ports.get(0), ports, SECRET),
                 () -> new TransportNode("outside", ports.get(1), ports, others),

@@ -3,6 +3,7 @@ package io.smqtt.cluster.jgroups;
 
 import io.smqtt.ReloadResult;
 import io.smqtt.config.ClusterConfig;
+import io.smqtt.config.ClusterConfigBuilder;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.ClusterTransport.Refusal;
 import java.nio.charset.StandardCharsets;
@@ -34,8 +35,8 @@ final class TransportNode implements ClusterTransport.Handler, AutoCloseable {
         transport.start(this).block(PATIENCE);
     }
 
-    TransportNode(String nodeId, int port, List<Integer> seeds, UnaryOperator<ClusterConfig.Builder> more) {
-        ClusterConfig.Builder config = ClusterConfig.builder()
+    TransportNode(String nodeId, int port, List<Integer> seeds, UnaryOperator<ClusterConfigBuilder> more) {
+        ClusterConfigBuilder config = ClusterConfig.builder()
                 .enabled(true)
                 .bind("127.0.0.1:" + port)
                 .seeds(seeds.stream().map(seed -> "127.0.0.1:" + seed).toList());

@@ -13,7 +13,7 @@ import static org.awaitility.Awaitility.await;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
-import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
@@ -64,7 +64,7 @@ class AccessTest {
         }
     }
 
-    private static BrokerConfig.Builder access(BrokerConfig.Builder config) {
+    private static BrokerConfigBuilder access(BrokerConfigBuilder config) {
         write(RULES);
         PasswordFile users = PasswordFile.empty();
         for (String name : new String[] {"writer", "reader", "nobody", "+", "a/b"}) {

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.AccessConfig;
-import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.test.BrokerExtension;
@@ -52,7 +52,7 @@ class DelayedRefusalsTest {
     private final AtomicBoolean ended = new AtomicBoolean();
     private final List<Thread> hammers = new ArrayList<>();
 
-    private static BrokerConfig.Builder configure(BrokerConfig.Builder config) {
+    private static BrokerConfigBuilder configure(BrokerConfigBuilder config) {
         PasswordFile users = PasswordFile.empty();
         users.set("user", "secret".getBytes(StandardCharsets.UTF_8), PasswordFile.Kind.PBKDF2_SHA_512, 1_000);
         try {

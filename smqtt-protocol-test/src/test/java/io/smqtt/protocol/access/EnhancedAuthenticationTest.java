@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
-import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
@@ -39,7 +39,7 @@ class EnhancedAuthenticationTest {
     @RegisterExtension
     static final BrokerExtension BROKER = new BrokerExtension(EnhancedAuthenticationTest::access);
 
-    private static BrokerConfig.Builder access(BrokerConfig.Builder config) {
+    private static BrokerConfigBuilder access(BrokerConfigBuilder config) {
         try {
             Path file = Files.createTempDirectory("smqtt-test").resolve("users");
             PasswordFile users = PasswordFile.empty();

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.AccessConfig;
-import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.packet.ConnectBytes;
@@ -49,7 +49,7 @@ class FairLoginsTest {
     private final AtomicBoolean ended = new AtomicBoolean();
     private final List<Thread> hammers = new ArrayList<>();
 
-    private static BrokerConfig.Builder access(BrokerConfig.Builder config) {
+    private static BrokerConfigBuilder access(BrokerConfigBuilder config) {
         PasswordFile users = PasswordFile.empty();
         for (int i = 0; i < USERS; i++) {
             users.set("user" + i, "secret".getBytes(StandardCharsets.UTF_8), PasswordFile.Kind.PBKDF2_SHA_512, 5_000);

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.config.AccessConfig;
 import io.smqtt.config.AnonymousAccess;
-import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.Authentication;
@@ -31,7 +31,7 @@ class ReservedClientIdTest {
                 request -> Authentication.accepted(request.userName()).now());
     }
 
-    private static BrokerConfig.Builder access(BrokerConfig.Builder config) {
+    private static BrokerConfigBuilder access(BrokerConfigBuilder config) {
         return config.access(AccessConfig.builder()
                 .allowAnonymous(AnonymousAccess.TRUE)
                 .clientId("${user}-*")

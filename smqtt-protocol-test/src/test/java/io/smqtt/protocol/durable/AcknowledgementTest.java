@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.smqtt.PublishResult;
-import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.StorageConfig;
@@ -369,7 +369,7 @@ class AcknowledgementTest {
         }
     }
 
-    private static BrokerConfig.Builder waiting(BrokerConfig.Builder config, Sync sync) {
+    private static BrokerConfigBuilder waiting(BrokerConfigBuilder config, Sync sync) {
         return config.storage(StorageConfig.builder().sync(sync).build());
     }
 

@@ -4,6 +4,7 @@ package io.smqtt.protocol.durable;
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.config.BrokerConfigBuilder;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.test.RawClient;
@@ -29,16 +30,16 @@ final class DurableBroker implements AutoCloseable {
 
     final AtomicLong nanos = new AtomicLong(1_000_000_000L);
     final ManualStore store = new ManualStore(nanos::get);
-    private final UnaryOperator<BrokerConfig.Builder> config;
+    private final UnaryOperator<BrokerConfigBuilder> config;
     private final UnaryOperator<BrokerBuilder> parts;
     private final List<RawClient> clients = new ArrayList<>();
     private @Nullable Broker broker;
 
-    DurableBroker(UnaryOperator<BrokerConfig.Builder> config) {
+    DurableBroker(UnaryOperator<BrokerConfigBuilder> config) {
         this(config, builder -> builder);
     }
 
-    DurableBroker(UnaryOperator<BrokerConfig.Builder> config, UnaryOperator<BrokerBuilder> parts) {
+    DurableBroker(UnaryOperator<BrokerConfigBuilder> config, UnaryOperator<BrokerBuilder> parts) {
         this.config = config;
         this.parts = parts;
         start();
@@ -51,7 +52,7 @@ final class DurableBroker implements AutoCloseable {
     void start() {
         ListenerConfig listener =
                 ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
-        BrokerConfig.Builder builder = BrokerConfig.builder().listeners(Map.of("mqtt", listener));
+        BrokerConfigBuilder builder = BrokerConfig.builder().listeners(Map.of("mqtt", listener));
         broker = parts.apply(Broker.builder())
                 .config(config.apply(builder).build())
                 .ticker(nanos::get)
