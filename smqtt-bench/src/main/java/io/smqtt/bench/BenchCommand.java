@@ -14,12 +14,12 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The command line of the load tool. Exit codes: 0 all well, 1 a limit was broken or the load could not be run, 2 wrong
- * usage, 130 interrupted by a signal. Its commands block the thread that executes them; they share nothing and may run side by side.
+ * The command line of the load tool. Exit codes: 0 success, 1 a limit was broken or the load failed, 2 wrong usage, 130 interrupted by a
+ * signal. Commands block the thread that executes them; they share no state and may run in parallel.
  */
 @Command(
         name = "bench",
-        description = "Puts load on an MQTT broker and measures.",
+        description = "Generates load for an MQTT broker and measures it.",
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -37,11 +37,11 @@ public final class BenchCommand implements Runnable {
     private BenchCommand() {}
 
     /**
-     * Makes the command, to be executed or to become a sub-command of another. As {@code -h} is the host here, as in other
-     * load tools, help is {@code --help} alone.
+     * Creates the command, for execution or as a sub-command. Because {@code -h} is the host, as in other load tools, help is {@code
+     * --help} only.
      *
-     * @param out where results go
-     * @param err where progress and problems go
+     * @param out receives results
+     * @param err receives progress and errors
      * @return the command with all of its sub-commands
      */
     public static CommandLine commandLine(PrintStream out, PrintStream err) {
@@ -83,7 +83,7 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         if (spec != null) {
-            throw new ParameterException(spec.commandLine(), "which load: conn, pub, sub, scenario or size?");
+            throw new ParameterException(spec.commandLine(), "missing load: conn, pub, sub, scenario or size");
         }
     }
 }

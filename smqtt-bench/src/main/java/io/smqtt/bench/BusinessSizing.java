@@ -6,15 +6,15 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A load in terms of a business: how many devices there are, what each does in an hour.
+ * A load in terms of devices and their actions per hour.
  *
- * @param devices how many there are
- * @param online the share that is connected at once, 0 to 1
- * @param actionsPerHour what a device reports or does
- * @param messagesPerAction messages to the broker for each
+ * @param devices number of devices
+ * @param online the share of devices connected at once, 0 to 1
+ * @param actionsPerHour actions of one device
+ * @param messagesPerAction messages to the broker for each action
  * @param consumers clients of the backend; they share the devices' messages
  * @param commandsPerHour messages from the backend to each device
- * @param peakFactor how much busier the busiest time is than the mean
+ * @param peakFactor the load at the busiest time, relative to the mean
  */
 record BusinessSizing(
         int devices,
@@ -32,12 +32,12 @@ record BusinessSizing(
         return (int) Math.ceil(devices * online) + consumers;
     }
 
-    /** Messages per second from the devices, on the mean. */
+    /** Mean messages per second from the devices. */
     double meanUp() {
         return devices * actionsPerHour * messagesPerAction / SECONDS_PER_HOUR;
     }
 
-    /** Messages per second to the devices, on the mean. */
+    /** Mean messages per second to the devices. */
     double meanDown() {
         return devices * commandsPerHour / SECONDS_PER_HOUR;
     }
@@ -50,7 +50,7 @@ record BusinessSizing(
         return meanDown() * peakFactor;
     }
 
-    /** The same business, so many times as large; every part that is there stays there. */
+    /** Scales the load; a part that is not zero does not become zero. */
     BusinessSizing scaled(double scale) {
         return new BusinessSizing(
                 Math.max(1, (int) Math.round(devices * scale)),
@@ -62,7 +62,7 @@ record BusinessSizing(
                 peakFactor);
     }
 
-    /** Name and value of every line that people want to see. */
+    /** Name and value of every line for display. */
     Map<String, String> rows() {
         Map<String, String> rows = new LinkedHashMap<>();
         rows.put("devices", devices + ", " + Math.round(online * 100) + " % connected at once");
@@ -77,7 +77,7 @@ record BusinessSizing(
         return String.format(Locale.ROOT, "%.1f/s on the mean, %.1f/s at peak", mean, peak);
     }
 
-    /** The largest share of this business, in steps of a ten-thousandth, that needs no more connections; 0 if none does. */
+    /** The largest scale, in steps of 1/10,000, within a number of connections; 0 if there is none. */
     double scaleFor(int connections) {
         int steps = (int) Math.min(STEPS, (long) connections * STEPS / connections());
         while (steps > 0 && scaled((double) steps / STEPS).connections() > connections) {

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Encodes what a client sends, except PUBLISH. Protocol versions are 3 (MQTT 3.1), 4 (MQTT 3.1.1) and 5. */
+/** Encodes the packets of a client, except PUBLISH. Protocol versions are 3 (MQTT 3.1), 4 (MQTT 3.1.1) and 5. */
 final class ClientPackets {
 
     static final int PUBACK = 0x40;
@@ -19,7 +19,7 @@ final class ClientPackets {
 
     private ClientPackets() {}
 
-    /** CONNECT (section 3.1); {@code sessionExpirySeconds} is said to MQTT 5 servers only. */
+    /** CONNECT (section 3.1); {@code sessionExpirySeconds} is sent to MQTT 5 servers only. */
     static void connect(
             ByteBuf out,
             int version,
@@ -72,7 +72,7 @@ final class ClientPackets {
         }
     }
 
-    /** One of the four acknowledgements, with success as its reason. */
+    /** One of the four acknowledgements, with reason code success. */
     static void acknowledgement(ByteBuf out, int firstByte, int packetIdentifier) {
         out.writeInt(firstByte << 24 | 2 << 16 | packetIdentifier);
     }

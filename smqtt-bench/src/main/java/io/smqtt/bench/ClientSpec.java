@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
  * One client of a plan.
  *
  * @param clientId its client identifier
- * @param number its number among all, which chooses its host, source address and event loop
+ * @param number its number among all clients, which selects its host, source address and event loop
  * @param loopKey clients with the same key share an event loop
- * @param filters what it subscribes to
- * @param subscribeQos the QoS it asks for
- * @param flows where what it receives is noted, if it subscribes; shared by the members of a shared subscription
- * @param publisher its number as a publisher, -1 if it is none
- * @param stamp what the messages to its first topic say who they are of; those to the next topic one more, and so on
- * @param topics what it publishes to, in turns
- * @param aside whether it is beside the load, so that what it receives is not measured
+ * @param filters its topic filters
+ * @param subscribeQos the requested QoS
+ * @param flows records received messages, if it subscribes; shared by the members of a shared subscription
+ * @param publisher its number as a publisher, -1 if it does not publish
+ * @param stamp the publisher number in the messages to its first topic; plus one for each further topic
+ * @param topics its topics, used in turns
+ * @param aside whether its received messages are not measured
  */
 record ClientSpec(
         String clientId,

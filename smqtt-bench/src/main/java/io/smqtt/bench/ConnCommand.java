@@ -7,7 +7,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Connections that do nothing. */
+/** Idle connections. */
 @Command(name = "conn", description = "Opens connections and holds them.")
 final class ConnCommand extends LoadCommand {
 

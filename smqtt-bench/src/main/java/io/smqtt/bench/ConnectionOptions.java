@@ -11,7 +11,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How clients connect: the flags that all loads have in common. */
+/** The connection flags of all loads. */
 final class ConnectionOptions {
 
     private static final int PORT = 1883;
@@ -22,7 +22,7 @@ final class ConnectionOptions {
             names = {"-h", "--host"},
             split = ",",
             paramLabel = "HOST",
-            description = "The brokers' addresses, taken in turns. Default: 127.0.0.1.")
+            description = "The brokers' addresses, used in turns. Default: 127.0.0.1.")
     List<String> hosts = List.of("127.0.0.1");
 
     @Option(
@@ -56,12 +56,12 @@ final class ConnectionOptions {
     @Option(
             names = {"-C", "--clean"},
             arity = "1",
-            description = "Whether sessions begin anew. Default: ${DEFAULT-VALUE}.")
+            description = "Clean Session or Clean Start. Default: ${DEFAULT-VALUE}.")
     boolean cleanStart = true;
 
     @Option(
             names = {"-x", "--session-expiry"},
-            description = "MQTT 5: seconds a session outlives its connection. Default: ${DEFAULT-VALUE}.")
+            description = "MQTT 5: Session Expiry Interval in seconds. Default: ${DEFAULT-VALUE}.")
     long sessionExpirySeconds;
 
     @Option(
@@ -81,7 +81,7 @@ final class ConnectionOptions {
     @Nullable
     Path key;
 
-    @Option(names = "--insecure", description = "Trusts whatever certificate the broker shows. Implies --ssl.")
+    @Option(names = "--insecure", description = "Accepts any certificate of the broker. Implies --ssl.")
     boolean insecure;
 
     @Option(names = "--ws", description = "Connects by WebSocket.")
@@ -94,19 +94,19 @@ final class ConnectionOptions {
             names = "--ifaddr",
             split = ",",
             paramLabel = "ADDRESS",
-            description = "Local addresses to connect from, taken in turns; each adds some 28,000 ports.")
+            description = "Local addresses, used in turns; each adds about 28,000 ports.")
     List<String> sourceAddresses = List.of();
 
-    @Option(names = "--prefix", description = "Begins client identifiers, and topics of scenarios.")
+    @Option(names = "--prefix", description = "Prefix of client identifiers, and of topics of scenarios.")
     String prefix = "bench-" + ProcessHandle.current().pid();
 
     @Option(
             names = {"-i", "--interval"},
-            description = "Milliseconds between two connections; 0: as fast as they are answered, 64 under way."
+            description = "Milliseconds between two connections; 0: as fast as possible, 64 at a time."
                     + " Default: ${DEFAULT-VALUE}.")
     double arrivalMillis;
 
-    /** @throws WrongUsage if a flag makes no sense */
+    /** @throws WrongUsage if a flag is invalid */
     Target target() {
         int mqtt = switch (version) {
             case "3", "3.1" -> 3;

@@ -36,7 +36,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Connects clients at a pace, with a bound on those under way. To be used by one thread that may block. */
+/** Connects clients at a rate, with a limit of concurrent attempts. For one thread that may block. */
 final class Connector implements LoadClient.SetUp {
 
     private static final int UNDER_WAY = 64;
@@ -67,7 +67,7 @@ final class Connector implements LoadClient.SetUp {
         }
     }
 
-    /** An address of this machine; found out by a socket, as not all of 127.0.0.0/8 is listed with an interface. */
+    /** Checks a local address with a socket, because not all of 127.0.0.0/8 is listed with an interface. */
     private static InetAddress own(String source) {
         InetAddress address = resolve(source);
         try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(address, 0))) {
@@ -87,7 +87,7 @@ final class Connector implements LoadClient.SetUp {
 
     /**
      * Connects all, one per {@code arrivalNanos}; returns when each is ready or has failed, or when the run is
-     * interrupted. Gives up after the first failure if none was ready before.
+     * interrupted. Stops after the first failure if no client was ready before.
      */
     void connect(List<LoadClient> clients, long arrivalNanos, Watch watch) {
         long start = System.nanoTime();
@@ -149,7 +149,7 @@ final class Connector implements LoadClient.SetUp {
         return failed.get();
     }
 
-    /** What the first failure was; empty if there is none. */
+    /** The first failure; empty if there is none. */
     String firstFailure() {
         String text = firstFailure.get();
         return text == null ? "" : text;
@@ -233,7 +233,7 @@ final class Connector implements LoadClient.SetUp {
         }
     }
 
-    /** Binary frames to bytes and back. */
+    /** Converts between binary frames and bytes. */
     private static final class Frames extends MessageToMessageCodec<WebSocketFrame, ByteBuf> {
 
         @Override

@@ -3,12 +3,12 @@ package io.smqtt.bench;
 
 import picocli.CommandLine.Option;
 
-/** How many clients, and how they are numbered. */
+/** Number and numbering of clients. */
 final class CountOptions {
 
     @Option(
             names = {"-c", "--count"},
-            description = "How many clients. Default: ${DEFAULT-VALUE}.")
+            description = "Number of clients. Default: ${DEFAULT-VALUE}.")
     int clients = 200;
 
     @Option(

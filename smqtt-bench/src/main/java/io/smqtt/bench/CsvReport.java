@@ -8,7 +8,7 @@ final class CsvReport {
 
     private CsvReport() {}
 
-    /** An interrupted run ends with a line that says so. */
+    /** An interrupted run ends with a marker line. */
     static String of(LoadResult result) {
         StringBuilder out =
                 new StringBuilder("seconds,connected,published_per_second,delivered_per_second,p50_us,p99_us,max_us\n");

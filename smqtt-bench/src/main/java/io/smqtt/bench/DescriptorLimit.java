@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** How many files this process may have open. */
+/** The limit of open files of this process. */
 final class DescriptorLimit {
 
     /** Files other than connections: jars, event loops, reports. */
@@ -14,12 +14,12 @@ final class DescriptorLimit {
 
     private DescriptorLimit() {}
 
-    /** @throws WrongUsage if so many connections would be too many, saying what to do */
+    /** @throws WrongUsage if the number of connections is too large, with the remedy */
     static void require(int connections) {
         require(connections, current("self"));
     }
 
-    /** @throws WrongUsage if a broker on this machine cannot have so many connections */
+    /** @throws WrongUsage if a broker on this machine cannot have that number of connections */
     static void requireOf(long brokerPid, int connections) {
         long limit = current(Long.toString(brokerPid));
         if (connections + RESERVE > limit) {
@@ -30,7 +30,7 @@ final class DescriptorLimit {
         }
     }
 
-    /** How many connections there is room for: of this process, and of a broker on this machine if it is known. */
+    /** The maximum number of connections of this process, and of a broker on this machine if it is known. */
     static int room(@Nullable Long brokerPid) {
         long limit = current("self");
         if (brokerPid != null) {
@@ -39,7 +39,7 @@ final class DescriptorLimit {
         return (int) Math.max(0, Math.min(Integer.MAX_VALUE, limit - RESERVE));
     }
 
-    /** What {@link #room} counts with, for people. */
+    /** The basis of {@link #room}, for display. */
     static String roomText(@Nullable Long brokerPid) {
         String text = "this process may have " + current("self") + " open files";
         if (brokerPid != null) {
@@ -60,7 +60,7 @@ final class DescriptorLimit {
         try {
             return parse(Files.readString(Path.of("/proc", process, "limits")));
         } catch (IOException e) {
-            return Long.MAX_VALUE; // not Linux, or not ours: the system will say it when it comes to that
+            return Long.MAX_VALUE; // not Linux, or not readable: the system reports the error later
         }
     }
 

@@ -4,14 +4,14 @@ package io.smqtt.bench;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Durations as people write them: {@code 250us}, {@code 20ms}, {@code 1.5s}, {@code 2m}, {@code 1h}; bare numbers are seconds. */
+/** Durations in text form: {@code 250us}, {@code 20ms}, {@code 1.5s}, {@code 2m}, {@code 1h}; bare numbers are seconds. */
 final class DurationText {
 
     private static final double MOST_SECONDS = 1e9;
 
     private DurationText() {}
 
-    /** @throws IllegalArgumentException with words for people */
+    /** @throws IllegalArgumentException with a message for the user */
     static Duration parse(String text) {
         int digits = 0;
         while (digits < text.length() && (Character.isDigit(text.charAt(digits)) || text.charAt(digits) == '.')) {
@@ -41,7 +41,7 @@ final class DurationText {
                 "'" + text + "' is no duration: a number with us, ms, s, m or h, such as 20ms");
     }
 
-    /** Three digits and the unit that fits. */
+    /** Formats three digits with a suitable unit. */
     static String of(Duration duration) {
         double micros = duration.toNanos() / 1e3;
         if (micros < 1_000) {

@@ -5,7 +5,7 @@ import java.net.ConnectException;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
-/** What went wrong, in words for whoever started the load. */
+/** Error texts for the user. */
 final class Failures {
 
     private Failures() {}

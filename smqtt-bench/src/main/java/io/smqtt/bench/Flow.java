@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one subscriber (or shared subscription) got of one publisher. A flow without faults is two numbers; from the first
- * fault on it keeps one bit per message, so that the counts are exact.
+ * The messages of one publisher at one subscriber (or shared subscription). A flow without faults is two numbers; from the first fault on
+ * it has one bit per message, so that the counts are exact.
  */
 final class Flow {
 
@@ -18,7 +18,7 @@ final class Flow {
     private long @Nullable [] seen;
     private int seenFrom;
 
-    /** Takes note of a sequence number; true if it had not been seen. */
+    /** Records a sequence number; true if it is new. */
     boolean receive(int sequence) {
         if (sequence == next && seen == null) {
             first = Math.max(first, 0);
@@ -29,7 +29,7 @@ final class Flow {
         return receiveFaulty(sequence);
     }
 
-    /** As the first sequence number this flow can have; everything before was published before it was subscribed to. */
+    /** Sets the first sequence number of this flow; earlier messages were published before the subscription. */
     void startAt(int sequence) {
         if (first < 0) {
             first = sequence;
@@ -85,12 +85,12 @@ final class Flow {
         return outOfOrder;
     }
 
-    /** Messages never seen of the first {@code published} ones. */
+    /** The number of missing messages among the first {@code published} ones. */
     long lost(long published) {
         return Math.max(0, published - Math.max(first, 0) - unique);
     }
 
-    /** Messages never seen below the highest one seen. */
+    /** The number of missing messages below the highest received one. */
     long gaps() {
         return lost(next);
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The flows of one subscriber, or of all members of one shared subscription. Owned by one event loop.
  *
- * <p>A table either knows which publishers it must hear of, so that everything missing is a loss, or is open to all, and
- * then a loss is a gap between two messages of one publisher.
+ * <p>A table either has a fixed set of publishers, so that every missing message is a loss, or accepts all, so that a loss is a gap
+ * between two messages of one publisher.
  */
 final class FlowTable {
 
@@ -26,17 +26,17 @@ final class FlowTable {
         this.flows = new Flow[publisherCount];
     }
 
-    /** Of the publishers {@code firstPublisher … firstPublisher + publisherCount - 1}. */
+    /** Creates a table for the publishers {@code firstPublisher … firstPublisher + publisherCount - 1}. */
     static FlowTable of(int firstPublisher, int publisherCount, boolean shared) {
         return new FlowTable(firstPublisher, publisherCount, false, shared);
     }
 
-    /** Of whoever publishes. */
+    /** Creates a table for any publisher. */
     static FlowTable open() {
         return new FlowTable(0, 0, true, false);
     }
 
-    /** Takes note of a message; true unless it is a duplicate or nobody's business here. */
+    /** Records a message; true unless it is a duplicate or of an unexpected publisher. */
     boolean receive(int publisher, int sequence) {
         int index = publisher - firstPublisher;
         if (index < 0 || index >= flows.length) {
@@ -57,7 +57,7 @@ final class FlowTable {
         return flow.receive(sequence);
     }
 
-    /** Adds what was found to the totals. */
+    /** Adds the faults to the totals. */
     void addTo(Faults totals, IntToLongFunction publishedBy) {
         addTo(totals, publishedBy, true);
     }
@@ -77,7 +77,7 @@ final class FlowTable {
             if (flow != null) {
                 totals.unique += flow.unique();
                 totals.duplicated += flow.duplicates();
-                // Members of a shared subscription are served side by side: their order means nothing.
+                // The members of a shared subscription receive in parallel: their order is undefined.
                 totals.outOfOrder += shared ? 0 : flow.outOfOrder();
             }
         }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
-/** The result as one page that needs nothing else: table and plots, no script, nothing to fetch. */
+/** The result as one self-contained page: table and plots, no script, no external files. */
 final class HtmlReport {
 
     private static final double[] PERCENTILES = {0, 50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99};

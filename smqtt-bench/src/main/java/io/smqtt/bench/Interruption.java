@@ -10,16 +10,16 @@ import sun.misc.Signal;
 import sun.misc.SignalHandler;
 
 /**
- * Whether a run was asked to end early, by SIGINT (Ctrl-C) or SIGTERM. The first signal lets every run of this process sum
- * up what it has; one that comes later ends the process at once, which a shutdown hook could not tell apart: hence a class
- * that is not part of the Java standard, yet of every JDK. Safe for any thread.
+ * Whether a run must end early, because of SIGINT (Ctrl-C) or SIGTERM. After the first signal every run of this process reports its
+ * results; a later one ends the process at once. A shutdown hook could not distinguish them: hence a class that is not part of the Java
+ * standard, but of every JDK. Safe for any thread.
  */
 final class Interruption {
 
-    /** The exit code of a run that was interrupted, as shells have it for SIGINT. */
+    /** The exit code of an interrupted run, as in shells for SIGINT. */
     static final int EXIT_CODE = 130;
 
-    /** Supervisors signal a process and then its group: what comes so soon is the same wish. */
+    /** Supervisors signal a process and then its group: a second signal within this time is the same request. */
     private static final long SAME_WISH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private static final List<String> SIGNALS = List.of("INT", "TERM");
@@ -38,7 +38,7 @@ final class Interruption {
         asked = true;
     }
 
-    /** Takes signals until {@link #release()}. */
+    /** Handles signals until {@link #release()}. */
     void watch() {
         synchronized (WATCHING) {
             if (WATCHING.isEmpty()) {
@@ -48,7 +48,7 @@ final class Interruption {
         }
     }
 
-    /** Leaves signals to who had them before. */
+    /** Restores the previous signal handlers. */
     void release() {
         synchronized (WATCHING) {
             if (WATCHING.remove(this) && WATCHING.isEmpty()) {
@@ -63,7 +63,7 @@ final class Interruption {
             Signal signal = new Signal(name);
             BEFORE.put(signal, Signal.handle(signal, taken -> signalled()));
         } catch (IllegalArgumentException e) {
-            // Java was started so that it leaves this signal alone: then it ends the process, as ever.
+            // The JVM was started without handling this signal: it ends the process.
             BEFORE.keySet().removeIf(signal -> signal.getName().equals(name));
         }
     }

@@ -8,13 +8,13 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run must keep to be a success.
+ * The limits of a successful run.
  *
- * @param maxP99 of the end-to-end latency
- * @param maxP999 of the same
- * @param maxLoss messages not delivered
- * @param maxDuplicates messages delivered twice
- * @param minRate deliveries per second
+ * @param maxP99 maximum 99th percentile of the end-to-end latency
+ * @param maxP999 maximum 99.9th percentile of it
+ * @param maxLoss maximum number of lost messages
+ * @param maxDuplicates maximum number of duplicates
+ * @param minRate minimum deliveries per second
  */
 record Limits(
         @Nullable Duration maxP99,
@@ -23,7 +23,7 @@ record Limits(
         @Nullable Long maxDuplicates,
         @Nullable Double minRate) {
 
-    /** One line per limit that was broken, naming its flag. */
+    /** One line per broken limit, with its flag. */
     List<String> brokenBy(LoadResult result) {
         List<String> broken = new ArrayList<>();
         latency(broken, "--max-p99", maxP99, result, 99);

@@ -8,16 +8,16 @@ import io.netty.handler.codec.http.websocketx.WebSocketClientProtocolHandler.Cli
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One MQTT client: connects, subscribes, acknowledges, notes what arrives. Owned by its event loop. */
+/** One MQTT client: connects, subscribes, acknowledges, records received messages. Owned by its event loop. */
 final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPackets.Sink {
 
-    /** Hears how the set-up of a client went, on the client's event loop, once. */
+    /** Receives the result of a client's set-up, once, on the client's event loop. */
     interface SetUp {
 
-        /** Connected, and subscribed to all it should be. */
+        /** The client is connected and has all its subscriptions. */
         void ready(LoadClient client);
 
-        /** Will not be connected. */
+        /** The client could not be connected. */
         void failed(LoadClient client, String why);
     }
 
@@ -52,12 +52,12 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
         this.setUp = setUp;
     }
 
-    /** Makes it a publisher; before it connects. */
+    /** Makes it a publisher; called before it connects. */
     void publishes(Publisher sender) {
         publisher = sender;
     }
 
-    /** The clock of its connection starts. */
+    /** Starts the connect time. */
     void connecting() {
         startNanos = System.nanoTime();
     }
@@ -115,7 +115,7 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
         }
     }
 
-    /** Says goodbye and closes. */
+    /** Sends DISCONNECT and closes. */
     void disconnect() {
         closing = true;
         ChannelHandlerContext c = context;
@@ -227,7 +227,7 @@ final class LoadClient extends ChannelInboundHandlerAdapter implements ServerPac
         in.release();
     }
 
-    // --- what the server says
+    // --- packets of the server
 
     @Override
     public void connAck(boolean present, int reasonCode, int receiveMaximum) {

@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What the commands have in common: flags, and how they end. */
+/** The base of the load commands: common flags and exit codes. */
 abstract class LoadCommand implements Callable<Integer> {
 
     final PrintStream out;
@@ -37,7 +37,7 @@ abstract class LoadCommand implements Callable<Integer> {
     /** Checks the flags and runs the load; null if there was nothing to run. */
     abstract @Nullable LoadResult load(Watch watch);
 
-    /** How often a run of this kind is sampled. */
+    /** The sampling interval of this kind of run. */
     Duration sampleEvery() {
         return Watch.USUAL_SAMPLE;
     }
@@ -75,7 +75,7 @@ abstract class LoadCommand implements Callable<Integer> {
         }
     }
 
-    /** For clients that send nothing. */
+    /** Settings for clients that send nothing. */
     LoadSettings receiving(int qos, long limit) {
         return new LoadSettings(qos, 0, false, 0, 0, 1, limit, Duration.ZERO, run.duration, run.drain);
     }

@@ -61,7 +61,7 @@ final class LoadEngine implements AutoCloseable {
         running.forEach(Future::syncUninterruptibly);
     }
 
-    /** The sum of what the loops counted; of the interval histograms, what came since they were last reset. */
+    /** The sum over the loops; interval histograms since their last reset. */
     LoadFigures figures(boolean resetInterval) {
         LoadFigures sum = new LoadFigures();
         for (LoadLoop loop : loops) {

@@ -3,7 +3,7 @@ package io.smqtt.bench;
 
 import org.HdrHistogram.Histogram;
 
-/** What one event loop counted. Owned by that loop; others get copies. Times are nanoseconds. */
+/** The counts of one event loop. Owned by that loop; other threads get copies. Times are nanoseconds. */
 final class LoadFigures {
 
     private static final long LOWEST_NANOS = 1_000;
@@ -25,14 +25,14 @@ final class LoadFigures {
 
     long measuredDelivered;
 
-    /** When the last message came in, by {@link System#nanoTime()}. */
+    /** The time of the last received message, by {@link System#nanoTime()}. */
     long lastDeliveredNanos = Long.MIN_VALUE;
 
     final Histogram latency = histogram();
     final Histogram interval = histogram();
     final Histogram connect = histogram();
 
-    /** How late this tool itself was to send. */
+    /** The send delay of this tool itself. */
     final Histogram lag = histogram();
 
     static Histogram histogram() {
@@ -49,7 +49,7 @@ final class LoadFigures {
         }
     }
 
-    /** Adds what another loop counted; called on that loop, which {@code resetInterval} makes begin a new interval. */
+    /** Adds the counts of another loop; called on that loop. {@code resetInterval} starts a new interval there. */
     void add(LoadFigures other, boolean resetInterval) {
         connected += other.connected;
         connectionsLost += other.connectionsLost;

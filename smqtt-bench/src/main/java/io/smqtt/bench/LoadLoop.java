@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The clients of one event loop: what they count, when they write. All work that a pass of the loop gives rise to (window
- * credits, sending, flushing) is done once at the end of the pass. Except for the constructor, to be used on the loop.
+ * The clients of one event loop, with their counts and writes. All work of an iteration of the loop (window credits, sending, flushing) is
+ * done once at its end. To be used on the loop, except the constructor.
  */
 final class LoadLoop {
 
@@ -80,7 +80,7 @@ final class LoadLoop {
         }
     }
 
-    /** Closes the tap of the publishers of this loop. */
+    /** Stops the publishers of this loop. */
     void stop() {
         own.forEach(Publisher::stop);
     }
@@ -110,7 +110,7 @@ final class LoadLoop {
         }
     }
 
-    /** A message went out that had been due at {@code due}. */
+    /** Records a sent message that was due at {@code due}. */
     void published(long due, long now) {
         figures.published++;
         if (due - measureFromNanos >= 0) {
@@ -119,7 +119,7 @@ final class LoadLoop {
         }
     }
 
-    /** A message of a publisher came in. */
+    /** Records a received message of a publisher. */
     void delivered(int publisher, boolean fresh, long sentNanos, long now) {
         figures.delivered++;
         figures.lastDeliveredNanos = now;
@@ -139,7 +139,7 @@ final class LoadLoop {
         }
     }
 
-    /** The publisher may have something to send. */
+    /** Schedules a publisher that may have messages to send. */
     void touch(Publisher publisher) {
         if (!publisher.touched) {
             publisher.touched = true;
@@ -165,7 +165,7 @@ final class LoadLoop {
         work();
     }
 
-    /** What the pass gave rise to. */
+    /** Runs the work of the iteration. */
     void work() {
         long now = System.nanoTime();
         settleCredits(now);
@@ -187,7 +187,7 @@ final class LoadLoop {
         spareDirty = writers;
     }
 
-    /** Own publishers get their credits at once; those of other loops in one task per loop and pass. */
+    /** Own publishers get their credits at once; those of other loops in one task per loop and iteration. */
     private void settleCredits(long now) {
         int foreign = 0;
         for (int i = 0; i < creditedCount; i++) {

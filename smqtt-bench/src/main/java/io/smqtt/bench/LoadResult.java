@@ -6,23 +6,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run came to.
+ * The result of a run.
  *
- * @param name of the scenario or command
- * @param target where the load went
- * @param settings of the messages
- * @param clients how many were asked for
- * @param connectFailures how many of them could not be connected
- * @param firstFailure why the first of them could not; empty if none
- * @param connectSeconds until all were connected and subscribed
- * @param measuredSeconds how long was measured
+ * @param name the scenario or command
+ * @param target the target of the load
+ * @param settings the message settings
+ * @param clients number of requested clients
+ * @param connectFailures number of clients that could not be connected
+ * @param firstFailure the first of these failures; empty if none
+ * @param connectSeconds time until all were connected and subscribed
+ * @param measuredSeconds duration of the measurement
  * @param figures counts and histograms
  * @param faults lost, duplicated and reordered messages of the whole run
  * @param samples second by second
- * @param lastDeliveredMillis from the first connection to the last delivery
- * @param extra figures of this scenario alone, by name with unit
- * @param broker what the broker's process used while it was measured, if its process was named
- * @param interrupted whether it ended before its time, by a signal
+ * @param lastDeliveredMillis time from the first connection to the last delivery
+ * @param extra figures of this scenario only, by name with unit
+ * @param broker resource use of the broker's process during the measurement, if its process is known
+ * @param interrupted whether a signal ended it early
  */
 record LoadResult(
         String name,

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a plan: connect and subscribe all, send and measure, wait for the last deliveries, add up. Blocks its caller. */
+/** Runs a plan: connects and subscribes all clients, sends and measures, waits for the last deliveries, and sums up. Blocks. */
 final class LoadRun {
 
     private static final long POLL_NANOS = 20_000_000L;
@@ -40,8 +40,8 @@ final class LoadRun {
     /**
      * Runs.
      *
-     * @param arrivalNanos between the beginnings of two connections
-     * @param tolerant whether to go on with the clients that could be connected
+     * @param arrivalNanos interval between the starts of two connections
+     * @param tolerant whether to continue with the clients that could be connected
      * @throws LoadFailure if clients cannot be connected
      */
     LoadResult run(long arrivalNanos, boolean tolerant) {
@@ -55,7 +55,7 @@ final class LoadRun {
         double measured = interrupted() ? 0 : measure(use);
         boolean interrupted = interrupted();
         drain();
-        // Who was interrupted while fetching does not know what would still have come.
+        // After an interruption the remaining messages are unknown.
         FlowTable.Faults faults = faults(!interrupted || plan.publishedBefore().length == 0);
         LoadFigures figures = engine.figures(false);
         engine.onEachLoop(loop -> List.copyOf(loop.clients).forEach(LoadClient::disconnect));
@@ -140,7 +140,7 @@ final class LoadRun {
         }
     }
 
-    /** Returns how many seconds were measured. */
+    /** Returns the measured seconds. */
     private double measure(@Nullable ProcessUse[] use) {
         boolean paced = settings.perSecond() > 0 && !publishers.isEmpty();
         // A schedule begins a little later, so that all loops know it by then; a closed loop begins at once.
@@ -211,7 +211,7 @@ final class LoadRun {
         watch.progress().sample(sample);
     }
 
-    /** Until all that is expected has come, or nothing comes any more. */
+    /** Waits until all expected messages have arrived, or no more arrive. */
     private void drain() {
         if (publishers.isEmpty()) {
             return;
@@ -240,7 +240,7 @@ final class LoadRun {
         }
     }
 
-    /** How many messages the busiest publisher sent; after the run. */
+    /** The number of messages of the busiest publisher; call after the run. */
     long mostSent() {
         return publishers.stream().mapToLong(Publisher::sent).max().orElse(0);
     }
@@ -263,7 +263,7 @@ final class LoadRun {
         }
     }
 
-    /** What groups published, where there are several. */
+    /** Published messages by group, if there are several groups. */
     private Map<String, Double> publishedByGroup() {
         Map<String, Double> counts = new LinkedHashMap<>();
         if (plan.groups().size() > 1) {
@@ -275,9 +275,9 @@ final class LoadRun {
         return counts;
     }
 
-    /** {@code complete}: what was published before and is still missing counts as lost. */
+    /** Counts faults. {@code complete}: missing messages that were published before count as lost. */
     private FlowTable.Faults faults(boolean complete) {
-        // The pass over all loops makes what they wrote visible to this thread.
+        // The task on all loops makes their writes visible to this thread.
         engine.onEachLoop(loop -> {});
         countByStamp();
         FlowTable.Faults faults = new FlowTable.Faults();

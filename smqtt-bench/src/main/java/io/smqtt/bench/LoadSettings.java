@@ -4,18 +4,18 @@ package io.smqtt.bench;
 import java.time.Duration;
 
 /**
- * What the messages of a run are like and how they are paced.
+ * Properties and pace of the messages of a run.
  *
- * @param qos 0, 1 or 2, of publishers
+ * @param qos QoS of publishers: 0, 1 or 2
  * @param payloadBytes the size of a payload
  * @param retain whether messages are retained
  * @param perSecond messages per second of all publishers together; 0 for a closed loop
  * @param window closed loop: messages of one publisher not yet received by their subscribers; 0 for no such window
  * @param inFlight messages of one publisher not yet acknowledged, QoS 1 and 2; at least 1
- * @param limit messages of all publishers together at most; 0 for no limit
- * @param warmUp before the measurement
- * @param duration of the measurement
- * @param drain how long to wait for the last deliveries at most
+ * @param limit maximum number of messages of all publishers together; 0 for no limit
+ * @param warmUp time before the measurement
+ * @param duration duration of the measurement
+ * @param drain maximum time to wait for the last deliveries
  */
 record LoadSettings(
         int qos,
@@ -31,12 +31,12 @@ record LoadSettings(
 
     private static final long STALL_NANOS = 2_000_000_000L;
 
-    /** A window that did not move for so long is given up; what is missing then counts as lost in the end. */
+    /** The timeout of a window without progress, which is then abandoned; missing messages count as lost at the end. */
     long stallNanos() {
         return STALL_NANOS;
     }
 
-    /** How many of the first {@link #limit()} messages are of this publisher, who take turns. */
+    /** The share of a publisher in the first {@link #limit()} messages, which publishers send in turns. */
     long limitOf(int publisher, int publishers) {
         return limit == 0 ? Integer.MAX_VALUE : Math.max(0, (limit - publisher + publishers - 1) / publishers);
     }

@@ -3,7 +3,7 @@ package io.smqtt.bench;
 
 import static io.smqtt.bench.ConnectionOptions.check;
 
-/** What messages can be. */
+/** Validation of message settings. */
 final class MessageRules {
 
     private static final int MAX_PAYLOAD_BYTES = 64 << 20;

@@ -4,15 +4,15 @@ package io.smqtt.bench;
 import java.util.List;
 
 /**
- * Who takes part in a run.
+ * The participants of a run.
  *
- * @param name what the run is called in reports
+ * @param name the name of the run in reports
  * @param clients all clients; numbered from 0, publishers numbered from 0 among themselves
- * @param tables where deliveries are noted, each shared subscription's once
- * @param deliveriesPerMessage how many tables are to hear of each message
- * @param firstStamp added to what the messages of all publishers say who they are of
- * @param publishedBefore what an earlier run published, by publisher, where this one only receives
- * @param groups publishers with a pace of their own, without gaps; empty if the settings of the run hold for all
+ * @param tables record deliveries, one for each shared subscription
+ * @param deliveriesPerMessage number of tables that expect each message
+ * @param firstStamp offset of the publisher numbers in messages
+ * @param publishedBefore messages of an earlier run by publisher, if this run only receives
+ * @param groups publishers with their own pace, without gaps; empty if the settings of the run apply to all
  */
 record Plan(
         String name,

@@ -6,16 +6,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a process used between two moments, as Linux tells in {@code /proc}.
+ * The resource use of a process between two times, from Linux's {@code /proc}.
  *
  * @param cpuSeconds of all its threads, in user and kernel mode, in steps of 10 ms
- * @param residentBytes its resident memory at the later moment
+ * @param residentBytes its resident memory at the later time
  */
 record ProcessUse(double cpuSeconds, long residentBytes) {
 
     private static final double TICKS_PER_SECOND = 100;
 
-    /** Since its start. @throws LoadFailure if there is no such process or no {@code /proc} */
+    /** The use since its start. @throws LoadFailure if there is no such process or no {@code /proc} */
     static ProcessUse of(long pid) {
         return of(Path.of("/proc", Long.toString(pid)), pid);
     }
@@ -28,7 +28,7 @@ record ProcessUse(double cpuSeconds, long residentBytes) {
         }
     }
 
-    /** Fields 14 and 15 of stat, counted after the program's name, which may hold blanks and brackets. */
+    /** Fields 14 and 15 of stat, counted after the program's name, which may contain blanks and brackets. */
     static ProcessUse parse(String stat, String status) {
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
         double seconds = (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;

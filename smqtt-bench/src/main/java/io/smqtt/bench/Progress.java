@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bench;
 
-/** Hears how a run goes, on the thread that runs it. */
+/** Receives the progress of a run, on the thread that runs it. */
 interface Progress {
 
-    /** So many of the clients are connected and subscribed. */
+    /** The number of clients that are connected and subscribed. */
     void connecting(int ready, int all);
 
-    /** Another interval has passed. */
+    /** An interval has passed. */
     void sample(Sample sample);
 
-    /** Nothing more will come; what follows is printed by others. */
+    /** The end of the progress; the caller prints the rest. */
     void end();
 }

@@ -4,7 +4,7 @@ package io.smqtt.bench;
 import java.io.PrintStream;
 import java.util.Locale;
 
-/** Shows a run while it goes on: one line that is written over on a terminal, a line per second elsewhere. */
+/** Shows the progress of a run: one line that is overwritten on a terminal, one line per second elsewhere. */
 final class ProgressLine implements Progress {
 
     private final PrintStream out;

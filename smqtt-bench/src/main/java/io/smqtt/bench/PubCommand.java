@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Publishers without subscribers; {@code sub} in another process measures what arrives. */
-@Command(name = "pub", description = "Publishes, by as many clients as are asked for.")
+@Command(name = "pub", description = "Publishes with a number of clients.")
 final class PubCommand extends LoadCommand {
 
     @Mixin
@@ -21,7 +21,7 @@ final class PubCommand extends LoadCommand {
 
     @Option(
             names = {"-I", "--interval-of-msg"},
-            description = "Milliseconds between two messages of one client; 0: as fast as it goes."
+            description = "Milliseconds between two messages of one client; 0: as fast as possible."
                     + " Default: ${DEFAULT-VALUE}.")
     double messageIntervalMillis = 1000;
 

@@ -6,12 +6,12 @@ import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A PUBLISH packet (section 3.3) encoded once; each message is a copy with its few varying bytes patched in. The payload
- * begins with a {@link Stamp}; the rest is filler. A topic that ends with {@link #NUMBER} gets a number per message.
+ * A PUBLISH packet (section 3.3) encoded once; each message is a copy with its few variable bytes replaced. The payload
+ * begins with a {@link Stamp}; the rest is filler. A topic with the suffix {@link #NUMBER} gets a number per message.
  */
 final class PublishTemplate {
 
-    /** Ends a topic that is to be numbered. */
+    /** The suffix of a numbered topic. */
     static final String NUMBER = "########";
 
     private final byte[] packet;

@@ -4,13 +4,13 @@ package io.smqtt.bench;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
-/** The sending half of a client: when it may send, what is under way. Owned by its client's event loop. */
+/** The sending half of a client: its windows and messages in flight. Owned by its client's event loop. */
 final class Publisher {
 
     private static final int SENT = 1;
     private static final int RELEASED = 2;
 
-    /** Where nothing else limits a publisher, so much goes out before others have their turn. */
+    /** The number of messages that a publisher without other limits sends before others continue. */
     private static final int BURST = 64;
 
     final int number;
@@ -40,9 +40,9 @@ final class Publisher {
      * @param number its place among the publishers of this run
      * @param group the index of its group
      * @param place its place in the group's schedule
-     * @param stamp what its messages to the first topic say who they are of
-     * @param templates of its messages, one for each topic
-     * @param deliveriesPerMessage how many deliveries give their credit back, 0 if the window is not used
+     * @param stamp the publisher number in its messages to the first topic
+     * @param templates its messages, one for each topic
+     * @param deliveriesPerMessage number of deliveries that return the credit, 0 if the window is not used
      */
     Publisher(
             int number,
@@ -72,12 +72,12 @@ final class Publisher {
         usable = identifiers;
     }
 
-    /** What the server takes at once (MQTT 5.0, section 3.2.2.3.3). */
+    /** Sets the server's Receive Maximum (MQTT 5.0, section 3.2.2.3.3). */
     void receiveMaximum(int maximum) {
         usable = Math.min(usable, maximum);
     }
 
-    /** Opens the tap. {@code limit} is how many messages this publisher sends at most in all. */
+    /** Starts to send. {@code limit} is the maximum number of messages of this publisher. */
     void start(@Nullable PaceSchedule pace, long end, long most) {
         schedule = pace;
         endNanos = end;
@@ -90,7 +90,7 @@ final class Publisher {
         publishing = false;
     }
 
-    /** Sends what may and shall go out now. */
+    /** Sends the messages that are due and allowed. */
     void pump(long now) {
         int burst = windowDeliveries > 0 || schedule != null ? Integer.MAX_VALUE : BURST;
         while (publishing && sent < limit && maySend(now)) {
@@ -148,7 +148,7 @@ final class Publisher {
         client.loop.published(due, now);
     }
 
-    /** Subscribers received so many of this publisher's messages. */
+    /** Records that subscribers have received a number of this publisher's messages. */
     void credit(int deliveries, long now) {
         outstandingDeliveries = Math.max(0, outstandingDeliveries - deliveries);
         lastCreditNanos = now;
@@ -179,22 +179,22 @@ final class Publisher {
         client.loop.touch(this);
     }
 
-    /** How many topics it has. */
+    /** The number of its topics. */
     int topics() {
         return templates.length;
     }
 
-    /** Messages handed to the connection for one of its topics. */
+    /** Messages passed to the connection for one of its topics. */
     int sentTo(int topic) {
         return sent / templates.length + (topic < sent % templates.length ? 1 : 0);
     }
 
-    /** Messages handed to the connection. */
+    /** Messages passed to the connection. */
     int sent() {
         return sent;
     }
 
-    /** Whether an acknowledgement is still to come. */
+    /** Whether an acknowledgement is pending. */
     boolean isWaiting() {
         return freeCount < freeIdentifiers.length;
     }

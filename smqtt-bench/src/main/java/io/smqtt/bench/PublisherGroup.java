@@ -2,12 +2,12 @@
 package io.smqtt.bench;
 
 /**
- * Publishers of a plan that have a pace and a quality of service of their own.
+ * Publishers of a plan with their own pace and QoS.
  *
- * @param name for people, such as {@code commands}
- * @param first the number of the first of them among all publishers
- * @param count how many follow one another from there
- * @param qos of their messages
+ * @param name the name for display, such as {@code commands}
+ * @param first the number of the first one among all publishers
+ * @param count the number of consecutive publishers from there
+ * @param qos the QoS of their messages
  * @param perSecond messages per second of all of them together; 0 for a closed loop
  */
 record PublisherGroup(String name, int first, int count, int qos, double perSecond) {
@@ -16,7 +16,7 @@ record PublisherGroup(String name, int first, int count, int qos, double perSeco
         return publisher >= first && publisher < first + count;
     }
 
-    /** The settings of a run, as far as they hold for this group. */
+    /** The settings of a run for this group. */
     LoadSettings of(LoadSettings all) {
         return new LoadSettings(
                 qos,

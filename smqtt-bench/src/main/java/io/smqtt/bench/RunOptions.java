@@ -12,18 +12,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How long a load runs, what it must keep and where its result goes: the flags that all loads have in common. */
+/** Duration, limits and reports: the flags that all loads have in common. */
 final class RunOptions {
 
     static final int MAX_CLIENTS = 10_000;
 
-    @Option(names = "--duration", paramLabel = "TIME", description = "How long. Default: 60s.")
+    @Option(names = "--duration", paramLabel = "TIME", description = "Duration of the measurement. Default: 60s.")
     Duration duration = Duration.ofSeconds(60);
 
-    @Option(names = "--drain", paramLabel = "TIME", description = "Wait for the last deliveries. Default: 10s.")
+    @Option(
+            names = "--drain",
+            paramLabel = "TIME",
+            description = "Maximum time to wait for the last deliveries. Default: 10s.")
     Duration drain = Duration.ofSeconds(10);
 
-    @Option(names = "--max-clients", description = "A guard against slips. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--max-clients", description = "Maximum number of clients. Default: ${DEFAULT-VALUE}.")
     int maxClients = MAX_CLIENTS;
 
     @Option(names = "--threads", description = "Event loops of this tool. Default: half of the cores, 1 to 4.")
@@ -60,7 +63,7 @@ final class RunOptions {
     @Nullable
     Long maxLoss;
 
-    @Option(names = "--max-duplicates", paramLabel = "COUNT", description = "Exit 1 if more come twice.")
+    @Option(names = "--max-duplicates", paramLabel = "COUNT", description = "Exit 1 if more messages are duplicated.")
     @Nullable
     Long maxDuplicates;
 
@@ -68,7 +71,7 @@ final class RunOptions {
     @Nullable
     Double minRate;
 
-    /** @throws WrongUsage if so many clients are not allowed, or a flag makes no sense */
+    /** @throws WrongUsage if the number of clients is not allowed, or a flag is invalid */
     void require(int clients) {
         check(clients > 0, "there must be at least one client");
         check(
@@ -87,7 +90,7 @@ final class RunOptions {
         return new ProgressLine(quiet ? new PrintStream(PrintStream.nullOutputStream()) : err, isTerminal());
     }
 
-    /** Whether standard error, where progress goes, is shown to somebody. */
+    /** Whether standard error, which has the progress, is a terminal. */
     private static boolean isTerminal() {
         try {
             String name = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();

@@ -2,13 +2,13 @@
 package io.smqtt.bench;
 
 /**
- * What happened in one interval of about a second.
+ * The figures of one interval of about a second.
  *
  * @param seconds when it ended, since the first message
  * @param connected clients connected at its end
  * @param publishedPerSecond messages sent
  * @param deliveredPerSecond messages received
- * @param p50Micros median latency of what was received in it, microseconds
+ * @param p50Micros median latency of received messages, microseconds
  * @param p99Micros 99th percentile of the same
  * @param maxMicros highest of the same
  */

@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Publishers and subscribers of a scenario that has a name. */
+/** Runs the publishers and subscribers of a named scenario. */
 @Command(name = "scenario", description = "Runs publishers and subscribers of a well-known scenario.")
 final class ScenarioCommand extends LoadCommand {
 
@@ -46,10 +46,10 @@ final class ScenarioCommand extends LoadCommand {
     @Option(names = "--filters", description = "wildcard: further filters. Default: ${DEFAULT-VALUE}.")
     int filters = 10_000;
 
-    @Option(names = "--holders", description = "wildcard: clients that hold them. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--holders", description = "wildcard: clients with these filters. Default: ${DEFAULT-VALUE}.")
     int holders = 20;
 
-    @Option(names = "--messages", description = "retained: 20000 in all; offline: 100 for each session.")
+    @Option(names = "--messages", description = "retained: 20000 in total; offline: 100 for each session.")
     @Nullable
     Integer messages;
 

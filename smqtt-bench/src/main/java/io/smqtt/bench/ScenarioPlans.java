@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Plans of the scenarios. Everything they name begins with a prefix of the run, so that runs do not disturb one another.
+ * Plans of the scenarios. All names begin with a prefix of the run, so that runs do not disturb one another.
  *
- * @param prefix of topics and client identifiers
- * @param subscribeQos what subscribers ask for
+ * @param prefix the prefix of topics and client identifiers
+ * @param subscribeQos the QoS of subscriptions
  */
 record ScenarioPlans(String prefix, int subscribeQos) {
 
@@ -22,7 +22,7 @@ record ScenarioPlans(String prefix, int subscribeQos) {
         return plan.done(Scenario.SYMMETRIC, 1);
     }
 
-    /** Each shared subscription of {@code members} hears of an equal part of the publishers. */
+    /** Each shared subscription of {@code members} receives from an equal share of the publishers. */
     Plan fanIn(int publishers, int subscribers, int members) {
         int groups = subscribers / members;
         if (groups == 0 || subscribers % members != 0 || publishers % groups != 0) {
@@ -102,7 +102,7 @@ record ScenarioPlans(String prefix, int subscribeQos) {
             case 0 -> prefix + "/x/" + i + "/data";
             case 1 -> prefix + "/x/" + i + "/+";
             case 2 -> prefix + "/x/" + i + "/#";
-            // Begins as the topics that are published, and ends otherwise.
+            // Begins like the published topics, and ends differently.
             default -> topic(i % pairs) + "/+/n" + i;
         };
     }
@@ -132,7 +132,7 @@ record ScenarioPlans(String prefix, int subscribeQos) {
         return plan.done(Scenario.OFFLINE, 0);
     }
 
-    /** The sessions; {@code published} is empty before anything was. */
+    /** The sessions; {@code published} is empty before the first message. */
     Plan offlineSessions(int sessions, long[] published) {
         Building plan = new Building();
         for (int i = 0; i < sessions; i++) {

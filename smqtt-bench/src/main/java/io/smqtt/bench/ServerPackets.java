@@ -4,18 +4,18 @@ package io.smqtt.bench;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Reads what a server sends, as far as a load client cares: fixed header, identifiers, reason codes, the place of the
+ * Decodes the packets of a server, as far as a load client needs them: fixed header, identifiers, reason codes, the position of the
  * payload. Works on the received buffer itself and allocates nothing.
  */
 final class ServerPackets {
 
-    /** Takes the packets of one buffer, in order. */
+    /** Receives the packets of one buffer, in order. */
     interface Sink {
 
-        /** CONNACK; {@code receiveMaximum} is 65535 unless an MQTT 5 server said less. */
+        /** CONNACK; {@code receiveMaximum} is 65535 unless an MQTT 5 server sent a lower one. */
         void connAck(boolean sessionPresent, int reasonCode, int receiveMaximum);
 
-        /** PUBLISH; the payload lies in {@code in} and is gone after the call. */
+        /** PUBLISH; the payload is in {@code in} and valid during the call only. */
         void publish(ByteBuf in, int payloadAt, int payloadBytes, int qos, int packetIdentifier);
 
         /** PUBACK, PUBREC, PUBREL or PUBCOMP: {@code type} is 4 to 7. */
@@ -27,7 +27,7 @@ final class ServerPackets {
         /** DISCONNECT by an MQTT 5 server. */
         void disconnect(int reasonCode);
 
-        /** The bytes are no MQTT, or none that a server may send. */
+        /** The bytes are not MQTT, or not allowed from a server. */
         void malformed(String why);
     }
 
@@ -36,7 +36,7 @@ final class ServerPackets {
 
     private ServerPackets() {}
 
-    /** Hands every complete packet to the sink; returns how many bytes the packet begun needs in all, 0 if unknown. */
+    /** Passes every complete packet to the sink; returns the total size of an incomplete packet, 0 if unknown. */
     static int parse(ByteBuf in, int version, Sink sink) {
         while (in.readableBytes() >= 2) {
             int at = in.readerIndex();
@@ -121,7 +121,7 @@ final class ServerPackets {
         return index + length;
     }
 
-    /** Walks over the properties of a CONNACK (MQTT 5.0, section 3.2.2.3) to the one of interest. */
+    /** Reads the Receive Maximum in the properties of a CONNACK (MQTT 5.0, section 3.2.2.3). */
     private static int receiveMaximum(ByteBuf in, int at) {
         int end = afterProperties(in, at);
         int index = at;

@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** From devices and what they do in an hour to connections and messages per second, and to a load of that kind. */
-@Command(name = "size", description = "Turns the size of a business into a load, and runs it if asked to.")
+/** Computes connections and messages per second from devices and their actions per hour, and runs that load. */
+@Command(name = "size", description = "Computes a load from devices and their actions, and runs it with --run.")
 final class SizeCommand extends LoadCommand {
 
-    @Option(names = "--devices", required = true, description = "How many devices there are.")
+    @Option(names = "--devices", required = true, description = "Number of devices.")
     int devices;
 
-    @Option(names = "--online", description = "Percent of them connected at once. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--online", description = "Percentage of devices connected at once. Default: ${DEFAULT-VALUE}.")
     double onlinePercent = 100;
 
-    @Option(names = "--actions-per-hour", required = true, description = "What one device reports in an hour.")
+    @Option(names = "--actions-per-hour", required = true, description = "Actions of one device in an hour.")
     double actionsPerHour;
 
     @Option(names = "--messages-per-action", description = "Default: ${DEFAULT-VALUE}.")
@@ -34,16 +34,16 @@ final class SizeCommand extends LoadCommand {
             description = "Messages to one device in an hour. Default: ${DEFAULT-VALUE}.")
     double commandsPerHour;
 
-    @Option(names = "--peak-factor", description = "The busiest time against the mean. Default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--peak-factor",
+            description = "Load at the busiest time, relative to the mean. Default: ${DEFAULT-VALUE}.")
     double peakFactor = 3;
 
-    @Option(
-            names = "--scale",
-            description = "Runs so much of it, such as 0.1. Default: all, or what there are open files for.")
+    @Option(names = "--scale", description = "Fraction of the plan to run, such as 0.1. Default: as open files allow.")
     @Nullable
     Double scale;
 
-    @Option(names = "--run", description = "Runs the peak: what devices publish, and commands to them.")
+    @Option(names = "--run", description = "Runs the peak load: reports of devices, and commands to them.")
     boolean runs;
 
     @Option(
@@ -106,7 +106,7 @@ final class SizeCommand extends LoadCommand {
         return runPlan(part.plan(connection.prefix, qos), connection.target(), settings, watch, false);
     }
 
-    /** The whole, or as much of it as there is room for, with a word about it. */
+    /** Returns the whole load, or as much as open files allow, with a message. */
     private double fitting(BusinessSizing whole) {
         int room = DescriptorLimit.room(run.pid);
         String reason = DescriptorLimit.roomText(run.pid);
@@ -127,7 +127,7 @@ final class SizeCommand extends LoadCommand {
         return share;
     }
 
-    /** Whether the guard was set; the number of clients is no slip here, it follows from the plan. */
+    /** Whether {@code --max-clients} was set; without it there is no limit, because the number of clients follows from the plan. */
     private boolean limitsClients() {
         return spec != null && spec.commandLine().getParseResult().hasMatchedOption("--max-clients");
     }

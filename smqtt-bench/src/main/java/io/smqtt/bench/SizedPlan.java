@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Devices that publish and subscribe to a topic of their own, consumers that share what the devices publish and, if there
- * are commands, publish them, each to the devices that are its own.
+ * Devices that publish and subscribe to their own topics; consumers that share the messages of the devices and, if there are commands,
+ * publish them, each to its own devices.
  *
- * @param prefix of topics and client identifiers
- * @param qos of messages and subscriptions
- * @param devices that are connected
- * @param consumers of the backend
+ * @param prefix the prefix of topics and client identifiers
+ * @param qos the QoS of messages and subscriptions
+ * @param devices number of connected devices
+ * @param consumers number of backend clients
  * @param reportsPerSecond messages of all devices together
  * @param commandsPerSecond messages to all devices together; 0 for none
  */
@@ -52,7 +52,7 @@ record SizedPlan(
         return new Plan("size", clients, tables, 1, 0, new long[0], groups);
     }
 
-    /** All on one event loop, as they share a table. */
+    /** All on one event loop, because they share a table. */
     private ClientSpec consumer(int i, int number, FlowTable shared, int commanders) {
         List<String> topics = new ArrayList<>();
         int from = i < commanders ? (int) ((long) i * devices / commanders) : 0;

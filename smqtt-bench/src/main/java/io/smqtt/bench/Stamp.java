@@ -4,17 +4,17 @@ package io.smqtt.bench;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The first 16 bytes of every payload: when the schedule wanted the message sent (nanoseconds since the epoch, so that
- * another process on the same machine can read it), a mark, the publisher's number, the message's number.
+ * The first 16 bytes of every payload: the due time of the message (nanoseconds since the epoch, so that another process on the same
+ * machine can read it), a mark, the publisher's number, the message's number.
  */
 final class Stamp {
 
     static final int BYTES = 16;
 
-    /** Tells our payloads from others; the upper byte of the publisher's field. */
+    /** Identifies payloads of this tool; the upper byte of the publisher's field. */
     static final int MARK = 0xB5;
 
-    /** Publishers are numbered below this. */
+    /** The upper limit of publisher numbers, exclusive. */
     static final int MAX_PUBLISHERS = 1 << 24;
 
     private static final long EPOCH_MINUS_NANO_TIME = System.currentTimeMillis() * 1_000_000L - System.nanoTime();
@@ -31,7 +31,7 @@ final class Stamp {
         return bytes >= BYTES && in.getUnsignedByte(index + 8) == MARK;
     }
 
-    /** In terms of this process's {@link System#nanoTime()}. */
+    /** The due time in this process's {@link System#nanoTime()}. */
     static long sentNanos(ByteBuf in, int index) {
         return in.getLong(index) - EPOCH_MINUS_NANO_TIME;
     }

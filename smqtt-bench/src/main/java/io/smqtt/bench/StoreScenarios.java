@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The scenarios of several steps, in which a broker keeps messages and gives them out later. Blocks its caller. */
+/** The scenarios with several steps, in which a broker stores messages and delivers them later. Blocks. */
 final class StoreScenarios {
 
     private static final long SESSION_EXPIRY_SECONDS = 3600;
@@ -29,7 +29,7 @@ final class StoreScenarios {
         this.watch = watch;
     }
 
-    /** Stores messages, fetches them by one subscriber, deletes them. */
+    /** Stores messages, receives them by one subscriber, deletes them. */
     LoadResult retained(int publishers, int messages) {
         LoadSettings store = step(settings.payloadBytes(), true, messages);
         Map<String, Double> extra = new LinkedHashMap<>();
@@ -50,7 +50,7 @@ final class StoreScenarios {
         return last.withExtra(Scenario.RETAINED.toString(), extra);
     }
 
-    /** Sessions subscribe and leave, messages are queued for them, they come back. */
+    /** Sessions subscribe and disconnect, messages are queued for them, they reconnect. */
     LoadResult offline(int sessions, int messagesEach) {
         int messages = Math.multiplyExact(sessions, messagesEach);
         Target kept = target.withSession(false, SESSION_EXPIRY_SECONDS);
@@ -74,7 +74,7 @@ final class StoreScenarios {
         return last.withExtra(Scenario.OFFLINE.toString(), extra);
     }
 
-    /** Leaves nothing at the broker, also when the run was interrupted; then a failure must not hide the result. */
+    /** Deletes everything from the broker, also after an interrupted run; then a failure must not hide the result. */
     private void cleanUp(LoadResult result, Plan plan, Target to, LoadSettings with) {
         Watch apart = new Watch(watch.progress(), watch.brokerPid(), new Interruption(), watch.sampleEvery());
         try (LoadEngine engine = new LoadEngine(threads)) {

@@ -10,8 +10,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Subscribers without publishers; losses are gaps in what each publisher of {@code pub} numbered. */
-@Command(name = "sub", description = "Subscribes, by as many clients as are asked for.")
+/** Subscribers without publishers; losses are gaps in the message numbers of each publisher of {@code pub}. */
+@Command(name = "sub", description = "Subscribes with a number of clients.")
 final class SubCommand extends LoadCommand {
 
     @Mixin
@@ -31,7 +31,7 @@ final class SubCommand extends LoadCommand {
 
     @Option(
             names = {"-L", "--limit"},
-            description = "Ends after so many messages; 0: no limit. Default: ${DEFAULT-VALUE}.")
+            description = "Ends after this number of messages; 0: no limit. Default: ${DEFAULT-VALUE}.")
     long limit;
 
     SubCommand(PrintStream out, PrintStream err, Interruption interruption) {

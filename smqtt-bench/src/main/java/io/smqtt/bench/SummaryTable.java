@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** The result for a terminal: one line per figure. Latency lines are left out where nothing was measured. */
+/** The result for a terminal: one line per figure. Latency lines are left out if nothing was measured. */
 final class SummaryTable {
 
     private SummaryTable() {}

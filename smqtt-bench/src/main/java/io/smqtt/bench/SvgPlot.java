@@ -24,9 +24,9 @@ final class SvgPlot {
     private final List<String> xTicks;
 
     /**
-     * @param title said above it
-     * @param x where the values of all lines lie
-     * @param xTicks texts at the values of x; empty for numbers
+     * @param title the title above it
+     * @param x the x values of all lines
+     * @param xTicks labels at the values of x; empty for numbers
      */
     SvgPlot(String title, double[] x, List<String> xTicks) {
         this.title = title;
@@ -121,7 +121,7 @@ final class SvgPlot {
         return HEIGHT - BOTTOM - value / highest * (HEIGHT - BOTTOM - TOP);
     }
 
-    /** 1, 2 or 5 times a power of ten, at least the one asked for. */
+    /** Rounds up to 1, 2 or 5 times a power of ten. */
     static double step(double atLeast) {
         double power = Math.pow(10, Math.floor(Math.log10(atLeast)));
         double digit = atLeast / power;

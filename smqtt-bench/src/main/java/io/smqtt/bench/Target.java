@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where and how clients connect.
+ * The target of connections.
  *
- * @param hosts names or addresses, taken in turns
+ * @param hosts names or addresses, used in turns
  * @param port the port of all of them
  * @param version 3, 4 or 5 as in the CONNECT packet
- * @param userName of every client; may have the placeholders of {@link TopicPattern}
- * @param password of every client
- * @param cleanStart whether sessions begin anew
- * @param sessionExpirySeconds how long an MQTT 5 session outlives its connection
+ * @param userName the user name of every client; may have the placeholders of {@link TopicPattern}
+ * @param password the password of every client
+ * @param cleanStart whether clients connect with Clean Start
+ * @param sessionExpirySeconds Session Expiry Interval of MQTT 5 clients
  * @param keepAliveSeconds 0 for none
  * @param tls the TLS context, or null for plain connections
  * @param webSocketPath the path of WebSocket connections, or null for plain ones
- * @param sourceAddresses local addresses, taken in turns; empty to leave it to the system
+ * @param sourceAddresses local addresses, used in turns; empty for the system's choice
  */
 record Target(
         List<String> hosts,
@@ -33,7 +33,7 @@ record Target(
         @Nullable String webSocketPath,
         List<String> sourceAddresses) {
 
-    /** The same, for sessions that are kept or not. */
+    /** The same target with persistent sessions or not. */
     Target withSession(boolean clean, long expirySeconds) {
         return new Target(
                 hosts,
@@ -49,7 +49,7 @@ record Target(
                 sourceAddresses);
     }
 
-    /** For people. */
+    /** The text for display. */
     String display() {
         String scheme = webSocketPath == null ? tls == null ? "mqtt" : "mqtts" : tls == null ? "ws" : "wss";
         return scheme + "://" + String.join(",", hosts) + ":" + port + (webSocketPath == null ? "" : webSocketPath);

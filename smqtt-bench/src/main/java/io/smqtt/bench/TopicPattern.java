@@ -22,7 +22,7 @@ final class TopicPattern {
         return topic.toString();
     }
 
-    /** Says what is wrong with a topic to publish to, or returns an empty text. */
+    /** Returns the error in a topic name, or an empty string. */
     static String problemOfName(String topic) {
         if (topic.isEmpty()) {
             return "a topic cannot be empty";
@@ -32,7 +32,7 @@ final class TopicPattern {
                 : "";
     }
 
-    /** Says what is wrong with a filter to subscribe to, or returns an empty text. */
+    /** Returns the error in a topic filter, or an empty string. */
     static String problemOfFilter(String filter) {
         if (filter.isEmpty()) {
             return "a topic filter cannot be empty";

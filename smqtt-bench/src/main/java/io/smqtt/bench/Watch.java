@@ -5,12 +5,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes on beside a run.
+ * The environment of a run.
  *
- * @param progress hears how it goes
- * @param brokerPid the broker's process on this machine, if it is to be watched
- * @param interruption ends it early
- * @param sampleEvery the length of an interval of which there is one {@link Sample}
+ * @param progress receives the progress
+ * @param brokerPid the broker's process on this machine, if it is measured
+ * @param interruption ends the run early
+ * @param sampleEvery the interval of a {@link Sample}
  */
 record Watch(Progress progress, @Nullable Long brokerPid, Interruption interruption, Duration sampleEvery) {
 

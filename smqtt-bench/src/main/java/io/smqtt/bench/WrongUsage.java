@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bench;
 
-/** Something was asked for that makes no sense or is not allowed; the message is for people. */
+/** A request that is invalid or not allowed; the message is for the user. */
 final class WrongUsage extends RuntimeException {
 
     private static final long serialVersionUID = 1;

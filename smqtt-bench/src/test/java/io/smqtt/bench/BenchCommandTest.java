@@ -230,7 +230,7 @@ class BenchCommandTest {
 
     @ParameterizedTest
     @CsvSource({
-        "'', which load",
+        "'', missing load",
         "conn -c 0, at least one client",
         "conn -c 10001, --max-clients 10001",
         "conn -c x, not an int",

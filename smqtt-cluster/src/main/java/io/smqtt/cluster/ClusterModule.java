@@ -228,8 +228,8 @@ public final class ClusterModule implements BrokerModule {
             state = ClusterStatus.State.JOINED;
             sink.success();
         } else if (created.duplicates().ahead() != null || looks <= 0) {
-            sink.error(new ConfigurationException("cluster.node-id: " + nodeId + " is the node at " + namesake
-                    + ", which is there: each node needs a node-id of its own"));
+            sink.error(new ConfigurationException("cluster.node-id: " + nodeId + " is in use by the node at " + namesake
+                    + ": each node needs a unique node-id"));
         } else if (!over.get() && !loop.isShuttingDown()) {
             loop.schedule(() -> alone(created, sink, over, looks - 1), POLL_MILLIS, TimeUnit.MILLISECONDS);
         }
@@ -239,8 +239,8 @@ public final class ClusterModule implements BrokerModule {
     private void superseded(String address) {
         ClusterNode running = node;
         LOG.error(
-                "cluster.node-id: {} is the node at {}, too, which was started before: this one leaves the cluster; stop it"
-                        + " and give it a node-id of its own",
+                "cluster.node-id: {} is also in use by the node at {}, which was started before: leaving the cluster;"
+                        + " stop this node and set a unique node-id",
                 nodeId,
                 address);
         state = ClusterStatus.State.LEAVING;
