@@ -12,7 +12,7 @@ enum Binding {
     /** A client must do it and the server cannot tell. */
     CLIENT_ONLY("client only"),
     /** Nobody can break it. */
-    NONE("nobody");
+    NONE("none");
 
     private final String label;
 
