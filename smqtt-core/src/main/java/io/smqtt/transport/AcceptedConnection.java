@@ -19,10 +19,10 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that a listener has accepted, and its part in the limits: it counts as open until its channel closes, and
- * as pending until {@link #connected()}. One per connection, for as long as it lives, so it holds little.
+ * An accepted connection of a listener, with its counts in the limits: open until its channel closes, pending until {@link #connected()}.
+ * One object per connection for its whole lifetime, so it is small.
  *
- * <p>Everything but the immutable values is for the connection's event loop.
+ * <p>The mutable state belongs to the connection's event loop.
  */
 @OnEventLoop
 public final class AcceptedConnection implements ClientLink {
@@ -34,7 +34,7 @@ public final class AcceptedConnection implements ClientLink {
     private boolean opened;
     private boolean initialized;
     private boolean refused;
-    private boolean foreign; // what a handshake has brought says that the client is elsewhere
+    private boolean foreign; // a handshake has shown that the client is remote
 
     // until connected
     private @Nullable PendingConnection pending;
@@ -77,7 +77,7 @@ public final class AcceptedConnection implements ClientLink {
     }
 
     /**
-     * Where the client is: the source named by the PROXY header if there was one, else the other end of the socket.
+     * The address of the client: the source in the PROXY header if there is one, otherwise the peer of the socket.
      *
      * @return the address, resolved; an IPv4 address is never in its IPv6 form
      */
@@ -91,7 +91,7 @@ public final class AcceptedConnection implements ClientLink {
         return !foreign && remoteAddress.getAddress().isLoopbackAddress();
     }
 
-    /** The client is not on this machine, whatever its address says. */
+    /** Marks the client as remote, whatever its address is. */
     void foreign() {
         foreign = true;
     }
@@ -140,13 +140,13 @@ public final class AcceptedConnection implements ClientLink {
             Certificate[] chain = tls.engine().getSession().getPeerCertificates();
             return chain.length > 0 && chain[0] instanceof X509Certificate own ? own : null;
         } catch (SSLPeerUnverifiedException e) {
-            return null; // none was sent
+            return null; // the client sent none
         }
     }
 
     /**
-     * Says what to do when the client has not completed CONNECT within the listener's {@code connect-timeout}. Without it
-     * the channel is closed.
+     * Sets the action for a client that has not completed CONNECT within the listener's {@code connect-timeout}. By default the channel is
+     * closed.
      *
      * @param action runs once on the event loop, or never; must close the channel
      */
@@ -168,17 +168,17 @@ public final class AcceptedConnection implements ClientLink {
         }
     }
 
-    /** The client is let in: the connection is not pending any more and has no deadline here. Can be called more than once. */
+    /** Marks the client as accepted: the connection is no longer pending and has no deadline here. Can be called more than once. */
     @Override
     public void connected() {
         settle();
     }
 
     /**
-     * Counts the connection and starts its deadline; false if a limit refuses it, it is then closed. The limits of its address
-     * come first: who is over them has nobody else closed.
+     * Counts the connection and starts its deadline; false if a limit refuses it, it is then closed. The limits of its address are checked
+     * first, so that an address above them causes no other connection to be closed.
      *
-     * @param client where the client is, or null if {@link #enterFrom} is to say it later
+     * @param client the client's address, or null if {@link #enterFrom} sets it later
      */
     boolean enter(@Nullable InetSocketAddress client) {
         InetAddress key = client == null ? countForProxy() : countFor(client);
@@ -208,7 +208,7 @@ public final class AcceptedConnection implements ClientLink {
         return true;
     }
 
-    /** Counts the connection for the client's address, not for the proxy's any more; false if a limit refuses it, it is then closed. */
+    /** Counts the connection for the client's address instead of the proxy's; false if a limit refuses it, it is then closed. */
     boolean enterFrom(InetSocketAddress client) {
         PendingConnection counted = pending;
         if (counted == null) {
@@ -232,7 +232,7 @@ public final class AcceptedConnection implements ClientLink {
         return key;
     }
 
-    /** Returns what the client's address is counted by; null if a limit refuses the connection, it is then closed. */
+    /** Returns the counter key of the client's address; null if a limit refuses the connection, it is then closed. */
     private @Nullable InetAddress countFor(InetSocketAddress client) {
         remoteAddress = ClientAddresses.unmapped(client);
         InetAddress key = ClientNetwork.of(remoteAddress.getAddress());
@@ -256,18 +256,18 @@ public final class AcceptedConnection implements ClientLink {
         channel.close();
     }
 
-    /** Closes the connection, whose client is not let in yet, to make room for others, and leaves their count at once. */
+    /** Closes a pending connection to make room for others, and removes it from the counts at once. */
     void evict(String limit) {
         refused(limit, "it makes room for others");
         settle();
-        channel.unsafe().close(channel.voidPromise()); // TLS and WebSocket would say goodbye first
+        channel.unsafe().close(channel.voidPromise()); // without the close messages of TLS and WebSocket
     }
 
     /**
      * Counts and logs the connection as refused, unless it was already. Does not close it.
      *
      * @param reason the configuration key of a limit, or a word of {@link ConnectionRefusals}
-     * @param detail more of it for the log, or null
+     * @param detail further text for the log, or null
      */
     void refused(String reason, @Nullable String detail) {
         if (refused) {

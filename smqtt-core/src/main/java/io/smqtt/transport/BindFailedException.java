@@ -6,7 +6,7 @@ import java.nio.channels.UnresolvedAddressException;
 import java.util.List;
 import java.util.Locale;
 
-/** A listener could not be bound, for instance because its port is in use. */
+/** A listener could not be bound, for example because its port is in use. */
 public final class BindFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -24,8 +24,8 @@ public final class BindFailedException extends RuntimeException {
      * Creates the exception.
      *
      * @param listener the listener's name
-     * @param address where it was to be bound
-     * @param cause what the operating system said
+     * @param address the address to bind
+     * @param cause the error of the operating system
      */
     public BindFailedException(String listener, String address, Throwable cause) {
         super("listener " + listener + " cannot be bound: " + reason(address, cause), cause);
@@ -43,7 +43,7 @@ public final class BindFailedException extends RuntimeException {
     }
 
     /**
-     * Where it should have been bound.
+     * The address to bind.
      *
      * @return host and port, as configured
      */
@@ -51,7 +51,9 @@ public final class BindFailedException extends RuntimeException {
         return address;
     }
 
-    /** In words: Netty's native transports say {@code bind(..) failed with error(-98)}, with the numbers of the operating system. */
+    /**
+     * The error as text: Netty's native transports have {@code bind(..) failed with error(-98)}, with the numbers of the operating system.
+     */
     private static String reason(String address, Throwable cause) {
         int colon = address.lastIndexOf(':');
         String host = colon < 0 ? address : address.substring(0, colon);

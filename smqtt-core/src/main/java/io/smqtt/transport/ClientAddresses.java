@@ -6,12 +6,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
-/** Addresses as they are compared. */
+/** Normalizes addresses for comparison. */
 final class ClientAddresses {
 
     private ClientAddresses() {}
 
-    /** An IPv4 address that came through an IPv6 socket becomes an IPv4 address. */
+    /** Converts an IPv4-mapped IPv6 address to IPv4. */
     static InetSocketAddress unmapped(InetSocketAddress address) {
         if (address.getAddress() instanceof Inet6Address inet6) {
             InetAddress plain = fromBytes(inet6.getAddress()); // turns ::ffff:a.b.c.d into a.b.c.d

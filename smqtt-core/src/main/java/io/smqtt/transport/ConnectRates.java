@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * New connections per second from one address. Each address may open a second's worth at once and then as many as its
- * rate grants (the generic cell rate algorithm: one time stamp per address). An address that was silent for a second has
- * its whole allowance again, so its entry can go; there is also a hard maximum of entries.
+ * rate grants (the generic cell rate algorithm: one time stamp per address). An address without connections for a second has its whole
+ * allowance again, so its entry can be removed; there is also a maximum number of entries.
  */
 @AnyThread
 final class ConnectRates {

@@ -10,16 +10,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the connections of one broker and refuses those over a limit. A connection is open from accept to close, and pending from
- * accept until its client is let in: authenticated, and with the right to its will. Per-address counts exist only while something is
- * pending from that address, so {@code max-pending-connections} bounds them too. A connection that comes by a proxy counts for the
- * proxy's address, whatever the limit of that, until the PROXY header says where its client is.
+ * Counts the connections of one broker and refuses those over a limit. A connection is open from accept to close, and pending from accept
+ * until its client is accepted: authenticated, and authorized for its will. Per-address counts exist only while something is
+ * pending from that address, so {@code max-pending-connections} bounds them too. A connection from a proxy counts for the proxy's address,
+ * without its limit, until the PROXY header has the client's address.
  *
- * <p>Who is over the limit of its address is refused, and nobody is closed for it: that costs no handshake, however often one tries.
- * Who makes room for others is for {@link PendingBudget} to say.
+ * <p>A connection above the limit of its address is refused, and no other connection is closed for it, so repeated attempts cost no
+ * handshake. {@link PendingBudget} selects the connection that is closed to make room.
  *
- * <p>Constant time and no lock across calls. Methods that admit return null, or the configuration key of the
- * limit that refuses; what was refused is not counted.
+ * <p>Constant time and no lock across calls. Methods that admit return null, or the configuration key of the exceeded limit; refused
+ * connections are not counted.
  */
 @AnyThread
 final class ConnectionAdmission {
@@ -67,12 +67,12 @@ final class ConnectionAdmission {
         pendingByAddress.merge(proxy, 1, Integer::sum);
     }
 
-    /** How many connections are pending from an address. */
+    /** The number of pending connections from an address. */
     int pendingFrom(InetAddress address) {
         return pendingByAddress.getOrDefault(address, 0);
     }
 
-    /** The connection is not pending any more: connected, or closed before that. */
+    /** The connection is no longer pending: connected, or closed before that. */
     void settled(@Nullable InetAddress address) {
         pending.decrementAndGet();
         left(address);

@@ -3,7 +3,7 @@ package io.smqtt.transport;
 
 import io.netty.channel.Channel;
 
-/** Puts what speaks MQTT into the pipeline of a new connection. */
+/** Adds the MQTT handler to the pipeline of a new connection. */
 @FunctionalInterface
 public interface ConnectionInitializer {
 
@@ -15,7 +15,7 @@ public interface ConnectionInitializer {
      * message are handed to it without being asked for. An exception closes the connection.
      *
      * @param channel the channel, active
-     * @param connection what is known about the connection
+     * @param connection the connection
      */
     void initialize(Channel channel, AcceptedConnection connection);
 }

@@ -27,9 +27,9 @@ import reactor.netty.FutureMono;
 import reactor.netty.resources.LoopResources;
 
 /**
- * The event loops of one broker, shared by its listeners and by nobody else. Their threads are daemons called
- * {@code smqtt-1}, {@code smqtt-2} and so on, and refuse to be blocked by Reactor. Epoll is used where it is wanted and
- * available, NIO otherwise; the choice is logged once. io_uring is never chosen, even if it is on the class path.
+ * The event loops of one broker, shared by its listeners only. Their threads are daemons called
+ * {@code smqtt-1}, {@code smqtt-2} and so on, and refuse to be blocked by Reactor. Epoll is used if it is configured and available, NIO
+ * otherwise; the choice is logged once. io_uring is never chosen, even if it is on the class path.
  */
 @AnyThread
 public final class EventLoops {
@@ -51,9 +51,9 @@ public final class EventLoops {
     }
 
     /**
-     * Makes event loops; their threads start when they are first used.
+     * Creates event loops; their threads start at first use.
      *
-     * @param count how many; 0 for one per core
+     * @param count their number; 0 for one per core
      * @param nativeTransport whether epoll is used where it is available
      * @return the event loops, to be disposed by the caller
      */
@@ -80,7 +80,7 @@ public final class EventLoops {
     }
 
     /**
-     * The event loop whose turn it is.
+     * Returns the next event loop, round robin.
      *
      * @return one of {@link #all()}
      */
@@ -89,7 +89,7 @@ public final class EventLoops {
     }
 
     /**
-     * Closes what is still registered and ends the threads. Can be called more than once.
+     * Closes the registered channels and ends the threads. Can be called more than once.
      *
      * @return completes when the threads have ended
      */
@@ -106,7 +106,7 @@ public final class EventLoops {
         try {
             return Epoll.unavailabilityCause();
         } catch (LinkageError e) {
-            return e; // left out by an embedding application
+            return e; // excluded by an embedding application
         }
     }
 
@@ -118,7 +118,7 @@ public final class EventLoops {
         return root.toString();
     }
 
-    /** Hands the one group to Reactor Netty, which derives the channel types from it. */
+    /** Passes the event loop group to Reactor Netty, which derives the channel types from it. */
     private final class BrokerLoops implements LoopResources {
 
         @Override

@@ -16,10 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS of one connection, which ends when the client announces a first handshake message of more than 64 KiB, or begins a
- * handshake a second time. With the Java platform's engine this handler is called at the beginning of a record, whose
- * type is in the clear also when its content is not: after the handshake no record of the type "handshake" may come, for
- * TLS 1.3 hides its later handshake messages in records of application data. OpenSSL's engine refuses by itself.
+ * TLS of one connection. Closes the connection if the client announces a first handshake message of more than 64 KiB, or starts a second
+ * handshake. With the JDK's engine this handler is called at the beginning of a record, whose type is never encrypted: after the handshake
+ * no record of type "handshake" is allowed, because TLS 1.3 sends later handshake messages in records of application data. OpenSSL's
+ * engine refuses these by itself.
  */
 final class GuardedTls extends SslHandler {
 
@@ -39,7 +39,7 @@ final class GuardedTls extends SslHandler {
         setHandshakeTimeoutMillis(0); // the connect timeout covers it
     }
 
-    /** Whether the client has sent anything, which a probe that only connects has not. */
+    /** Whether the client has sent any bytes; a probe that only connects has not. */
     boolean hasReceived() {
         return received;
     }
@@ -69,7 +69,7 @@ final class GuardedTls extends SslHandler {
         }
     }
 
-    /** The message holds all that was received, for instance a CONNECT with its password, and would go into logs. */
+    /** Replaces the exception, whose message has the received bytes, for example a CONNECT with its password, which must not be logged. */
     private static NotSslRecordException withoutContent(NotSslRecordException received, @Nullable String protocol) {
         String what = protocol == null ? "no TLS" : protocol + " without TLS";
         NotSslRecordException quiet = new NotSslRecordException(what + " on a port for TLS");
@@ -83,7 +83,7 @@ final class GuardedTls extends SslHandler {
         if (!handshakeFuture().isDone()) {
             ctx.fireUserEventTriggered(new SslHandshakeCompletionEvent(new SSLException(reason)));
         }
-        ctx.close(); // not by TLS, whose state is of no interest any more
+        ctx.close(); // without TLS, whose state no longer matters
     }
 
     private static int helloBytes(ByteBuf in) {

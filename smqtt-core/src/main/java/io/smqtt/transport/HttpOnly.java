@@ -9,8 +9,8 @@ import io.smqtt.spi.ConnectionRefusals;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses a connection whose first bytes are another protocol's, such as MQTT on a port for WebSocket, where the HTTP
- * decoder would wait for the end of a line. Leaves the pipeline with the first bytes.
+ * Refuses a connection whose first bytes are of another protocol, such as MQTT on a WebSocket port, where the HTTP decoder would wait for
+ * the end of a line. Removes itself after the first bytes.
  */
 final class HttpOnly extends ChannelInboundHandlerAdapter {
 

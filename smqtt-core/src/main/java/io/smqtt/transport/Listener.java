@@ -28,7 +28,7 @@ import reactor.netty.FutureMono;
 import reactor.netty.NettyPipeline;
 import reactor.netty.tcp.TcpServer;
 
-/** One listener: its server, and what its connections share. */
+/** One listener: its server, and the state shared by its connections. */
 final class Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
@@ -122,7 +122,7 @@ final class Listener {
         return maxPacketBytes;
     }
 
-    /** Those of the event loop that calls. */
+    /** Those of the calling event loop. */
     LoopConnections connections(EventLoop loop) {
         LoopConnections own = connections.get(loop);
         if (own == null) {
@@ -131,7 +131,7 @@ final class Listener {
         return own;
     }
 
-    /** Null, or the configuration key of the limit that refuses one more connection. */
+    /** Returns null, or the configuration key of the limit that refuses one more connection. */
     @Nullable
     String opened() {
         if (open.incrementAndGet() > config.maxConnections()) {
@@ -166,7 +166,7 @@ final class Listener {
         return bound == null ? null : at(bound);
     }
 
-    /** With the host as configured: a socket for both address families calls 0.0.0.0 otherwise. */
+    /** The bound address with the configured host, because a socket for both address families reports 0.0.0.0 differently. */
     private InetSocketAddress at(DisposableServer bound) {
         return new InetSocketAddress(config.host(), bound.port());
     }
@@ -181,7 +181,7 @@ final class Listener {
         });
     }
 
-    /** Closes all connections without a word to the clients. */
+    /** Closes all connections without DISCONNECT. */
     Mono<Void> closeConnections() {
         List<Mono<Void>> all = new ArrayList<>();
         connections.forEach((loop, own) -> {

@@ -19,7 +19,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * All listeners of one broker. Bound together or not at all; limits that concern the whole broker are counted here.
+ * All listeners of one broker. They are bound together or not at all. Limits of the whole broker are counted here.
  */
 @AnyThread
 public final class Listeners {
@@ -32,10 +32,10 @@ public final class Listeners {
      * Prepares the listeners without binding them. Reads certificates and keys, so it may block.
      *
      * @param config the broker's configuration
-     * @param eventLoops carry the connections; stay the caller's
-     * @param observer sees connections opened and refused, and those closed before the initializer was called
+     * @param eventLoops the event loops of the connections; closed by the caller
+     * @param observer notified of opened and refused connections, and of those closed before the initializer was called
      * @param log the log lines about clients
-     * @param initializer is handed every connection that is ready for MQTT
+     * @param initializer called for every connection that is ready for MQTT
      * @throws ConfigurationException if a file or a network cannot be used
      */
     public Listeners(
@@ -84,7 +84,7 @@ public final class Listeners {
     }
 
     /**
-     * Where the listeners are bound, with the real port if the configured one is 0.
+     * The bound addresses, with the real port if the configured one is 0.
      *
      * @return the addresses by listener name, in the order of the configuration; without those not bound
      */
@@ -100,10 +100,10 @@ public final class Listeners {
     }
 
     /**
-     * Reads the certificates, keys and client authorities of all listeners again. Connections that exist go on; new ones
-     * use what was read. A listener whose files cannot be used keeps what it had. Blocks: not for event loops.
+     * Reloads the certificates, keys and client authorities of all listeners. Existing connections are not affected; new ones use the new
+     * files. A listener whose files cannot be used keeps the old ones. Blocks: not for event loops.
      *
-     * @param done is told each file that was read, as often as a listener names it
+     * @param done called for each file that was read, once for each listener with it
      * @throws ConfigurationException if the files of a listener cannot be used, with those of further ones suppressed
      */
     public void reloadCertificates(Consumer<Path> done) {
@@ -128,7 +128,7 @@ public final class Listeners {
     }
 
     /**
-     * How many connections have completed their CONNECT and are not closed yet.
+     * The number of open connections with an accepted CONNECT.
      *
      * @return connections of all listeners
      */
@@ -137,7 +137,7 @@ public final class Listeners {
     }
 
     /**
-     * How many connections are not let in yet: their handshake or CONNECT is not complete, or its answer is awaited.
+     * The number of pending connections: their handshake or CONNECT is not complete, or has no answer yet.
      *
      * @return connections of all listeners
      */
@@ -146,7 +146,7 @@ public final class Listeners {
     }
 
     /**
-     * What has arrived on connections that are not let in yet.
+     * The bytes received on pending connections.
      *
      * @return bytes, as they count against {@code limits.max-pending-bytes}
      */
@@ -155,7 +155,7 @@ public final class Listeners {
     }
 
     /**
-     * Closes the bound ports; connections live on. Can be called more than once.
+     * Closes the bound ports; connections stay open. Can be called more than once.
      *
      * @return completes when the ports are closed
      */

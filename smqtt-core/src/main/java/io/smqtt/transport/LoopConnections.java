@@ -5,8 +5,7 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open connections of one listener on one event loop: a list threaded through the connections themselves, so that
- * closing them all needs nothing more per connection.
+ * The open connections of one listener on one event loop: an intrusive list, so that it needs no further object per connection.
  */
 @OnEventLoop
 final class LoopConnections {

@@ -7,15 +7,15 @@ import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 
 /**
- * The handlers of a connection, from the socket inwards: {@link #PENDING} until the client is let in, PROXY header, TLS, HTTP, WebSocket, MQTT. Those of the handshakes leave the pipeline when they are done:
- * a plain TCP connection then has {@link #MQTT} alone, TLS adds {@link #TLS}, WebSocket adds {@link #WS_FRAMES}.
+ * The handlers of a connection, from the socket inwards: {@link #PENDING} until the client is accepted, PROXY header, TLS, HTTP,
+ * WebSocket, MQTT. Handshake handlers are removed at their end: a plain TCP connection then has {@link #MQTT} alone, TLS adds {@link
+ * #TLS}, WebSocket adds {@link #WS_FRAMES}.
  *
- * <p>There is no bridge to Reactor Netty among them: it would cost an operations object per connection, and the MQTT
- * handler consumes everything anyway.
+ * <p>Reactor Netty's bridge is not among them: it would cost an operations object per connection, and the MQTT handler consumes all data.
  */
 public final class MqttPipeline {
 
-    /** Takes the MQTT bytes. */
+    /** The name of the handler for MQTT bytes. */
     public static final String MQTT = "smqtt.mqtt";
 
     static final String PENDING = "smqtt.pending";

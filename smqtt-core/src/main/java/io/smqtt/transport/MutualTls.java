@@ -28,8 +28,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS between equals: each side shows its certificate and accepts only those that one authority has signed. The files can be read
- * again; connections that are open stay as they are. Thread-safe.
+ * Mutual TLS: each side sends its certificate and accepts only certificates of one authority. The files can be reloaded; open connections
+ * are not affected. Thread-safe.
  */
 @AnyThread
 public final class MutualTls {
@@ -58,7 +58,7 @@ public final class MutualTls {
      *
      * @param key the configuration key of the {@code tls} block, for messages
      * @param config the files
-     * @return what makes both sides of connections
+     * @return the TLS context factory for both sides of connections
      * @throws ConfigurationException if a file cannot be used
      */
     public static MutualTls of(String key, ClusterTlsConfig config) {
@@ -66,7 +66,7 @@ public final class MutualTls {
     }
 
     /**
-     * Makes both sides of connections, always with what was read last.
+     * Returns the context for both sides of connections, with the files that were read last.
      *
      * @return the same context every time
      */
@@ -75,10 +75,10 @@ public final class MutualTls {
     }
 
     /**
-     * Reads the files again: new connections show and accept what is in them, none goes on with a session of before. Blocks.
+     * Reloads the files: new connections use them, and no earlier TLS session is resumed. Blocks.
      *
      * @return the files that were read
-     * @throws ConfigurationException if one cannot be used; everything stays as it was then
+     * @throws ConfigurationException if one cannot be used; then the old ones stay in use
      */
     public List<Path> reload() {
         managers = read(key, config);
@@ -128,7 +128,7 @@ public final class MutualTls {
                 return kind.cast(manager);
             }
         }
-        throw new GeneralSecurityException("this Java has no " + kind.getSimpleName());
+        throw new GeneralSecurityException("this JVM has no " + kind.getSimpleName());
     }
 
     private static TrustManagerFactory trust(String key, Path authorities)

@@ -46,7 +46,7 @@ final class Network {
         throw invalid(key, text, null);
     }
 
-    /** Whether the network holds the address; IPv4 and IPv6 never match each other. */
+    /** Whether the network contains the address; IPv4 and IPv6 never match each other. */
     boolean contains(InetAddress candidate) {
         byte[] other = candidate.getAddress();
         if (other.length != address.length) {
@@ -62,7 +62,7 @@ final class Network {
         return rest == 0 || (other[whole] ^ address[whole]) >> Byte.SIZE - rest == 0;
     }
 
-    /** Whether bytes write an IPv4 address in IPv6's way, ::ffff:a.b.c.d; clients' addresses never come so. */
+    /** Whether the bytes are an IPv4-mapped IPv6 address, ::ffff:a.b.c.d; clients' addresses never have this form. */
     private static boolean isMapped(byte[] bytes) {
         return bytes.length == 16 && Arrays.equals(bytes, 0, MAPPED.length, MAPPED, 0, MAPPED.length);
     }

@@ -25,8 +25,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A PEM file with certificates or a private key. Every failure is a {@link ConfigurationException} that names the file and
- * what to do. Reads the file when made, so it may block.
+ * A PEM file with certificates or a private key. Every failure is a {@link ConfigurationException} with the file and the remedy. The
+ * constructor reads the file, so it may block.
  */
 final class PemFile {
 
@@ -70,7 +70,7 @@ final class PemFile {
     /**
      * The private key, unencrypted: PKCS #8, or PKCS #1 for RSA, or SEC 1 for elliptic curves.
      *
-     * @param certified the public key of the certificate that it is for, which says what the older encodings leave out
+     * @param certified the public key of its certificate, for the parameters that older encodings leave out
      */
     PrivateKey privateKey(PublicKey certified) {
         if (text.contains("ENCRYPTED")) {
@@ -122,9 +122,9 @@ final class PemFile {
             try {
                 return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(pkcs8));
             } catch (InvalidKeySpecException e) {
-                last = e; // of another algorithm
+                last = e; // a key of another algorithm
             } catch (GeneralSecurityException e) {
-                last = e; // not known to this Java platform
+                last = e; // not supported by this JVM
             }
         }
         throw invalid("holds a key that is neither RSA nor EC nor EdDSA, or damaged", last);

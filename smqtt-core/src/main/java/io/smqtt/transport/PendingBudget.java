@@ -14,11 +14,10 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes held by all connections of one broker whose CONNECT was not accepted yet, and the choice of the connection that is closed past
- * a limit. Each event loop counts and closes its own. The oldest connection of the address that holds most is closed, whether its CONNECT
- * is complete or not. Of addresses that hold the same, one with a connection whose CONNECT is not complete is chosen; connections that
- * all wait for the answer to their CONNECT are kept, because only the broker has work left for them. An address over its share loses
- * its own connections.
+ * Counts the bytes of all pending connections of one broker, and selects the connection that is closed past a limit. Each event loop
+ * counts and closes its own. The oldest connection of the address with the most bytes is closed, whether its CONNECT is complete or not.
+ * Of addresses with the same number, one with an incomplete CONNECT is selected; connections that wait for the answer to their CONNECT are
+ * kept, because only the broker has work left for them. For an address above its share its own connections are closed.
  */
 @AnyThread
 final class PendingBudget {
@@ -33,10 +32,10 @@ final class PendingBudget {
     /**
      * Creates a budget.
      *
-     * @param limitBytes what may have arrived on all connections together
+     * @param limitBytes maximum bytes received on all pending connections together
      * @param limitBytesPerAddress the share of an address
      * @param loops the event loops of the broker
-     * @param connections how many connections are pending from an address
+     * @param connections the number of pending connections by address
      */
     PendingBudget(
             long limitBytes,
@@ -50,7 +49,7 @@ final class PendingBudget {
         all = List.copyOf(byLoop.values());
     }
 
-    /** Those of the event loop that calls. */
+    /** Those of the calling event loop. */
     PendingConnections of(EventLoop loop) {
         PendingConnections own = byLoop.get(loop);
         if (own == null) {
@@ -59,7 +58,7 @@ final class PendingBudget {
         return own;
     }
 
-    /** What has arrived on connections that are not let in yet. */
+    /** The bytes received on pending connections. */
     long bytes() {
         long sum = 0;
         for (PendingConnections pending : all) {
@@ -68,7 +67,7 @@ final class PendingBudget {
         return sum;
     }
 
-    /** Counts what has arrived from an address, which must have been made by {@link io.smqtt.spi.ClientNetwork#of}. */
+    /** Counts bytes from an address, which must be a result of {@link io.smqtt.spi.ClientNetwork#of}. */
     void count(InetAddress address, long change) {
         if (change != 0) {
             byAddress.merge(address, change, (before, more) -> before + more == 0 ? null : before + more);
@@ -100,7 +99,7 @@ final class PendingBudget {
         }
         while (isExceeded()) {
             PendingConnection oldest = ofMost(receiver.address(), own, this::held);
-            if (oldest == receiver && others(own)) { // they hold more than those here
+            if (oldest == receiver && others(own)) { // they have more than those here
                 return true;
             }
             (oldest == null ? receiver : oldest).evict(PendingConnection.BYTES);
@@ -112,10 +111,10 @@ final class PendingBudget {
     }
 
     /**
-     * Closes a connection of the event loop that calls to let in one more.
+     * Closes a connection of the calling event loop to admit one more.
      *
-     * @param newcomer the newcomer's address, which it is counted for, or its proxy's
-     * @return false if there is none that makes room for it
+     * @param newcomer the address for which the new connection counts: its client's or its proxy's
+     * @return false if no connection can be closed for it
      */
     @OnEventLoop
     boolean evictFor(InetAddress newcomer, EventLoop loop) {
@@ -126,7 +125,7 @@ final class PendingBudget {
         return oldest != null;
     }
 
-    /** Whether its address holds more than its share, and not on this connection alone. */
+    /** Whether its address is above its share, and not with this connection alone. */
     private boolean isOverShare(PendingConnection receiver) {
         long held = held(receiver.address());
         return limitBytesPerAddress < limitBytes && held > limitBytesPerAddress && held > receiver.bytes();
@@ -136,7 +135,7 @@ final class PendingBudget {
         return byAddress.getOrDefault(address, 0L);
     }
 
-    /** The oldest connection of the address that holds most: that which needs the room, or another one; null if it has none here. */
+    /** The oldest connection of the address with the most bytes, possibly the one that needs the room; null if it has none here. */
     private static @Nullable PendingConnection ofMost(
             InetAddress needs, PendingConnections own, ToLongFunction<InetAddress> held) {
         long most = held.applyAsLong(needs);
@@ -150,7 +149,7 @@ final class PendingBudget {
         return own.oldestOf(waiting == null ? address : waiting.address());
     }
 
-    /** Has another event loop make room, if one holds more than this one. */
+    /** Lets another event loop make room, if one has more than this one. */
     private boolean others(PendingConnections own) {
         for (Map.Entry<EventLoop, PendingConnections> other : byLoop.entrySet()) {
             PendingConnections pending = other.getValue();

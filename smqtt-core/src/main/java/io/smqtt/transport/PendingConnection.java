@@ -10,13 +10,13 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what arrives on a connection before its client is let in, whatever is to become of it: PROXY header, handshakes
- * and CONNECT are all held until they are complete. The first handler of the pipeline; leaves it when the client is let in.
+ * Counts the bytes that arrive on a connection before its client is accepted: PROXY header, handshakes and CONNECT are all buffered until
+ * they are complete. The first handler of the pipeline; removed when the client is accepted.
  */
 @OnEventLoop
 final class PendingConnection extends ChannelInboundHandlerAdapter {
 
-    /** Why connections are closed: the configuration keys of the limits. */
+    /** The reasons of a close: the configuration keys of the limits. */
     static final String BYTES = "limits.max-pending-bytes";
 
     static final String COUNT = "limits.max-pending-connections";
@@ -36,7 +36,7 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
     @Nullable
     PendingConnection newer;
 
-    /** A connection of an address, which must have been made by {@link io.smqtt.spi.ClientNetwork#of}. */
+    /** A connection of an address, which must be a result of {@link io.smqtt.spi.ClientNetwork#of}. */
     PendingConnection(AcceptedConnection connection, InetAddress address, PendingBudget budget) {
         this.connection = connection;
         this.address = address;
@@ -45,14 +45,14 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
         own.unfinished().add(this);
     }
 
-    /** The client is at another address than the proxy: what has arrived counts there. */
+    /** Sets the client's address behind a proxy: received bytes count for it. */
     void from(InetAddress client) {
         budget.count(address, -bytes);
         address = client;
         budget.count(address, bytes);
     }
 
-    /** Where it is counted: the client's address, or the proxy's before that is known. */
+    /** The address for which it counts: the client's, or the proxy's before that is known. */
     InetAddress address() {
         return address;
     }
@@ -61,7 +61,7 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
         return connection.acceptedNanos() - other.connection.acceptedNanos() < 0;
     }
 
-    /** What has arrived. */
+    /** The received bytes. */
     long bytes() {
         return bytes;
     }
@@ -90,7 +90,7 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** The client is let in, or gone. Called once. */
+    /** The client is accepted or disconnected. Called once. */
     void settle() {
         (complete ? own.waiting() : own.unfinished()).remove(this);
         complete = true;
@@ -101,7 +101,7 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Closes the connection at once, past TLS and WebSocket. */
+    /** Closes the connection at once, without TLS and WebSocket close messages. */
     void evict(String limit) {
         evicted = true;
         connection.evict(limit);

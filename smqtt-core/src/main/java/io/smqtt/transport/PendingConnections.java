@@ -8,9 +8,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of one event loop that are not let in yet: how much has arrived on them, those whose CONNECT is not complete,
- * and those that wait for the answer to theirs. Of each kind the oldest 64 are looked at to find one: a bound to the work for one
- * connection.
+ * The pending connections of one event loop: their received bytes, those with an incomplete CONNECT, and those that wait for the answer to
+ * theirs. To select one, the oldest 64 of each kind are examined, which bounds the work per connection.
  */
 @OnEventLoop
 final class PendingConnections {
@@ -21,12 +20,12 @@ final class PendingConnections {
     private final Queue waiting = new Queue();
     private volatile long bytes;
 
-    /** Those whose CONNECT is not complete. */
+    /** Connections with an incomplete CONNECT. */
     Queue unfinished() {
         return unfinished;
     }
 
-    /** Those whose CONNECT is complete. */
+    /** Connections with a complete CONNECT. */
     Queue waiting() {
         return waiting;
     }
@@ -42,7 +41,7 @@ final class PendingConnections {
         return first.isOlderThan(second) ? first : second;
     }
 
-    /** What has arrived. */
+    /** The received bytes. */
     @AnyThread
     long bytes() {
         return bytes;
@@ -53,7 +52,7 @@ final class PendingConnections {
         bytes += change;
     }
 
-    /** Connections, oldest first, in a list threaded through them. Each is in one at most. */
+    /** An intrusive list of connections, oldest first. Each connection is in one list at most. */
     static final class Queue {
 
         private @Nullable PendingConnection oldest;
@@ -69,7 +68,7 @@ final class PendingConnections {
             return null;
         }
 
-        /** The oldest connection of the address that holds most, if that is more than a number. */
+        /** The oldest connection of the address with the most bytes, if these are more than a number. */
         @Nullable
         PendingConnection ofMost(ToLongFunction<InetAddress> held, long moreThan) {
             PendingConnection found = null;

@@ -17,12 +17,12 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Takes the client's address from the PROXY protocol header, version 1 or 2, which is mandatory on the listeners that have
- * it. A proxy that speaks for itself (LOCAL, UNKNOWN) keeps the socket's address. The sender was found trusted before.
+ * Reads the client's address from the PROXY protocol header, version 1 or 2, which is mandatory on listeners with {@code proxy-protocol}.
+ * For the proxy's own connections (LOCAL, UNKNOWN) the socket's address is used. The sender was checked before.
  */
 final class ProxyHeader extends ChannelInboundHandlerAdapter {
 
-    /** What the decoder allows beside the fixed part and the addresses of version 2, so that all is at most 536 bytes. */
+    /** The maximum size of the TLVs of version 2, so that the header has at most 536 bytes. */
     private static final int MAX_TLV_BYTES = 536 - 16 - 216;
 
     private static final byte[] TEXT_SIGNATURE = "PROXY ".getBytes(StandardCharsets.US_ASCII);
@@ -41,7 +41,7 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws UnknownHostException {
         if (!ctx.channel().isActive()) {
-            ReferenceCountUtil.release(message); // refused: what came with the header is not for anybody
+            ReferenceCountUtil.release(message); // refused: drops the bytes after the header
             return;
         }
         if (!(message instanceof HAProxyMessage header)) {
@@ -54,7 +54,7 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
         } finally {
             header.release();
         }
-        connection.foreign(); // also where the proxy is on this machine, and says that its client is
+        connection.foreign(); // also if proxy and client are on this machine
         if (connection.enterFrom(client)) {
             ctx.fireUserEventTriggered(Readiness.Stage.PROXY);
             ctx.pipeline().remove(this);
@@ -72,8 +72,8 @@ final class ProxyHeader extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Ends the connection at the first byte that cannot belong to a header of either version. The decoder itself waits
-     * for more bytes, which a client that took the wrong port does not send.
+     * Closes the connection at the first byte that cannot belong to a header of either version. The decoder would wait for more bytes,
+     * which a client on the wrong port does not send.
      */
     private static final class SignedDecoder extends HAProxyMessageDecoder {
 

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds the end of the pipeline while the handshakes run: asks for their reads, since auto-read is off, and closes the
- * connection on their errors. After the last handshake it lets MQTT in and leaves.
+ * The last handler of the pipeline during the handshakes: requests their reads, because auto-read is off, and closes the connection on
+ * their errors. After the last handshake it adds the MQTT handler and removes itself.
  */
 final class Readiness extends ChannelInboundHandlerAdapter {
 
@@ -60,7 +60,7 @@ final class Readiness extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        ReferenceCountUtil.release(message); // what comes before its time
+        ReferenceCountUtil.release(message); // data before the end of the handshakes
         ctx.close();
     }
 
@@ -70,7 +70,7 @@ final class Readiness extends ChannelInboundHandlerAdapter {
         ctx.close();
     }
 
-    /** What was no TLS is told by the exception that follows, without the bytes; who has sent nothing was a probe. */
+    /** Ignores a failure that the next exception reports without the bytes, and a probe that has sent nothing. */
     private void handshakeFailed(ChannelHandlerContext ctx, Throwable cause) {
         GuardedTls tls = ctx.pipeline().get(GuardedTls.class);
         if (!(cause instanceof NotSslRecordException) && (tls == null || tls.hasReceived())) {
@@ -78,7 +78,7 @@ final class Readiness extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** What a stranger sends is worth a line, not a stack trace. */
+    /** Logs errors caused by clients in one line, without a stack trace. */
     private void refused(Throwable thrown) {
         boolean wraps = thrown instanceof DecoderException && !(thrown instanceof HAProxyProtocolException);
         Throwable cause = wraps && thrown.getCause() != null ? thrown.getCause() : thrown;
@@ -106,9 +106,9 @@ final class Readiness extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** The stages before MQTT begins; the last one that a listener has counts. */
+    /** The stages before MQTT; the last one of a listener starts MQTT. */
     enum Stage {
-        /** The connection stands. */
+        /** The connection is established. */
         SOCKET,
         /** The PROXY header is complete. */
         PROXY,

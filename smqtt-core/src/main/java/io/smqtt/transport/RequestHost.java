@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The host of an HTTP request and of the web page that sent it, in the form in which they are compared. */
+/** Normalizes the host of an HTTP request and of the web page that sent it, for comparison. */
 final class RequestHost {
 
     private static final Set<String> PROXY_HEADERS = Set.of("forwarded", "x-real-ip", "via");
@@ -32,13 +32,13 @@ final class RequestHost {
         return host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
     }
 
-    /** The host of an Origin header; empty if it names none, like {@code null} of a page that was read from a file. */
+    /** The host of an Origin header; empty if it has none, like {@code null} of a page from a file. */
     static String ofOrigin(String origin) {
         int scheme = origin.indexOf(SCHEME_END);
         return scheme < 0 ? "" : of(origin.substring(scheme + SCHEME_END.length()));
     }
 
-    /** Whether a host is a name or address of this machine that no name service decides of. */
+    /** Whether a host is a loopback name or address that does not depend on a name service. */
     static boolean isLoopback(String host) {
         if (host.equals("localhost") || host.endsWith(".localhost")) { // RFC 6761, section 6.3
             return true;
@@ -54,7 +54,7 @@ final class RequestHost {
         }
     }
 
-    /** Whether a proxy has handed the request on. */
+    /** Whether a proxy has forwarded the request. */
     static boolean isForwarded(HttpHeaders headers) {
         for (Map.Entry<String, String> header : headers) {
             String name = header.getKey().toLowerCase(Locale.ROOT);

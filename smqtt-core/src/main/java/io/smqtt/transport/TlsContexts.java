@@ -28,10 +28,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS of one listener or of the management port, 1.2 and 1.3 only. Holds the context made from the files as they were last read; a connection keeps
- * the one it began with. The Java platform's TLS is used, or OpenSSL if the application brings it.
+ * TLS of one listener or of the management port, 1.2 and 1.3 only. Holds the context from the files that were read last; a connection
+ * keeps its own. The JDK's TLS is used, or OpenSSL if the application adds it.
  *
- * <p>Making and reloading read files and so may block.
+ * <p>Creation and reload read files, and so may block.
  */
 @AnyThread
 public final class TlsContexts {
@@ -48,7 +48,7 @@ public final class TlsContexts {
      * Reads the files.
      *
      * @param key the configuration key of the block, for messages
-     * @param config what it holds
+     * @param config the block
      * @throws ConfigurationException if a file cannot be used
      */
     public TlsContexts(String key, TlsConfig config) {
@@ -58,10 +58,10 @@ public final class TlsContexts {
     }
 
     /**
-     * Reads the files for nothing but the exception that the constructor would throw.
+     * Validates the files: throws the same exception as the constructor.
      *
      * @param key the configuration key of the block, for messages
-     * @param config what it holds
+     * @param config the block
      * @throws ConfigurationException if a file cannot be used
      */
     public static void check(String key, TlsConfig config) {
@@ -71,18 +71,18 @@ public final class TlsContexts {
     /**
      * A handler for a new connection.
      *
-     * @param allocator of the connection
-     * @return to be the first handler of its pipeline; has no handshake timeout of its own
+     * @param allocator the allocator of the connection
+     * @return the first handler of its pipeline; it has no handshake timeout of its own
      */
     public SslHandler newHandler(ByteBufAllocator allocator) {
         return new GuardedTls(current.newEngine(allocator));
     }
 
     /**
-     * Reads the files again, for connections to come.
+     * Reloads the files for new connections.
      *
      * @return the files
-     * @throws ConfigurationException if a file cannot be used; all stays as it was
+     * @throws ConfigurationException if a file cannot be used; then the old ones stay in use
      */
     public List<Path> reload() {
         current = load();
@@ -134,7 +134,7 @@ public final class TlsContexts {
         };
     }
 
-    /** Signs and verifies, since a wrong key would show only in the first handshake. */
+    /** Signs and verifies a test value, because a wrong key would otherwise fail only in the first handshake. */
     static boolean belongTogether(PrivateKey privateKey, PublicKey publicKey) {
         String algorithm = switch (privateKey.getAlgorithm()) {
             case "RSA" -> "SHA256withRSA";

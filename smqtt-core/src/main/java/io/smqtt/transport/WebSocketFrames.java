@@ -11,9 +11,9 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * WebSocket frames of a server (RFC 6455, section 5) around a byte stream. Inbound, the payload of binary frames and of
- * their continuations goes on as it arrives, unmasked in place: a frame is never gathered, since an MQTT packet may span
- * frames and a frame may hold several packets [MQTT-6.0.0-2]. Outbound, every buffer becomes one binary frame
+ * WebSocket frames of a server (RFC 6455, section 5) around a byte stream. Inbound, the payload of binary frames and of their
+ * continuations is passed on as it arrives, unmasked in place: a frame is never aggregated, because an MQTT packet may span frames and a
+ * frame may contain several packets [MQTT-6.0.0-2]. Outbound, every buffer becomes one binary frame
  * [MQTT-6.0.0-1]. Pings are answered while the peer reads the answers, the closing handshake always.
  */
 final class WebSocketFrames extends ChannelDuplexHandler {
@@ -50,7 +50,7 @@ final class WebSocketFrames extends ChannelDuplexHandler {
     private int controlBytes;
 
     private boolean fragmented; // a binary message has begun and not ended
-    private boolean starving; // a read was asked for and has brought nothing yet
+    private boolean starving; // a read was requested and has returned nothing yet
     private boolean closeSent;
 
     WebSocketFrames(int maxFrameBytes) {
@@ -219,7 +219,7 @@ final class WebSocketFrames extends ChannelDuplexHandler {
         }
         ByteBuf payload = in.readRetainedSlice(length);
         if (complete) {
-            frameRead(ctx); // before the payload goes on, because its reader may close
+            frameRead(ctx); // before the payload is passed on, because its reader may close
         }
         starving = false;
         ctx.fireChannelRead(payload);
@@ -237,7 +237,7 @@ final class WebSocketFrames extends ChannelDuplexHandler {
         }
     }
 
-    /** In the buffer's own memory, eight bytes at a time. */
+    /** Unmasks in place, eight bytes at a time. */
     private static void unmask(ByteBuffer memory, int rotated) {
         long wide = (long) rotated << Integer.SIZE | rotated & 0xFFFF_FFFFL;
         int at = memory.position();
@@ -268,7 +268,7 @@ final class WebSocketFrames extends ChannelDuplexHandler {
         }
     }
 
-    /** The peer closes: it gets its own code back. */
+    /** Answers a close frame with its own code. */
     private void closed(ChannelHandlerContext ctx, byte[] content) {
         if (content.length == 0) {
             fail(ctx, NORMAL);
@@ -315,14 +315,14 @@ final class WebSocketFrames extends ChannelDuplexHandler {
         return header;
     }
 
-    /** The part of a frame that the next byte belongs to. */
+    /** The part of a frame to which the next byte belongs. */
     private enum Part {
         OPCODE,
         LENGTH,
         MORE_LENGTH,
         MASK,
         PAYLOAD,
-        /** Nothing is read any more. */
+        /** Nothing is read after this. */
         NOTHING
     }
 }

@@ -91,7 +91,7 @@ final class WebSocketHandshake extends ChannelInboundHandlerAdapter {
         pipeline.addAfter(ctx.name(), MqttPipeline.WS_FRAMES, new WebSocketFrames(maxFrameBytes));
         ctx.fireUserEventTriggered(Readiness.Stage.WEB_SOCKET);
         pipeline.remove(this);
-        pipeline.remove(MqttPipeline.HTTP); // last: hands on what came after the request
+        pipeline.remove(MqttPipeline.HTTP); // last: passes on the bytes after the request
     }
 
     private void refuse(ChannelHandlerContext ctx, WebSocketRules.Refused no) {

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks a WebSocket handshake request for one listener: RFC 6455, section 4.2.1, the listener's path and origins, and the
- * subprotocol {@code mqtt} [MQTT-6.0.0-3], or {@code mqttv3.1} of old clients. A request without Origin comes from no
- * browser and passes the list of origins, which protects users of browsers.
+ * subprotocol {@code mqtt} [MQTT-6.0.0-3], or {@code mqttv3.1} of old clients. A request without Origin does not come from a browser and
+ * is accepted, because the list of origins protects browser users.
  *
  * @param path the path, compared without the query
- * @param origins values of Origin that pass, * for all; empty for those of the host that the request asks
+ * @param origins accepted values of Origin, * for all; empty for those of the requested host
  * @param host the listener's host
  */
 record WebSocketRules(String path, List<String> origins, String host) {
@@ -73,8 +73,8 @@ record WebSocketRules(String path, List<String> origins, String host) {
     }
 
     /**
-     * Whether nothing in the request says that the client is elsewhere. The Host counts because the name of a foreign web
-     * page can be made to lead to this machine (DNS rebinding), and its pages then have the same host as the request.
+     * Whether nothing in the request shows that the client is remote. The Host header is checked because the name of a foreign web page
+     * can resolve to this machine (DNS rebinding), and its pages then have the same host as the request.
      */
     private boolean isLocal(HttpHeaders headers, String asked) {
         boolean own = RequestHost.isLoopback(asked) || asked.equalsIgnoreCase(host);
@@ -148,19 +148,19 @@ record WebSocketRules(String path, List<String> origins, String host) {
     sealed interface Verdict {}
 
     /**
-     * The connection is to be upgraded.
+     * Accepts the upgrade.
      *
      * @param key the answer to the client's key
-     * @param subprotocol the one chosen
-     * @param local whether nothing in the request says that the client is elsewhere
+     * @param subprotocol the selected subprotocol
+     * @param local whether nothing in the request shows that the client is remote
      */
     record Accepted(String key, String subprotocol, boolean local) implements Verdict {}
 
     /**
-     * The connection is to end.
+     * Refuses the request.
      *
      * @param status the answer
-     * @param reason what was wrong, for the log
+     * @param reason the error, for the log
      */
     record Refused(HttpResponseStatus status, String reason) implements Verdict {}
 }
