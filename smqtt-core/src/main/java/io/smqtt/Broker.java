@@ -18,7 +18,6 @@ import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.Stores;
-import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -44,6 +43,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -143,6 +143,7 @@ public final class Broker {
 
     Mono<Void> bind() {
         BrokerModule.Core core = new BrokerModule.Core(
+                this,
                 parts.config(),
                 router,
                 sessions,
@@ -151,7 +152,9 @@ public final class Broker {
                 parts.budget(),
                 parts.traffic(),
                 listeners,
-                cluster());
+                first(BrokerModule::cluster),
+                first(BrokerModule::metrics),
+                first(BrokerModule::management));
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))
@@ -159,11 +162,12 @@ public final class Broker {
                 .onErrorResume(error -> release().then(Mono.error(error)));
     }
 
-    private @Nullable Supplier<ClusterStatus> cluster() {
+    /** What the first module offers that offers it at all. */
+    private <T> @Nullable T first(Function<BrokerModule, @Nullable T> offer) {
         for (BrokerModule module : modules) {
-            Supplier<ClusterStatus> status = module.cluster();
-            if (status != null) {
-                return status;
+            T offered = offer.apply(module);
+            if (offered != null) {
+                return offered;
             }
         }
         return null;

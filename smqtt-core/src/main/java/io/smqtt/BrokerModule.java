@@ -8,6 +8,8 @@ import io.smqtt.session.SessionRegistry;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.ManagementStatus;
+import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.transport.Listeners;
@@ -99,6 +101,24 @@ public interface BrokerModule {
     }
 
     /**
+     * The metrics and health checks that this module keeps. Asked once, before {@link #start}.
+     *
+     * @return for whatever shows them; null if it keeps none
+     */
+    default @Nullable MetricsSource metrics() {
+        return null;
+    }
+
+    /**
+     * The management port that this module serves. Asked once, before {@link #start}.
+     *
+     * @return its connections, for any thread at any time; null if it serves none
+     */
+    default @Nullable Supplier<ManagementStatus> management() {
+        return null;
+    }
+
+    /**
      * How long wills of sessions that are found in the store wait at a start, since other nodes may have published them
      * while this one was away. Asked once, before {@link #start}; the longest of all modules counts.
      *
@@ -120,6 +140,7 @@ public interface BrokerModule {
     /**
      * The parts of the broker that a module works with.
      *
+     * @param broker the broker itself, as an application has it; not to be used before {@link #listening}
      * @param config the broker's configuration
      * @param router routes messages; its index takes the module's subscriptions
      * @param sessions the sessions of this node
@@ -129,8 +150,11 @@ public interface BrokerModule {
      * @param traffic what each event loop has received from clients and sent to them
      * @param listeners the connections of this node
      * @param cluster how the cluster looks from this node, for any thread at any time; null without one
+     * @param metrics the metrics and health checks of the broker; null if no module keeps them
+     * @param management the connections of the management port, for any thread at any time; null without one
      */
     record Core(
+            Broker broker,
             BrokerConfig config,
             Router router,
             SessionRegistry sessions,
@@ -139,5 +163,7 @@ public interface BrokerModule {
             QueueBudget budget,
             List<TrafficCounts> traffic,
             Listeners listeners,
-            @Nullable Supplier<ClusterStatus> cluster) {}
+            @Nullable Supplier<ClusterStatus> cluster,
+            @Nullable MetricsSource metrics,
+            @Nullable Supplier<ManagementStatus> management) {}
 }

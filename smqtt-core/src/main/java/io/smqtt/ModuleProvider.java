@@ -16,8 +16,10 @@ public interface ModuleProvider {
     enum Stage {
         /** The store. It is opened before anything else is prepared in the data directory. */
         STORE,
-        /** Meters and the management port, which report on the modules after them while these start. */
+        /** Meters and health checks, which report on the modules after them while these start. */
         METRICS,
+        /** The management port, which shows the meters while the modules after it start. */
+        MANAGEMENT,
         /** What the program or the application around the broker adds. */
         HOST,
         /** Connections to other nodes. */

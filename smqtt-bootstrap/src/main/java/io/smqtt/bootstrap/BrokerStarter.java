@@ -5,15 +5,13 @@ import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.BrokerComposition;
 import io.smqtt.ReloadResult;
-import io.smqtt.cluster.ClusterModule;
+import io.smqtt.admin.AdminModule;
 import io.smqtt.config.BrokerConfig;
-import io.smqtt.metric.MetricModule;
 import io.smqtt.metric.TraceModule;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,28 +40,14 @@ interface BrokerStarter {
         if (legacy.eventTopics()) {
             parts.eventTopics();
         }
-        ControlPaths control = new ControlPaths();
-        AtomicReference<@Nullable LegacyPaths> former = new AtomicReference<>();
         parts.finish(builder -> {
-            MetricModule metrics = parts.module(MetricModule.class);
-            if (metrics != null) {
-                metrics.endpoint(ControlPaths.PREFIX, control);
-                if (legacy.managementPaths()) {
-                    ClusterModule cluster = parts.module(ClusterModule.class);
-                    LegacyPaths paths = new LegacyPaths(
-                            config.limits(), metrics::scrape, cluster == null ? null : cluster.cluster());
-                    metrics.endpoint(LegacyPaths.PREFIX, paths);
-                    former.set(paths);
-                }
+            AdminModule admin = parts.module(AdminModule.class);
+            if (admin != null && legacy.managementPaths()) {
+                admin.endpoint(LegacyPaths.PREFIX, new LegacyPaths(admin.view()));
             }
         });
         Broker broker = parts.start();
-        control.serve(broker);
-        LegacyPaths paths = former.get();
-        if (paths != null) {
-            paths.serve(broker);
-        }
-        return new CoreBroker(broker, parts.module(MetricModule.class));
+        return new CoreBroker(broker, parts.module(AdminModule.class));
     }
 
     /** {@return what a broker of this process is put together from} */
@@ -99,12 +83,12 @@ interface BrokerStarter {
     }
 
     /** The broker of the core, seen from a thread that may wait. */
-    record CoreBroker(Broker broker, @Nullable MetricModule metrics) implements Running {
+    record CoreBroker(Broker broker, @Nullable AdminModule admin) implements Running {
 
         @Override
         public Map<String, InetSocketAddress> listeners() {
             Map<String, InetSocketAddress> bound = new LinkedHashMap<>(broker.listeners());
-            InetSocketAddress management = metrics == null ? null : metrics.address();
+            InetSocketAddress management = admin == null ? null : admin.address();
             if (management != null) {
                 bound.putIfAbsent("management", management);
             }

@@ -7,18 +7,17 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.netty.util.NetUtil;
-import io.smqtt.Broker;
 import io.smqtt.ClientInfo;
+import io.smqtt.admin.BrokerView;
+import io.smqtt.admin.ManagementEndpoint;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
-import io.smqtt.metric.ManagementEndpoint;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.topic.TopicName;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import java.util.Objects;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -30,43 +29,30 @@ final class LegacyPaths implements ManagementEndpoint {
 
     static final String PREFIX = "/smqtt/";
 
-    /** Sessions that are told of at most, and clients that are closed by one request. */
-    static final int MOST = 10_000;
-
     private static final int MOST_CLOSED = 1_000;
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
-    private static final Mono<Answer> STARTING = Mono.just(Answer.text(503, "the broker is starting\n"));
 
-    private final LimitsConfig limits;
-    private final Supplier<String> metrics;
-    private final @Nullable Supplier<ClusterStatus> cluster;
-    private volatile @Nullable Broker broker;
+    private final BrokerView view;
 
-    LegacyPaths(LimitsConfig limits, Supplier<String> metrics, @Nullable Supplier<ClusterStatus> cluster) {
-        this.limits = limits;
-        this.metrics = metrics;
-        this.cluster = cluster;
-    }
-
-    /** From now on requests are answered. */
-    void serve(Broker running) {
-        broker = running;
+    LegacyPaths(BrokerView view) {
+        this.view = view;
     }
 
     @Override
     public Mono<Answer> answer(Request request) {
-        Broker running = broker;
-        if (running == null) {
-            return STARTING;
+        if (!view.isRunning()) {
+            return Mono.just(Answer.STARTING);
         }
         try {
             return switch (request.method() + " " + request.path()) {
-                case "POST /smqtt/publish" -> publish(running, object(request.body()));
-                case "POST /smqtt/connection", "GET /smqtt/connection" -> connections(running);
-                case "POST /smqtt/close/connection" -> close(running, object(request.body()));
-                case "GET /smqtt/is/cluster" -> Mono.just(Answer.text(200, String.valueOf(cluster != null)));
+                case "POST /smqtt/publish" -> publish(object(request.body()));
+                case "POST /smqtt/connection", "GET /smqtt/connection" -> connections();
+                case "POST /smqtt/close/connection" -> close(object(request.body()));
+                case "GET /smqtt/is/cluster" ->
+                    Mono.just(Answer.text(200, String.valueOf(view.clusterStatus() != null)));
                 case "POST /smqtt/cluster", "GET /smqtt/cluster" -> Mono.just(Answer.json(nodes()));
-                case "GET /smqtt/meter" -> Mono.just(new Answer(200, PROMETHEUS, metrics.get()));
+                case "GET /smqtt/meter" ->
+                    Mono.just(new Answer(200, PROMETHEUS, Objects.requireNonNullElse(view.scrape(), "")));
                 default ->
                     Mono.just(Answer.text(
                             404,
@@ -93,7 +79,7 @@ final class LegacyPaths implements ManagementEndpoint {
     }
 
     /** {@code {"topic": …, "qos": 0, "retain": false, "message": …}}; qos and retain may be missing, as before. */
-    private Mono<Answer> publish(Broker running, JsonFields fields) {
+    private Mono<Answer> publish(JsonFields fields) {
         String topic = fields.text("topic");
         if (topic.startsWith("$")) {
             throw new BadDataException("topics that begin with $ are the broker's own");
@@ -104,11 +90,12 @@ final class LegacyPaths implements ManagementEndpoint {
                 .retain(fields.has("retain") && fields.flag("retain"))
                 .build();
         requireWithinLimits(message.topic());
-        return running.publish(message).thenReturn(Answer.text(200, "success"));
+        return view.broker().publish(message).thenReturn(Answer.text(200, "success"));
     }
 
     /** The limits that hold for clients, who may not be able to subscribe to it otherwise. */
     private void requireWithinLimits(TopicName topic) {
+        LimitsConfig limits = view.limits();
         if (topic.utf8().length > limits.maxTopicBytes()) {
             throw new BadDataException("the topic has more bytes than limits.max-topic-bytes allows");
         }
@@ -118,10 +105,10 @@ final class LegacyPaths implements ManagementEndpoint {
         }
     }
 
-    private static Mono<Answer> connections(Broker running) {
-        return running.clients().take(MOST).collectList().map(all -> {
+    private Mono<Answer> connections() {
+        return view.clients(BrokerView.MAX_ENTRIES, client -> true).map(page -> {
             ArrayNode told = JsonNodeFactory.instance.arrayNode();
-            ControlPaths.withinBytes(all).forEach(client -> add(told, client));
+            page.shown().forEach(client -> add(told, client));
             return Answer.json(told.toString());
         });
     }
@@ -135,7 +122,7 @@ final class LegacyPaths implements ManagementEndpoint {
     }
 
     /** {@code {"ids": [clientIdentifier, …]}}. */
-    private static Mono<Answer> close(Broker running, JsonFields fields) {
+    private Mono<Answer> close(JsonFields fields) {
         List<String> ids = new ArrayList<>();
         for (JsonNode id : fields.elements("ids")) {
             if (!id.isTextual() || ids.size() == MOST_CLOSED) {
@@ -144,7 +131,7 @@ final class LegacyPaths implements ManagementEndpoint {
             ids.add(id.textValue());
         }
         return Flux.fromIterable(ids)
-                .concatMap(running::disconnect)
+                .concatMap(view.broker()::disconnect)
                 .filter(closed -> closed)
                 .count()
                 .map(closed -> Answer.json("{\"closed\":" + closed + "}"));
@@ -152,9 +139,8 @@ final class LegacyPaths implements ManagementEndpoint {
 
     private String nodes() {
         ArrayNode all = JsonNodeFactory.instance.arrayNode();
-        Supplier<ClusterStatus> watched = cluster;
-        if (watched != null) {
-            ClusterStatus status = watched.get();
+        ClusterStatus status = view.clusterStatus();
+        if (status != null) {
             add(all, status.self());
             status.peers().stream().filter(ClusterStatus.PeerStatus::reachable).forEach(peer -> add(all, peer.node()));
         }

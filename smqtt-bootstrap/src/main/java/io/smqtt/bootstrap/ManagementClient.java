@@ -26,6 +26,7 @@ final class ManagementClient {
 
     private static final int PATIENCE_MILLIS = 10_000;
     private static final String MADE_TOKEN = "management.token";
+    private static final String CONTROL = "/broker/";
     private static final String FORM = "application/x-www-form-urlencoded";
 
     /** Longer questions are sent as a form: a request's line may have 2,048 bytes there. */
@@ -214,7 +215,7 @@ final class ManagementClient {
     /** The token that the broker made is for what needs one: to be looked at it may be another broker's than this one's. */
     private @Nullable String token(String path) throws IOException {
         Path file = tokenFile;
-        if (file == null && path.startsWith(ControlPaths.PREFIX)) {
+        if (file == null && path.startsWith(CONTROL)) {
             file = madeToken;
         }
         if (file == null) {

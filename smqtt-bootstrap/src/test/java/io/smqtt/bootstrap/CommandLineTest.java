@@ -3,14 +3,9 @@ package io.smqtt.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.ReloadResult;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.ManagementConfig;
-import io.smqtt.metric.MetricModule;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -37,7 +32,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.slf4j.LoggerFactory;
 
 class CommandLineTest {
 
@@ -234,33 +228,6 @@ class CommandLineTest {
                         "--set=management.host=127.0.0.1",
                         "--set=management.port=1883"))
                 .isEqualTo(ExitCode.OK);
-    }
-
-    @Test
-    void aTokenFileThatOthersCanReadIsWarnedOf() throws IOException {
-        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef-secret\n");
-        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
-        Logger log = (Logger) LoggerFactory.getLogger("io.smqtt.metric.ManagementToken");
-        ListAppender<ILoggingEvent> told = new ListAppender<>();
-        told.start();
-        log.addAppender(told);
-        try {
-            MetricModule module = MetricModule.create(BrokerConfig.builder()
-                    .management(ManagementConfig.builder().tokenFile(token).build())
-                    .build());
-            assertThat(told.list)
-                    .singleElement()
-                    .satisfies(event -> assertThat(event.getFormattedMessage())
-                            .contains(token.toString(), "can be read by every user"));
-            module.reload();
-            assertThat(told.list).hasSize(2);
-
-            Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
-            module.reload();
-            assertThat(told.list).hasSize(2);
-        } finally {
-            log.detachAppender(told);
-        }
     }
 
     @Test

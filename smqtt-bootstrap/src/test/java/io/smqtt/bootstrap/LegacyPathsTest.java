@@ -4,10 +4,11 @@ package io.smqtt.bootstrap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.Broker;
+import io.smqtt.admin.BrokerView;
+import io.smqtt.admin.ManagementEndpoint;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
-import io.smqtt.metric.ManagementEndpoint;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -22,7 +23,8 @@ class LegacyPathsTest {
 
     private final LimitsConfig limits =
             LimitsConfig.builder().maxTopicBytes(20).maxTopicLevels(3).build();
-    private final LegacyPaths paths = new LegacyPaths(limits, () -> "", null);
+    private final BrokerView view = new BrokerView();
+    private final LegacyPaths paths = new LegacyPaths(view);
     private Broker broker;
 
     @BeforeEach
@@ -33,9 +35,9 @@ class LegacyPathsTest {
                         .listeners(Map.of("tcp", tcp))
                         .limits(limits)
                         .build())
+                .module(view)
                 .start()
                 .block(PATIENCE));
-        paths.serve(broker);
     }
 
     @AfterEach

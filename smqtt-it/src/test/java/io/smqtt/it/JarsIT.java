@@ -25,17 +25,18 @@ import org.junit.jupiter.params.provider.MethodSource;
 class JarsIT {
 
     private static final Path HOME = Path.of(System.getProperty("smqtt.home"));
-    private static final Map<String, String> MODULES = new TreeMap<>(Map.of(
-            "smqtt-core", "io.smqtt",
-            "smqtt-metric", "io.smqtt.metric",
-            "smqtt-cluster", "io.smqtt.cluster",
-            "smqtt-persistence", "io.smqtt.persistence",
-            "smqtt-test", "io.smqtt.test",
-            "smqtt-spring-boot-starter", "io.smqtt.spring",
-            "smqtt-migrate", "io.smqtt.migrate",
-            "smqtt-bench", "io.smqtt.bench",
-            "smqtt-benchmark", "io.smqtt.benchmark",
-            "smqtt-bootstrap", "io.smqtt.bootstrap"));
+    private static final Map<String, String> MODULES = new TreeMap<>(Map.ofEntries(
+            Map.entry("smqtt-core", "io.smqtt"),
+            Map.entry("smqtt-metric", "io.smqtt.metric"),
+            Map.entry("smqtt-admin", "io.smqtt.admin"),
+            Map.entry("smqtt-cluster", "io.smqtt.cluster"),
+            Map.entry("smqtt-persistence", "io.smqtt.persistence"),
+            Map.entry("smqtt-test", "io.smqtt.test"),
+            Map.entry("smqtt-spring-boot-starter", "io.smqtt.spring"),
+            Map.entry("smqtt-migrate", "io.smqtt.migrate"),
+            Map.entry("smqtt-bench", "io.smqtt.bench"),
+            Map.entry("smqtt-benchmark", "io.smqtt.benchmark"),
+            Map.entry("smqtt-bootstrap", "io.smqtt.bootstrap")));
 
     static Stream<String> modules() {
         return MODULES.keySet().stream();

@@ -2,6 +2,7 @@
 package io.smqtt.metric;
 
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.HealthReport;
 import io.smqtt.thread.AnyThread;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,7 +44,7 @@ final class Health {
     }
 
     /** Fails only for a state that needs a restart: an event loop that has not run a due task for 30 seconds. */
-    Report live() {
+    HealthReport live() {
         Map<String, String> checks = new LinkedHashMap<>();
         boolean stuck = false;
         List<LoopProbe> probes = loops;
@@ -56,14 +57,14 @@ final class Health {
         if (!stuck) {
             checks.put("event-loops", "running");
         }
-        return new Report(!stuck, checks);
+        return new HealthReport(!stuck, checks);
     }
 
     /**
      * Ready means that clients can connect: listeners bound, store healthy, not stopping, and in a cluster connected to the configured
      * minimum of nodes.
      */
-    Report ready() {
+    HealthReport ready() {
         Map<String, String> checks = new LinkedHashMap<>();
         checks.put("listeners", draining ? "draining" : listening ? "bound" : "starting");
         boolean healthy = store.isHealthy();
@@ -77,28 +78,6 @@ final class Health {
             boolean tooFew = !together && status.state() == ClusterStatus.State.JOINED;
             checks.put("cluster", tooFew ? "too few members" : Tagged.of(status.state()));
         }
-        return new Report(listening && !draining && healthy && together, checks);
-    }
-
-    /**
-     * The result of a check.
-     *
-     * @param up whether all checks have passed
-     * @param checks the state by name of the check
-     */
-    record Report(boolean up, Map<String, String> checks) {
-
-        /** {@return one JSON object; keys and values need no escaping} */
-        String json() {
-            StringBuilder json = new StringBuilder("{\"status\":\"")
-                    .append(up ? "up" : "down")
-                    .append('"');
-            checks.forEach((name, state) -> json.append(",\"")
-                    .append(name)
-                    .append("\":\"")
-                    .append(state)
-                    .append('"'));
-            return json.append("}\n").toString();
-        }
+        return new HealthReport(listening && !draining && healthy && together, checks);
     }
 }

@@ -9,18 +9,17 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.smqtt.BrokerModule;
-import io.smqtt.ReloadResult;
 import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.routing.Router;
 import io.smqtt.session.Session;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.HealthReport;
+import io.smqtt.spi.ManagementStatus;
+import io.smqtt.spi.MetricsSource;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.thread.AnyThread;
-import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -36,26 +35,22 @@ import reactor.core.scheduler.Schedulers;
  * MetricModule metrics = MetricModule.create(config);
  * Broker.builder().config(config).observer(metrics.observer()).module(metrics).start();
  * }</pre>
- *
- * Any thread.
  */
-public final class MetricModule implements BrokerModule {
+@AnyThread
+public final class MetricModule implements BrokerModule, MetricsSource {
 
     private final ManagementConfig config;
     private final MeterRegistry registry;
     private final PrometheusMeterRegistry scraped;
     private final PushRegistries pushed;
-    private final ManagementToken token;
     private final BrokerMeters meters;
     private final Health health;
-    private final ManagementServer server;
     private final ProcessMeters process = new ProcessMeters();
     private final List<LoopProbe> probes = new ArrayList<>(); // not changed after the start
     private volatile @Nullable StatusTopics topics;
 
-    private MetricModule(BrokerConfig broker, ManagementToken token) {
+    private MetricModule(BrokerConfig broker) {
         config = broker.management();
-        this.token = token;
         PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         scraped = prometheus;
         pushed = new PushRegistries(broker);
@@ -69,40 +64,17 @@ public final class MetricModule implements BrokerModule {
                         "1 if /health/ready says that clients can be sent here",
                         () -> health.ready().up() ? 1 : 0)
                 .register(registry);
-        server = new ManagementServer(
-                config, token, prometheus, health, broker.nativeTransport(), ManagementServer.FIRST_REQUEST);
-        bindTo(server.connections(), registry);
-    }
-
-    private static void bindTo(ManagementConnections connections, MeterRegistry registry) {
-        for (boolean hasToken : new boolean[] {false, true}) {
-            String shown = Boolean.toString(hasToken);
-            gauge(
-                            "smqtt.management.connections.active",
-                            "open connections of the management port, by whether their last request had the token",
-                            () -> connections.open(hasToken))
-                    .tag("token", shown)
-                    .register(registry);
-            FunctionCounter.builder("smqtt.management.connections.closed", connections, open -> open.closed(hasToken))
-                    .description("connections of the management port closed to make room for others of their class")
-                    .tag("token", shown)
-                    .register(registry);
-        }
-        FunctionCounter.builder("smqtt.management.requests.refused", connections, ManagementConnections::refused)
-                .description("requests with the token answered with 503, because the maximum number was in progress")
-                .register(registry);
     }
 
     /**
-     * Creates the module; nothing is bound yet. Reads the token file, so it blocks.
+     * Creates the module; nothing is sent yet.
      *
      * @param config the configuration of the broker
      * @return for one broker
-     * @throws io.smqtt.config.ConfigurationException if there is no token although one is needed, it cannot be used, or the
-     *     library of a configured registry is missing
+     * @throws io.smqtt.config.ConfigurationException if the library of a configured registry is missing
      */
     public static MetricModule create(BrokerConfig config) {
-        return new MetricModule(config, ManagementToken.of(config));
+        return new MetricModule(config);
     }
 
     /**
@@ -114,34 +86,24 @@ public final class MetricModule implements BrokerModule {
         return meters;
     }
 
-    /** Shows the cluster that the broker is a node of: meters, {@code /cluster}, and a part of {@code /health/ready}. */
-    MetricModule cluster(Supplier<ClusterStatus> status) {
-        ClusterMeters.bindTo(registry, status);
-        health.cluster(status);
-        server.cluster(status);
+    @Override
+    public MetricsSource metrics() {
         return this;
     }
 
-    /**
-     * Registers an endpoint of the management port. To be called before the broker starts, once for each prefix.
-     *
-     * @param prefix the prefix of the paths, such as {@code /smqtt/}
-     * @param endpoint answers requests with the token
-     * @return this
-     */
-    public MetricModule endpoint(String prefix, ManagementEndpoint endpoint) {
-        server.endpoint(prefix, endpoint);
-        return this;
-    }
-
-    /**
-     * Returns the content of {@code /metrics}. Takes some milliseconds.
-     *
-     * @return lines in the text format of Prometheus
-     */
-    @AnyThread
+    @Override
     public String scrape() {
         return scraped.scrape();
+    }
+
+    @Override
+    public HealthReport live() {
+        return health.live();
+    }
+
+    @Override
+    public HealthReport ready() {
+        return health.ready();
     }
 
     /**
@@ -153,31 +115,22 @@ public final class MetricModule implements BrokerModule {
         return registry;
     }
 
-    /**
-     * Where the management port is bound.
-     *
-     * @return with the real port, or null while it is not bound
-     */
-    public @Nullable InetSocketAddress address() {
-        return server.address();
-    }
-
-    /** Binds the management port, which reports until the end of the start that the broker is not ready. */
     @Override
     public Mono<Void> start(Core core) {
-        return Mono.<Void>fromRunnable(() -> begin(core))
-                .subscribeOn(Schedulers.boundedElastic())
-                .then(server.bind())
-                .publishOn(Schedulers.boundedElastic()); // other modules must not start on the thread that answers
+        return Mono.<Void>fromRunnable(() -> begin(core)).subscribeOn(Schedulers.boundedElastic());
     }
 
     private void begin(Core core) {
-        Supplier<ClusterStatus> status = core.cluster();
-        if (status != null) {
-            cluster(status);
+        Supplier<ClusterStatus> cluster = core.cluster();
+        if (cluster != null) {
+            ClusterMeters.bindTo(registry, cluster);
+            health.cluster(cluster);
+        }
+        Supplier<ManagementStatus> management = core.management();
+        if (management != null) {
+            bindTo(management, registry);
         }
         pushed.start();
-        token.prepare(); // now the data directory exists and is locked by this broker
         Router router = core.router();
         SessionTotals totals = new SessionTotals(core.sessions(), core.ticker());
         long waiting = 0;
@@ -198,6 +151,31 @@ public final class MetricModule implements BrokerModule {
             topics = written;
             written.start(config.sysInterval());
         }
+    }
+
+    private static void bindTo(Supplier<ManagementStatus> port, MeterRegistry registry) {
+        for (boolean hasToken : new boolean[] {false, true}) {
+            String shown = Boolean.toString(hasToken);
+            gauge(
+                            "smqtt.management.connections.active",
+                            "open connections of the management port, by whether their last request had the token",
+                            () -> port.get().of(hasToken).open())
+                    .tag("token", shown)
+                    .register(registry);
+            FunctionCounter.builder(
+                            "smqtt.management.connections.closed",
+                            port,
+                            status -> status.get().of(hasToken).closed())
+                    .description("connections of the management port closed to make room for others of their class")
+                    .tag("token", shown)
+                    .register(registry);
+        }
+        FunctionCounter.builder(
+                        "smqtt.management.requests.refused",
+                        port,
+                        status -> status.get().refusedRequests())
+                .description("requests with the token answered with 503, because the maximum number was in progress")
+                .register(registry);
     }
 
     static void bindTo(Core core, SessionTotals totals, MeterRegistry registry) {
@@ -312,7 +290,7 @@ public final class MetricModule implements BrokerModule {
         return core.traffic().stream().mapToLong(count).sum();
     }
 
-    private static Gauge.Builder<?> gauge(String name, String description, java.util.function.Supplier<Number> value) {
+    private static Gauge.Builder<?> gauge(String name, String description, Supplier<Number> value) {
         return Gauge.builder(name, value).description(description);
     }
 
@@ -324,27 +302,6 @@ public final class MetricModule implements BrokerModule {
     @Override
     public void listening() {
         health.listening();
-    }
-
-    /** Reads the token, and the certificate of the management port, again. */
-    @Override
-    public ReloadResult reload() {
-        List<String> read = new ArrayList<>();
-        List<String> problems = new ArrayList<>();
-        try {
-            Path file = token.reload();
-            if (file != null) {
-                read.add(file.toString());
-            }
-        } catch (ConfigurationException e) {
-            problems.add(String.valueOf(e.getMessage()));
-        }
-        try {
-            server.reload().forEach(file -> read.add(file.toString()));
-        } catch (ConfigurationException e) {
-            problems.add(String.valueOf(e.getMessage()));
-        }
-        return new ReloadResult(read, problems);
     }
 
     @Override
@@ -362,7 +319,6 @@ public final class MetricModule implements BrokerModule {
                     probes.forEach(LoopProbe::stop);
                     process.close();
                 })
-                .then(Mono.whenDelayError(
-                        pushed.close(), server.close())); // in parallel: one after the other they may take too long
+                .then(pushed.close());
     }
 }

@@ -6,7 +6,7 @@ import io.smqtt.ModuleProvider;
 import io.smqtt.config.BrokerConfig;
 import java.util.function.Consumer;
 
-/** Adds meters and the management port to brokers that are a program: {@code management.enabled}. */
+/** Adds meters, health checks and status topics to brokers that are a program: {@code management.enabled}. */
 public final class MetricProvider implements ModuleProvider {
 
     /** Creates the provider, for {@link java.util.ServiceLoader}. */

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.ConnectRefusal;
+import io.smqtt.spi.SampleCluster;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -221,7 +222,7 @@ class MetricReferenceTest {
     }
 
     private static String document() {
-        try (ObservedBroker broker = ObservedBroker.in(ClusterStatusTest.three())) {
+        try (ObservedBroker broker = ObservedBroker.in(SampleCluster.three())) {
             broker.module.observer().connectionClosed("tcp", ReasonCode.SUCCESS);
             broker.module.observer().connectionRefused("tcp", "limits.max-connections");
             broker.module.observer().sessionRefused("limits.max-session-bytes");

@@ -12,31 +12,29 @@ import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementConfigBuilder;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.ManagementStatus;
 import io.smqtt.test.RawClient;
-import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** A broker with its management port, and a client of both. */
+/** A broker with meters, and its clients. */
 final class ObservedBroker implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    private static final ManagementStatus PORT =
+            new ManagementStatus(new ManagementStatus.Connections(1, 2), new ManagementStatus.Connections(3, 4), 5);
+
     final MetricModule module;
     final Broker broker;
-    private final CoreGrabber grabber = new CoreGrabber();
-    private final HttpClient http = HttpClient.newHttpClient();
+    private final CoreGrabber grabber;
     private final List<RawClient> clients = new ArrayList<>();
 
     ObservedBroker() {
@@ -65,9 +63,7 @@ final class ObservedBroker implements AutoCloseable {
                 .management(management.apply(ManagementConfig.builder().port(0)).build());
         BrokerConfig built = config.apply(builder).build();
         module = MetricModule.create(built);
-        if (cluster != null) {
-            module.cluster(() -> cluster);
-        }
+        grabber = new CoreGrabber(cluster);
         broker = Objects.requireNonNull(Broker.builder()
                 .config(built)
                 .observer(module.observer())
@@ -82,10 +78,26 @@ final class ObservedBroker implements AutoCloseable {
         return Objects.requireNonNull(grabber.core);
     }
 
-    /** A module that starts after the one under test. */
+    /** A module that starts after the one under test, and seems to be the cluster and the management port. */
     private static final class CoreGrabber implements BrokerModule {
 
+        private final @Nullable ClusterStatus cluster;
         private volatile @Nullable Core core;
+
+        CoreGrabber(@Nullable ClusterStatus cluster) {
+            this.cluster = cluster;
+        }
+
+        @Override
+        public @Nullable Supplier<ClusterStatus> cluster() {
+            ClusterStatus status = cluster;
+            return status == null ? null : () -> status;
+        }
+
+        @Override
+        public Supplier<ManagementStatus> management() {
+            return () -> PORT;
+        }
 
         @Override
         public Mono<Void> start(Core given) {
@@ -112,32 +124,11 @@ final class ObservedBroker implements AutoCloseable {
         return client;
     }
 
-    HttpResponse<String> get(String path, String... headers) throws IOException, InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(uri(path)).timeout(PATIENCE);
-        if (headers.length > 0) {
-            request.headers(headers);
-        }
-        return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
-    }
-
-    HttpResponse<String> post(String path) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(uri(path))
-                .POST(HttpRequest.BodyPublishers.ofString("x"))
-                .timeout(PATIENCE)
-                .build();
-        return http.send(request, HttpResponse.BodyHandlers.ofString());
-    }
-
-    private URI uri(String path) {
-        InetSocketAddress address = Objects.requireNonNull(module.address());
-        return URI.create("http://127.0.0.1:" + address.getPort() + path);
-    }
-
     /** What a scrape shows of one meter: the sum of all lines with the name and these tags. */
-    double scraped(String name, String... tags) throws IOException, InterruptedException {
+    double scraped(String name, String... tags) {
         double sum = 0;
         boolean found = false;
-        for (String line : get("/metrics").body().split("\n")) {
+        for (String line : module.scrape().split("\n")) {
             String series = line.substring(0, Math.max(0, line.lastIndexOf(' ')));
             boolean same = series.equals(name) || series.startsWith(name + "{");
             for (String tag : tags) {

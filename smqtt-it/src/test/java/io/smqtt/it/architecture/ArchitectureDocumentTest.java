@@ -21,7 +21,7 @@ class ArchitectureDocumentTest {
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final List<String> PRODUCT =
-            List.of("core", "persistence", "cluster", "metric", "bootstrap", "migrate", "spring-boot-starter", "bench");
+            List.of("core", "persistence", "cluster", "metric", "admin", "bootstrap", "migrate", "spring-boot-starter", "bench");
     private static final int LONG = 200;
 
     /** A type, or a member of one, of which the type counts. */

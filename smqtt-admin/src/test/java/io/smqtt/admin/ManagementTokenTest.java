@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.metric;
+package io.smqtt.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ManagementConfig;
@@ -14,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class ManagementTokenTest {
 
@@ -133,5 +137,30 @@ class ManagementTokenTest {
 
         ManagementToken given = given(Files.writeString(directory.resolve("given"), TEXT));
         assertThat(given.lookingIsFree("127.0.0.1:18083")).isFalse();
+    }
+
+    @Test
+    void aTokenFileThatOthersCanReadIsWarnedOf() throws IOException {
+        Path file = Files.writeString(directory.resolve("token"), TEXT);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        Logger log = (Logger) LoggerFactory.getLogger(ManagementToken.class);
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        log.addAppender(told);
+        try {
+            ManagementToken read = given(file);
+            assertThat(told.list)
+                    .singleElement()
+                    .satisfies(event -> assertThat(event.getFormattedMessage())
+                            .contains(file.toString(), "can be read by every user"));
+            read.reload();
+            assertThat(told.list).hasSize(2);
+
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+            read.reload();
+            assertThat(told.list).hasSize(2);
+        } finally {
+            log.detachAppender(told);
+        }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.metric;
+package io.smqtt.admin;
 
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -14,6 +13,7 @@ import io.smqtt.config.ManagementTlsConfig;
 import io.smqtt.config.TlsConfig;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.HealthReport;
 import io.smqtt.transport.BindFailedException;
 import io.smqtt.transport.TlsContexts;
 import java.io.ByteArrayOutputStream;
@@ -31,7 +31,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,13 +85,11 @@ final class ManagementServer {
     private final ManagementConfig config;
     private final @Nullable TlsContexts tls;
     private final ManagementToken token;
-    private final PrometheusMeterRegistry registry;
-    private final Health health;
+    private final BrokerView view;
     private final ManagementConnections connections = new ManagementConnections(MAX_OTHERS, MAX_KNOWN);
     private final LogLimiter malformed = new LogLimiter(LOG, Level.WARN, 1);
     private final boolean nativeTransport;
     private final Duration firstRequest;
-    private volatile @Nullable Supplier<ClusterStatus> cluster;
     private final List<Added> added = new CopyOnWriteArrayList<>();
     private volatile @Nullable LoopResources loop;
     private volatile @Nullable DisposableServer server;
@@ -100,15 +97,13 @@ final class ManagementServer {
     ManagementServer(
             ManagementConfig config,
             ManagementToken token,
-            PrometheusMeterRegistry registry,
-            Health health,
+            BrokerView view,
             boolean nativeTransport,
             Duration firstRequest) {
         this.config = config;
         this.tls = tls(config);
         this.token = token;
-        this.registry = registry;
-        this.health = health;
+        this.view = view;
         this.nativeTransport = nativeTransport;
         this.firstRequest = firstRequest;
     }
@@ -135,11 +130,6 @@ final class ManagementServer {
     /** Registers an endpoint for the paths with a prefix. */
     void endpoint(String prefix, ManagementEndpoint endpoint) {
         added.add(new Added(prefix, endpoint));
-    }
-
-    /** Registers the status of the cluster. */
-    void cluster(Supplier<ClusterStatus> status) {
-        cluster = status;
     }
 
     Mono<Void> bind() {
@@ -198,7 +188,7 @@ final class ManagementServer {
         channel.closeFuture().addListener(closed -> silent.cancel(false));
     }
 
-    /** The connections, for the meters. */
+    /** {@return the connections} */
     ManagementConnections connections() {
         return connections;
     }
@@ -261,12 +251,9 @@ final class ManagementServer {
         String path = request.fullPath();
         return switch (path) {
             // Without a valid token the answer is one word, which is enough for the probes of orchestrators.
-            case "/health/live" -> health(response, health.live(), mayLook);
-            case "/health/ready" -> health(response, health.ready(), mayLook);
-            case "/metrics" ->
-                mayLook
-                        ? send(response, HttpResponseStatus.OK, PROMETHEUS, registry.scrape())
-                        : unauthorized(response, refusal);
+            case "/health/live" -> health(response, view.live(), mayLook);
+            case "/health/ready" -> health(response, view.ready(), mayLook);
+            case "/metrics" -> mayLook ? metrics(response) : unauthorized(response, refusal);
             case "/cluster" -> mayLook ? cluster(request, response) : unauthorized(response, refusal);
             default ->
                 hasToken
@@ -358,14 +345,21 @@ final class ManagementServer {
      */
     private record Added(String prefix, ManagementEndpoint endpoint) {}
 
+    private Mono<Void> metrics(HttpServerResponse response) {
+        String lines = view.scrape();
+        return lines == null
+                ? send(response, HttpResponseStatus.NOT_FOUND, TEXT, "this broker keeps no metrics\n")
+                : send(response, HttpResponseStatus.OK, PROMETHEUS, lines);
+    }
+
     private Mono<Void> cluster(HttpServerRequest request, HttpServerResponse response) {
-        Supplier<ClusterStatus> watched = cluster;
-        if (watched == null) {
+        ClusterStatus status = view.clusterStatus();
+        if (status == null) {
             return send(response, HttpResponseStatus.NOT_FOUND, TEXT, "this broker is not a node of a cluster\n");
         }
         return forPeople(request)
-                ? send(response, HttpResponseStatus.OK, TEXT, ClusterText.of(watched.get()))
-                : send(response, HttpResponseStatus.OK, JSON, ClusterJson.of(watched.get()));
+                ? send(response, HttpResponseStatus.OK, TEXT, PlainText.of(status))
+                : send(response, HttpResponseStatus.OK, JSON, Json.of(Fields.of(status)) + "\n");
     }
 
     private static boolean forPeople(HttpServerRequest request) {
@@ -382,10 +376,10 @@ final class ManagementServer {
         return send(response, HttpResponseStatus.SERVICE_UNAVAILABLE, TEXT, "too many requests at a time\n");
     }
 
-    private static Mono<Void> health(HttpServerResponse response, Health.Report report, boolean mayLook) {
+    private static Mono<Void> health(HttpServerResponse response, HealthReport report, boolean mayLook) {
         HttpResponseStatus status = report.up() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE;
-        Health.Report shown = mayLook ? report : new Health.Report(report.up(), java.util.Map.of());
-        return send(response, status, JSON, shown.json());
+        HealthReport shown = mayLook ? report : new HealthReport(report.up(), Map.of());
+        return send(response, status, JSON, Json.of(Fields.of(shown)) + "\n");
     }
 
     private static Mono<Void> send(HttpServerResponse response, HttpResponseStatus status, String type, String text) {

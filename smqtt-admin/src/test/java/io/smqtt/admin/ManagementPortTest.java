@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.metric;
+package io.smqtt.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,7 +11,9 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.ManagementConfigBuilder;
+import io.smqtt.metric.MetricModule;
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.SampleCluster;
 import io.smqtt.spi.StoreFigures;
 import io.smqtt.transport.BindFailedException;
 import java.io.IOException;
@@ -42,7 +44,7 @@ class ManagementPortTest {
 
     @Test
     void aRunningBrokerLivesAndIsReady() throws Exception {
-        try (ObservedBroker broker = new ObservedBroker()) {
+        try (ManagedBroker broker = new ManagedBroker()) {
             HttpResponse<String> ready = broker.get("/health/ready");
 
             assertThat(ready.statusCode()).isEqualTo(200);
@@ -54,8 +56,8 @@ class ManagementPortTest {
     @Test
     void whileOtherModulesStartTheBrokerLivesAndIsNotReady() throws Exception {
         BrokerConfig config = config(ManagementConfig.builder().port(0).sysInterval(Duration.ZERO));
-        MetricModule metrics =
-                MetricModule.create(config).cluster(() -> ClusterStatusTest.three(ClusterStatus.State.JOINING));
+        MetricModule metrics = MetricModule.create(config);
+        AdminModule admin = AdminModule.create(config);
         CompletableFuture<String> starter = new CompletableFuture<>();
         Sinks.Empty<Void> joined = Sinks.empty();
         BrokerModule slow = new BrokerModule() {
@@ -75,13 +77,15 @@ class ManagementPortTest {
                 .config(config)
                 .observer(metrics.observer())
                 .module(metrics)
+                .module(admin)
                 .module(slow)
+                .module(new ManagedBroker.Cluster(SampleCluster.three(ClusterStatus.State.JOINING)))
                 .start()
                 .toFuture();
         assertThat(starter.get(30, TimeUnit.SECONDS)).doesNotContain("smqtt-management");
 
         URI uri = URI.create(
-                "http://127.0.0.1:" + Objects.requireNonNull(metrics.address()).getPort() + "/health/ready");
+                "http://127.0.0.1:" + Objects.requireNonNull(admin.address()).getPort() + "/health/ready");
         HttpResponse<String> ready = HttpClient.newHttpClient()
                 .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
         joined.tryEmitEmpty();
@@ -93,8 +97,8 @@ class ManagementPortTest {
 
     @Test
     void aDrainingBrokerIsNotReadyAndLives() throws Exception {
-        try (ObservedBroker broker = new ObservedBroker()) {
-            broker.module.draining();
+        try (ManagedBroker broker = new ManagedBroker()) {
+            broker.metrics.draining();
 
             HttpResponse<String> ready = broker.get("/health/ready");
             assertThat(ready.statusCode()).isEqualTo(503);
@@ -105,11 +109,11 @@ class ManagementPortTest {
 
     @Test
     void aFailingStoreIsNotReadyUntilItIsWellAgain() throws Exception {
-        try (ObservedBroker broker = new ObservedBroker()) {
-            broker.module.observer().storeMeasured(new StoreFigures(false, 1, 2, 3, 4));
+        try (ManagedBroker broker = new ManagedBroker()) {
+            broker.metrics.observer().storeMeasured(new StoreFigures(false, 1, 2, 3, 4));
             assertThat(broker.get("/health/ready").statusCode()).isEqualTo(503);
 
-            broker.module.observer().storeMeasured(new StoreFigures(true, 1, 2, 3, 4));
+            broker.metrics.observer().storeMeasured(new StoreFigures(true, 1, 2, 3, 4));
             assertThat(broker.get("/health/ready").statusCode()).isEqualTo(200);
         }
     }
@@ -117,7 +121,7 @@ class ManagementPortTest {
     @Test
     void onlyWhoHasTheTokenSeesMetrics() throws Exception {
         Path file = Files.writeString(directory.resolve("token"), TOKEN + "\n");
-        try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.tokenFile(file))) {
+        try (ManagedBroker broker = new ManagedBroker(config -> config, management -> management.tokenFile(file))) {
             assertThat(broker.get("/metrics").statusCode()).isEqualTo(401);
             assertThat(broker.get("/metrics", "Authorization", "Bearer wrong").statusCode())
                     .isEqualTo(401);
@@ -139,7 +143,7 @@ class ManagementPortTest {
     @Test
     void aWrongTokenIsCalledWrongOnEveryPath() throws Exception {
         Path file = Files.writeString(directory.resolve("token"), TOKEN);
-        try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.tokenFile(file))) {
+        try (ManagedBroker broker = new ManagedBroker(config -> config, management -> management.tokenFile(file))) {
             broker.module.endpoint("/added/", request -> Mono.just(ManagementEndpoint.Answer.text(200, "ok\n")));
             for (String path : new String[] {"/added/x", "/metrics", "/cluster", "/other"}) {
                 assertThat(broker.get(path).body()).as(path).startsWith("a token is needed");
@@ -156,7 +160,7 @@ class ManagementPortTest {
     @Test
     void aReloadReadsTheTokenAgain() throws Exception {
         Path file = Files.writeString(directory.resolve("token"), TOKEN);
-        try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.tokenFile(file))) {
+        try (ManagedBroker broker = new ManagedBroker(config -> config, management -> management.tokenFile(file))) {
             Files.writeString(file, TOKEN + "-2");
             assertThat(broker.broker.reload().reloaded()).containsExactly(file.toString());
 
@@ -181,7 +185,7 @@ class ManagementPortTest {
     @Test
     void withoutTheTokenHealthTellsOneWord() throws Exception {
         Path file = Files.writeString(directory.resolve("token"), TOKEN);
-        try (ObservedBroker broker = new ObservedBroker(config -> config, management -> management.tokenFile(file))) {
+        try (ManagedBroker broker = new ManagedBroker(config -> config, management -> management.tokenFile(file))) {
             assertThat(broker.get("/health/ready").body()).isEqualTo("{\"status\":\"up\"}\n");
             assertThat(broker.get("/health/ready", "Authorization", "Bearer " + TOKEN)
                             .body())
@@ -191,7 +195,7 @@ class ManagementPortTest {
 
     @Test
     void otherPathsAndMethodsAreRefused() throws Exception {
-        try (ObservedBroker broker = new ObservedBroker()) {
+        try (ManagedBroker broker = new ManagedBroker()) {
             HttpResponse<String> other = broker.get("/control");
             assertThat(other.statusCode()).isEqualTo(401);
             assertThat(other.body()).contains("management.token-file");
@@ -205,7 +209,7 @@ class ManagementPortTest {
     void otherAddressesThanLoopbackNeedAToken() {
         BrokerConfig config = config(ManagementConfig.builder().host("0.0.0.0").port(0));
 
-        assertThatThrownBy(() -> MetricModule.create(config))
+        assertThatThrownBy(() -> AdminModule.create(config))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("management.token-file")
                 .hasMessageContaining("0.0.0.0");
@@ -216,7 +220,7 @@ class ManagementPortTest {
         Path file = Files.writeString(directory.resolve("token"), "short\n");
         BrokerConfig config = config(ManagementConfig.builder().port(0).tokenFile(file));
 
-        assertThatThrownBy(() -> MetricModule.create(config))
+        assertThatThrownBy(() -> AdminModule.create(config))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("16");
     }
@@ -225,11 +229,10 @@ class ManagementPortTest {
     void aPortInUseStopsTheStart() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
             BrokerConfig config = config(ManagementConfig.builder().port(taken.getLocalPort()));
-            MetricModule module = MetricModule.create(config);
+            AdminModule module = AdminModule.create(config);
 
             assertThatThrownBy(() -> Broker.builder()
                             .config(config)
-                            .observer(module.observer())
                             .module(module)
                             .start()
                             .block(Duration.ofSeconds(30)))

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.bootstrap;
+package io.smqtt.admin;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.smqtt.ClientDetails;
+import io.smqtt.ClientInfo;
 import io.smqtt.Explanation;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits an answer to {@link ControlPaths#MOST_BYTES} and counts what was left out: clients choose how many filters they
- * have, and of up to 64 KiB each. One thread.
+ * Limits an answer to a number of bytes as JSON and counts what was left out: clients choose how many filters they have, and
+ * of up to 64 KiB each. One thread.
  */
-final class ControlCut {
+final class SizeLimit {
 
     /** Of a part of an answer as JSON, without the texts that clients chose. */
     private static final int PART_BYTES = 300;
@@ -28,45 +27,30 @@ final class ControlCut {
     private final Map<String, Integer> leftOut = new LinkedHashMap<>();
     private long room;
 
-    private ControlCut(long room) {
+    private SizeLimit(long room) {
         this.room = room;
     }
 
-    /** An answer as it is told. */
-    record Told<T>(T answer, Map<String, Integer> leftOut) {
-
-        /** Writes {@code truncated} and, if so, how much of what was left out. */
-        void put(ObjectNode node) {
-            node.put("truncated", !leftOut.isEmpty());
-            if (!leftOut.isEmpty()) {
-                ObjectNode counts = node.putObject("leftOut");
-                leftOut.forEach(counts::put);
-            }
-        }
-
-        /** The same for people: a line, or nothing. */
-        String line() {
-            if (leftOut.isEmpty()) {
-                return "";
-            }
-            List<String> counts = new ArrayList<>();
-            leftOut.forEach((name, count) -> counts.add(count + " " + words(name)));
-            return "left out, since the answer would be too long: " + String.join(", ", counts) + "\n";
-        }
+    /** A session in a list. */
+    static long bytesOf(ClientInfo client) {
+        return PART_BYTES
+                + jsonBytes(client.identity().clientId())
+                + jsonBytes(client.identity().userName());
     }
 
-    private static String words(String name) {
-        return name.replaceAll("(?=[A-Z])", " ").toLowerCase(Locale.ROOT);
+    /** A subscription in a list. */
+    static long bytesOf(SubscriptionInfo subscription) {
+        return PART_BYTES
+                + jsonBytes(subscription.subscriber())
+                + jsonBytes(subscription.filter())
+                + jsonBytes(subscription.shareName());
     }
 
     /** Cuts the subscriptions of a session. */
-    static Told<ClientDetails> of(ClientDetails details, long mostBytes) {
-        ControlCut cut = new ControlCut(mostBytes
-                - 3 * PART_BYTES
-                - jsonBytes(details.info().identity().clientId())
-                - jsonBytes(details.info().identity().userName()));
+    static Bounded<ClientDetails> of(ClientDetails details, long maxBytes) {
+        SizeLimit limit = new SizeLimit(maxBytes - 2 * PART_BYTES - bytesOf(details.info()));
         List<ClientDetails.Filter> filters =
-                cut.first("filters", details.subscriptions(), filter -> PART_BYTES + jsonBytes(filter.filter()));
+                limit.first("filters", details.subscriptions(), filter -> PART_BYTES + jsonBytes(filter.filter()));
         ClientDetails told = new ClientDetails(
                 details.info(),
                 details.keepAlive(),
@@ -75,25 +59,25 @@ final class ControlCut {
                 details.sendMaximum(),
                 details.queuedBytes(),
                 filters);
-        return new Told<>(told, cut.leftOut);
+        return new Bounded<>(told, limit.leftOut);
     }
 
     /** Cuts what would become of a message: receivers, filters, and groups with nodes have a third of the room each. */
-    static Told<Explanation> of(Explanation all, long mostBytes) {
-        long third = (mostBytes - 3 * PART_BYTES - jsonBytes(all.topic()) - jsonBytes(all.clientId())) / 3;
-        ControlCut cut = new ControlCut(third);
-        List<Explanation.FilterMatch> filters = cut.first(
+    static Bounded<Explanation> of(Explanation all, long maxBytes) {
+        long third = (maxBytes - 3 * PART_BYTES - jsonBytes(all.topic()) - jsonBytes(all.clientId())) / 3;
+        SizeLimit limit = new SizeLimit(third);
+        List<Explanation.FilterMatch> filters = limit.first(
                 "filters", all.filters(), match -> PART_BYTES + jsonBytes(match.filter()) + textsBytes(match.path()));
-        cut.room = third;
+        limit.room = third;
         List<Explanation.Receiver> receivers =
-                cut.parts("receivers", all.receivers(), one -> PART_BYTES + jsonBytes(one.id()), cut::receiver);
-        cut.room = third;
-        List<Explanation.Group> groups = cut.parts(
+                limit.parts("receivers", all.receivers(), one -> PART_BYTES + jsonBytes(one.id()), limit::receiver);
+        limit.room = third;
+        List<Explanation.Group> groups = limit.parts(
                 "groups",
                 all.groups(),
                 one -> PART_BYTES + jsonBytes(one.name()) + jsonBytes(one.filter()),
-                cut::group);
-        List<String> nodes = cut.first("nodes", all.nodes(), ControlCut::textBytes);
+                limit::group);
+        List<String> nodes = limit.first("nodes", all.nodes(), SizeLimit::textBytes);
         Explanation told = new Explanation(
                 all.topic(),
                 all.clientId(),
@@ -104,13 +88,13 @@ final class ControlCut {
                 groups,
                 nodes,
                 all.moreReceivers());
-        return new Told<>(told, cut.leftOut);
+        return new Bounded<>(told, limit.leftOut);
     }
 
     private Explanation.Receiver receiver(Explanation.Receiver one) {
         return new Explanation.Receiver(
                 one.id(),
-                first("receiverFilters", one.filters(), ControlCut::textBytes),
+                first("receiverFilters", one.filters(), SizeLimit::textBytes),
                 one.maximumQos(),
                 one.online(),
                 one.receive(),
@@ -122,7 +106,7 @@ final class ControlCut {
 
     private Explanation.Group group(Explanation.Group one) {
         return new Explanation.Group(
-                one.name(), one.filter(), first("groupMembers", one.members(), ControlCut::textBytes), one.online());
+                one.name(), one.filter(), first("groupMembers", one.members(), SizeLimit::textBytes), one.online());
     }
 
     /** As many as have room, from the first. */
@@ -159,7 +143,7 @@ final class ControlCut {
     }
 
     /** What a text takes in JSON, at most. */
-    static long jsonBytes(@Nullable String text) {
+    private static long jsonBytes(@Nullable String text) {
         long bytes = 0;
         for (int i = 0; text != null && i < text.length(); i++) {
             char c = text.charAt(i);

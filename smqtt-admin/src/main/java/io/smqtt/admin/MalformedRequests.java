@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.metric;
+package io.smqtt.admin;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;

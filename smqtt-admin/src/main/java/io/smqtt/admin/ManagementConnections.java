@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.metric;
+package io.smqtt.admin;
 
 import io.netty.channel.Channel;
+import io.smqtt.spi.ManagementStatus;
 import io.smqtt.thread.AnyThread;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -135,22 +136,21 @@ final class ManagementConnections {
         return peer != null && peer.asked;
     }
 
-    /** The number of open connections of a class. */
-    synchronized int open(boolean hasToken) {
-        return hasToken ? known.size() : others.size();
+    /** {@return the counts of the moment} */
+    ManagementStatus status() {
+        int openKnown;
+        int openOthers;
+        synchronized (this) {
+            openKnown = known.size();
+            openOthers = others.size();
+        }
+        return new ManagementStatus(
+                new ManagementStatus.Connections(openKnown, closedKnown.sum()),
+                new ManagementStatus.Connections(openOthers, closedOthers.sum()),
+                refusedKnown.sum());
     }
 
-    /** The number of connections closed to make room for others of their class. */
-    long closed(boolean hasToken) {
-        return (hasToken ? closedKnown : closedOthers).sum();
-    }
-
-    /** The number of requests with the token refused because the maximum number was in progress. */
-    long refused() {
-        return refusedKnown.sum();
-    }
-
-    /** Connections of one address; guarded by the lock. */
+    /** The state of one connection; guarded by the lock. */
     private static final class Peer {
 
         private boolean asked;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.bootstrap;
+package io.smqtt.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smqtt.ClientDetails;
 import io.smqtt.ClientInfo;
 import io.smqtt.Explanation;
@@ -19,28 +20,29 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ControlPathsTest {
+class SizeLimitTest {
+
+    private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /** Of the widest that a client can choose: each becomes one byte, six or three. */
     @ParameterizedTest
     @ValueSource(strings = {"a", "\u0001", "\u20ac", "\""})
     void anAnswerHasRoomForSoManyBytes(String character) {
-        ControlPaths.Page page = page(2_000, character.repeat(20_000));
-
-        String json = ControlPaths.json(page);
+        String json = Json.of(Fields.of("clients", page(2_000, character.repeat(20_000)), Fields::of));
 
         assertThat(json.getBytes(StandardCharsets.UTF_8).length)
-                .isLessThanOrEqualTo(ControlPaths.MOST_BYTES)
-                .isGreaterThan(ControlPaths.MOST_BYTES / 2);
+                .isLessThanOrEqualTo(BrokerView.MAX_BYTES)
+                .isGreaterThan(BrokerView.MAX_BYTES / 2);
         assertThat(json).startsWith("{\"total\":2000,\"truncated\":true,\"clients\":[{");
     }
 
     @Test
     void asManyAsMayBeAskedForHaveRoomIfTheirNamesAreShort() {
-        ControlPaths.Page page = page(ControlPaths.MOST, "device-".repeat(10));
+        Page<ClientInfo> page = page(BrokerView.MAX_ENTRIES, "device-".repeat(10));
 
-        assertThat(ControlPaths.withinBytes(page.shown())).hasSize(ControlPaths.MOST);
-        assertThat(ControlPaths.json(page)).startsWith("{\"total\":10000,\"truncated\":false,\"clients\":[{");
+        assertThat(page.shown()).hasSize(BrokerView.MAX_ENTRIES);
+        assertThat(Json.of(Fields.of("clients", page, Fields::of)))
+                .startsWith("{\"total\":10000,\"truncated\":false,\"clients\":[{");
     }
 
     /** A client with more and longer filters than have room: the answer says how many it leaves out. */
@@ -54,14 +56,14 @@ class ControlPathsTest {
         ClientInfo info = new ClientInfo(identity(character.repeat(60_000)), true, 2_000, 1, 1);
         ClientDetails details = new ClientDetails(info, null, null, true, 20, 5, filters);
 
-        ControlCut.Told<ClientDetails> told = ControlCut.of(details, ControlPaths.MOST_BYTES);
-        JsonNode answer = bounded(ControlPaths.json(told));
+        Bounded<ClientDetails> told = SizeLimit.of(details, BrokerView.MAX_BYTES);
+        JsonNode answer = bounded(Json.of(Fields.of(told, Fields::of)));
 
         int left = answer.path("leftOut").path("filters").asInt();
         assertThat(answer.path("truncated").asBoolean()).isTrue();
         assertThat(left).isPositive();
         assertThat(answer.path("filters").size()).isPositive().isEqualTo(2_000 - left);
-        assertThat(ControlText.of(told.answer()) + told.line())
+        assertThat(PlainText.ofClient(told))
                 .endsWith("left out, since the answer would be too long: " + left + " filters\n");
     }
 
@@ -76,11 +78,11 @@ class ControlPathsTest {
                 0,
                 List.of(new ClientDetails.Filter("a/+", QoS.AT_MOST_ONCE, false, false, 0)));
 
-        ControlCut.Told<ClientDetails> told = ControlCut.of(details, ControlPaths.MOST_BYTES);
-        JsonNode answer = Json.MAPPER.readTree(ControlPaths.json(told));
+        Bounded<ClientDetails> told = SizeLimit.of(details, BrokerView.MAX_BYTES);
+        JsonNode answer = MAPPER.readTree(Json.of(Fields.of(told, Fields::of)));
 
         assertThat(told.answer()).isEqualTo(details);
-        assertThat(told.line()).isEmpty();
+        assertThat(told.leftOut()).isEmpty();
         assertThat(answer.path("truncated").asBoolean(true)).isFalse();
         assertThat(answer.has("leftOut")).isFalse();
     }
@@ -121,8 +123,8 @@ class ControlPathsTest {
                 List.of("n1", "n2"),
                 17);
 
-        ControlCut.Told<Explanation> told = ControlCut.of(all, ControlPaths.MOST_BYTES);
-        JsonNode answer = bounded(ControlPaths.jsonOf(told));
+        Bounded<Explanation> told = SizeLimit.of(all, BrokerView.MAX_BYTES);
+        JsonNode answer = bounded(Json.of(Fields.of(told, Fields::of)));
 
         JsonNode left = answer.path("leftOut");
         assertThat(answer.path("truncated").asBoolean()).isTrue();
@@ -145,18 +147,18 @@ class ControlPathsTest {
         assertThat(shown)
                 .isEqualTo(2 * answer.path("receivers").size()
                         - left.path("receiverFilters").asInt());
-        assertThat(told.answer() + told.line())
+        assertThat(PlainText.ofExplanation(told))
                 .contains("left out, since the answer would be too long: "
                         + left.path("filters").asInt() + " filters, ")
                 .contains(left.path("groupMembers").asInt() + " group members")
-                .hasSizeLessThan(ControlPaths.MOST_BYTES);
+                .hasSizeLessThan(BrokerView.MAX_BYTES);
     }
 
     private static JsonNode bounded(String json) throws Exception {
         assertThat(json.getBytes(StandardCharsets.UTF_8).length)
-                .isLessThanOrEqualTo(ControlPaths.MOST_BYTES)
-                .isGreaterThan(ControlPaths.MOST_BYTES / 2);
-        return Json.MAPPER.readTree(json);
+                .isLessThanOrEqualTo(BrokerView.MAX_BYTES)
+                .isGreaterThan(BrokerView.MAX_BYTES / 2);
+        return MAPPER.readTree(json);
     }
 
     private static ClientIdentity identity(String text) {
@@ -164,12 +166,13 @@ class ControlPathsTest {
                 text, text, new InetSocketAddress("127.0.0.1", 1883), "tcp", ProtocolVersion.MQTT_5, Set.of());
     }
 
-    private static ControlPaths.Page page(int count, String text) {
-        ControlPaths.Page page = new ControlPaths.Page(ControlPaths.MOST);
+    private static Page<ClientInfo> page(int count, String text) {
+        Page.Builder<ClientInfo, ClientInfo> page =
+                new Page.Builder<>(BrokerView.MAX_ENTRIES, BrokerView.MAX_BYTES, one -> one, SizeLimit::bytesOf);
         ClientIdentity identity = identity(text);
         for (int i = 0; i < count; i++) {
             page.add(new ClientInfo(identity, true, 1, 1, 1));
         }
-        return page;
+        return page.build();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.metric;
+package io.smqtt.admin;
 
 import java.util.Map;
 import reactor.core.publisher.Mono;
@@ -44,6 +44,9 @@ public interface ManagementEndpoint {
      * @param body sent in UTF-8
      */
     record Answer(int status, String contentType, String body) {
+
+        /** Whoever asks before all listeners are bound may try again. */
+        public static final Answer STARTING = text(503, "the broker is starting\n");
 
         /**
          * A plain text answer.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.metric;
+package io.smqtt.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ManagementConfig;
@@ -20,7 +18,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -55,14 +52,8 @@ class ManagementConnectionsTest {
         BrokerConfig config = BrokerConfig.builder()
                 .management(ManagementConfig.builder().port(0).tokenFile(token).build())
                 .build();
-        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         ManagementServer server = new ManagementServer(
-                config.management(),
-                ManagementToken.of(config),
-                registry,
-                new Health(new BrokerMeters(registry, Set.of(), null).store()),
-                false,
-                firstRequest);
+                config.management(), ManagementToken.of(config), new BrokerView(), false, firstRequest);
         server.endpoint("/added/", request -> Mono.just(ManagementEndpoint.Answer.text(200, "ok")));
         servers.add(server);
         server.bind().block(PATIENCE);
@@ -194,16 +185,16 @@ class ManagementConnectionsTest {
         EmbeddedChannel next = new EmbeddedChannel();
         connections.admit(next);
         assertThat(connections.asked(next, true)).isFalse();
-        assertThat(connections.refused()).isEqualTo(1);
+        assertThat(connections.status().refusedRequests()).isEqualTo(1);
         connections.answered(next);
 
         connections.answered(busy.get(1));
         assertThat(connections.asked(next, true)).isTrue();
         assertThat(busy.get(0).isOpen()).isTrue();
         assertThat(busy.get(1).isOpen()).isFalse();
-        assertThat(connections.closed(true)).isEqualTo(1);
-        assertThat(connections.open(true)).isEqualTo(2);
-        assertThat(connections.open(false)).isZero();
+        assertThat(connections.status().withToken().closed()).isEqualTo(1);
+        assertThat(connections.status().withToken().open()).isEqualTo(2);
+        assertThat(connections.status().others().open()).isZero();
     }
 
     @Test
@@ -224,7 +215,7 @@ class ManagementConnectionsTest {
         connections.admit(new EmbeddedChannel()); // nobody is idle: a probe comes before answers that nobody reads
         assertThat(asking.isOpen()).isFalse();
         assertThat(next.isOpen()).isTrue();
-        assertThat(connections.closed(false)).isEqualTo(2);
+        assertThat(connections.status().others().closed()).isEqualTo(2);
     }
 
     @Test

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.admin;
+
+import io.netty.util.NetUtil;
+import io.smqtt.ClientDetails;
+import io.smqtt.ClientInfo;
+import io.smqtt.Explanation;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.HealthReport;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The records of a {@link BrokerView} as named fields in their order: the one place that says how each is called. Values are
+ * text, numbers, booleans, lists and maps of such, and null for what there is not, so that any JSON library can write them.
+ */
+public final class Fields {
+
+    private Fields() {}
+
+    /**
+     * A list.
+     *
+     * @param name what the entries are called
+     * @param page the list
+     * @param fields those of one entry
+     * @param <T> one entry
+     * @return how many there are, and the first of them under the name
+     */
+    public static <T> Map<String, @Nullable Object> of(
+            String name, Page<T> page, Function<? super T, ? extends Map<String, ?>> fields) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("total", page.total());
+        all.put("truncated", page.truncated());
+        all.put(name, page.shown().stream().map(fields).toList());
+        return all;
+    }
+
+    /**
+     * An answer that may have been cut.
+     *
+     * @param bounded the answer
+     * @param fields those of the whole answer
+     * @param <T> what was asked for
+     * @return its fields, whether it was cut, and what was left out
+     */
+    public static <T> Map<String, @Nullable Object> of(
+            Bounded<T> bounded, Function<? super T, Map<String, @Nullable Object>> fields) {
+        Map<String, @Nullable Object> all = fields.apply(bounded.answer());
+        all.put("truncated", !bounded.leftOut().isEmpty());
+        if (!bounded.leftOut().isEmpty()) {
+            all.put("leftOut", bounded.leftOut());
+        }
+        return all;
+    }
+
+    /**
+     * The size of a broker.
+     *
+     * @param summary the counts
+     * @return its fields
+     */
+    public static Map<String, @Nullable Object> of(BrokerSummary summary) {
+        Map<String, String> bound = new LinkedHashMap<>();
+        summary.listeners()
+                .forEach((name, address) ->
+                        bound.put(name, address.getAddress().getHostAddress() + ":" + address.getPort()));
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("listeners", bound);
+        all.put("sessions", summary.sessions());
+        all.put("connected", summary.connected());
+        all.put("subscriptions", summary.subscriptions());
+        return all;
+    }
+
+    /**
+     * A session in a list.
+     *
+     * @param client the session
+     * @return its fields
+     */
+    public static Map<String, @Nullable Object> of(ClientInfo client) {
+        ClientIdentity identity = client.identity();
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("clientId", identity.clientId());
+        all.put("userName", identity.userName());
+        all.put("connected", client.connected());
+        all.put("address", NetUtil.toSocketAddressString(identity.remoteAddress()));
+        all.put("listener", identity.listener());
+        all.put("version", identity.version().name());
+        all.put("bridge", identity.bridge());
+        all.put("subscriptions", client.subscriptions());
+        all.put("inFlight", client.inFlight());
+        all.put("queued", client.queued());
+        return all;
+    }
+
+    /**
+     * One session. Times are in seconds; null for a client without keep alive, and for a session that never expires.
+     *
+     * @param details the session
+     * @return its fields, those of the list first
+     */
+    public static Map<String, @Nullable Object> of(ClientDetails details) {
+        Map<String, @Nullable Object> all = of(details.info());
+        all.put("keepAliveSeconds", seconds(details.keepAlive()));
+        all.put("sessionExpirySeconds", seconds(details.sessionExpiry()));
+        all.put("stored", details.stored());
+        all.put("sendMaximum", details.sendMaximum());
+        all.put("queuedBytes", details.queuedBytes());
+        all.put("filters", details.subscriptions().stream().map(Fields::of).toList());
+        return all;
+    }
+
+    private static @Nullable Long seconds(@Nullable Duration duration) {
+        return duration == null ? null : duration.toSeconds();
+    }
+
+    private static Map<String, @Nullable Object> of(ClientDetails.Filter filter) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("filter", filter.filter());
+        all.put("qos", filter.maximumQos().level());
+        all.put("noLocal", filter.noLocal());
+        all.put("retainAsPublished", filter.retainAsPublished());
+        all.put("identifier", filter.identifier());
+        return all;
+    }
+
+    /**
+     * A subscription in a list.
+     *
+     * @param subscription the subscription
+     * @return its fields; {@code share} for shared ones only
+     */
+    public static Map<String, @Nullable Object> of(SubscriptionInfo subscription) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("subscriber", subscription.subscriber());
+        all.put("filter", subscription.filter());
+        if (subscription.shareName() != null) {
+            all.put("share", subscription.shareName());
+        }
+        all.put("qos", subscription.maximumQos().level());
+        return all;
+    }
+
+    /**
+     * What would become of a message.
+     *
+     * @param explanation the answer of the broker
+     * @return its fields
+     */
+    public static Map<String, @Nullable Object> of(Explanation explanation) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("topic", explanation.topic());
+        all.put("clientId", explanation.clientId());
+        all.put("publish", explanation.publish().name());
+        all.put("retained", explanation.retained());
+        all.put("filters", explanation.filters().stream().map(Fields::of).toList());
+        all.put("receivers", explanation.receivers().stream().map(Fields::of).toList());
+        all.put("groups", explanation.groups().stream().map(Fields::of).toList());
+        all.put("nodes", explanation.nodes());
+        all.put("moreReceivers", explanation.moreReceivers());
+        return all;
+    }
+
+    private static Map<String, @Nullable Object> of(Explanation.FilterMatch match) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("filter", match.filter());
+        all.put("path", match.path());
+        all.put("subscribers", match.subscribers());
+        return all;
+    }
+
+    private static Map<String, @Nullable Object> of(Explanation.Receiver receiver) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("id", receiver.id());
+        all.put("filters", receiver.filters());
+        all.put("qos", receiver.maximumQos().level());
+        all.put("online", receiver.online());
+        all.put("receive", receiver.receive().name());
+        all.put("inFlight", receiver.inFlight());
+        all.put("queued", receiver.queued());
+        all.put("outcome", receiver.outcome().name());
+        all.put("reason", receiver.reason() == null ? null : receiver.reason().name());
+        return all;
+    }
+
+    private static Map<String, @Nullable Object> of(Explanation.Group group) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("name", group.name());
+        all.put("filter", group.filter());
+        all.put("members", group.members());
+        all.put("online", group.online());
+        return all;
+    }
+
+    /**
+     * The result of a health check.
+     *
+     * @param report the result
+     * @return {@code status}, {@code up} or {@code down}, and a field for each part
+     */
+    public static Map<String, @Nullable Object> of(HealthReport report) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("status", report.up() ? "up" : "down");
+        all.putAll(report.checks());
+        return all;
+    }
+
+    /**
+     * A cluster.
+     *
+     * @param status how this node sees it
+     * @return its fields, in words joined by hyphens
+     */
+    public static Map<String, @Nullable Object> of(ClusterStatus status) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("state", lowerCase(status.state()));
+        all.put("ready", status.isReady());
+        all.put("min-members", status.minMembers());
+        all.put("self", of(status.self()));
+        all.put("peers", status.peers().stream().map(Fields::of).toList());
+        all.put("traffic", of(status.traffic()));
+        Map<String, @Nullable Object> wills = new LinkedHashMap<>();
+        wills.put("own", status.wills().own());
+        wills.put("held", status.wills().held());
+        wills.put("held-bytes", status.wills().heldBytes());
+        wills.put("refused", status.wills().refused());
+        all.put("wills", wills);
+        Map<String, @Nullable Object> retained = new LinkedHashMap<>();
+        retained.put("refused", status.retained().refused());
+        retained.put("comparing", status.retained().comparing());
+        retained.put("compared", status.retained().compared());
+        retained.put("cleared", status.retained().cleared());
+        retained.put("cleared-bytes", status.retained().clearedBytes());
+        retained.put("forgotten", status.retained().forgotten());
+        all.put("retained", retained);
+        return all;
+    }
+
+    private static Map<String, @Nullable Object> of(ClusterStatus.Node node) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("node-id", node.nodeId());
+        all.put("epoch", node.epoch());
+        all.put("address", node.address());
+        all.put("version", node.version());
+        all.put("weight", node.weight());
+        all.put("routes", node.routes());
+        return all;
+    }
+
+    private static Map<String, @Nullable Object> of(ClusterStatus.PeerStatus peer) {
+        Map<String, @Nullable Object> all = of(peer.node());
+        all.put("reachable", peer.reachable());
+        all.put("route-lag", peer.routeLag());
+        all.put("heard-ms", peer.heardMillis());
+        all.put("queued-messages", peer.queuedMessages());
+        all.put("queued-bytes", peer.queuedBytes());
+        all.put("parked-messages", peer.parkedMessages());
+        return all;
+    }
+
+    private static Map<String, @Nullable Object> of(ClusterStatus.Traffic traffic) {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put("forwarded-messages", traffic.forwardedMessages());
+        all.put("forwarded-frames", traffic.forwardedFrames());
+        all.put("forwarded-bytes", traffic.forwardedBytes());
+        all.put("received-bytes", traffic.receivedBytes());
+        all.put("waiting-bytes", traffic.waitingBytes());
+        all.put("refused-frames", traffic.refusedFrames());
+        all.put("malformed-frames", traffic.malformedFrames());
+        all.put("pulls", traffic.pulls());
+        all.put("repairs", traffic.repairs());
+        Map<String, Long> refused = new LinkedHashMap<>();
+        for (ClusterTransport.Refusal reason : ClusterTransport.Refusal.values()) {
+            refused.put(lowerCase(reason), traffic.refusedConnections(reason));
+        }
+        all.put("refused-connections", refused);
+        return all;
+    }
+
+    static String lowerCase(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.admin;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.Map;
+
+/** {@link Fields} as JSON. */
+final class Json {
+
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    private Json() {}
+
+    static String of(Map<String, ?> fields) {
+        try {
+            return MAPPER.writeValueAsString(fields);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("fields hold only what JSON knows", e);
+        }
+    }
+}
