@@ -4,6 +4,7 @@ package io.smqtt.spring;
 import io.smqtt.Broker;
 import io.smqtt.BrokerBuilder;
 import io.smqtt.BrokerComposition;
+import io.smqtt.admin.BrokerView;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.StorageConfig;
@@ -37,7 +38,7 @@ final class Assembly {
      *
      * @param stored whether it has a store
      */
-    record Run(Broker broker, Inspector inspector, StoreWatch store, boolean stored) {}
+    record Run(Broker broker, BrokerView view, StoreWatch store, boolean stored) {}
 
     /**
      * Starts a broker and waits until its listeners are bound.
@@ -47,10 +48,10 @@ final class Assembly {
     Run start(Gate gate) {
         BrokerStore own = beans.store();
         StoreWatch watch = new StoreWatch();
-        Inspector inspector = new Inspector();
+        BrokerView view = new BrokerView();
         BrokerComposition parts = BrokerComposition.ofApplication(config, beans.classLoader())
                 .store(own)
-                .add(builder -> builder.observer(watch).module(inspector).authenticator(gate))
+                .add(builder -> builder.observer(watch).module(view).authenticator(gate))
                 .add(builder -> addTo(builder, gate))
                 .finish(beans::customize);
         if (eventTopics) {
@@ -58,7 +59,7 @@ final class Assembly {
         }
         try {
             boolean stored = own != null || config.storage().kind() == StorageConfig.Kind.ROCKSDB;
-            return new Run(parts.start(), inspector, watch, stored);
+            return new Run(parts.start(), view, watch, stored);
         } catch (UncheckedIOException e) {
             throw new ConfigurationException("storage.dir: " + e.getMessage(), e);
         }

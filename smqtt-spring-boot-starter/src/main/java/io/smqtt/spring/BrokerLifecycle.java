@@ -3,14 +3,13 @@ package io.smqtt.spring;
 
 import io.smqtt.Broker;
 import io.smqtt.BrokerClosedException;
-import io.smqtt.routing.Subscription;
+import io.smqtt.admin.BrokerView;
 import io.smqtt.spi.ClusterStatus;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,15 +78,14 @@ public final class BrokerLifecycle implements SmartLifecycle {
     @Nullable
     ClusterStatus cluster() {
         Assembly.Run now = run;
-        return now == null ? null : now.inspector().clusterStatus();
+        return now == null ? null : now.view().clusterStatus();
     }
 
-    /** Shows all subscriptions to a visitor; none without a broker. */
-    void subscriptions(Consumer<? super Subscription> visitor) {
+    /** {@return what operators see of the broker, or null if none runs} */
+    @Nullable
+    BrokerView view() {
         Assembly.Run now = run;
-        if (now != null) {
-            now.inspector().subscriptions(visitor);
-        }
+        return now == null || !isRunning() ? null : now.view();
     }
 
     /** {@return the names of listener methods that get no messages at the moment} */

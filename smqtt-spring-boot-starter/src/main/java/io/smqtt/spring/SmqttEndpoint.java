@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spring;
 
-import io.smqtt.Broker;
 import io.smqtt.ClientDetails;
 import io.smqtt.ClientInfo;
 import io.smqtt.Explanation;
-import io.smqtt.routing.Subscription;
-import io.smqtt.session.InProcess;
+import io.smqtt.admin.Bounded;
+import io.smqtt.admin.BrokerView;
+import io.smqtt.admin.Fields;
+import io.smqtt.admin.Page;
+import io.smqtt.admin.SubscriptionInfo;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.topic.InvalidTopicException;
 import java.time.Duration;
@@ -14,12 +16,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
-import reactor.core.publisher.Flux;
 
 /**
  * The actuator's endpoint {@code smqtt}: what runs; below it {@code clients}, {@code client}, {@code subscriptions}, {@code listeners},
@@ -29,7 +32,6 @@ import reactor.core.publisher.Flux;
 final class SmqttEndpoint {
 
     private static final int DEFAULT_LIMIT = 100;
-    private static final int MOST = 10_000;
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final BrokerLifecycle lifecycle;
@@ -43,21 +45,12 @@ final class SmqttEndpoint {
     /** What runs. */
     @ReadOperation
     Map<String, Object> summary() {
+        BrokerView view = lifecycle.view();
         Map<String, Object> summary = new LinkedHashMap<>();
-        summary.put("running", lifecycle.isRunning());
-        if (lifecycle.isRunning()) {
-            Broker broker = lifecycle.broker();
-            Map<String, Object> bound = new LinkedHashMap<>();
-            broker.listeners()
-                    .forEach((name, address) ->
-                            bound.put(name, address.getAddress().getHostAddress() + ":" + address.getPort()));
-            summary.put("listeners", bound);
-            Totals totals = new Totals();
-            clients().doOnNext(totals::client).then().block(PATIENCE);
-            lifecycle.subscriptions(totals::subscription);
-            summary.put("sessions", totals.sessions);
-            summary.put("connected", totals.connected);
-            summary.put("subscriptions", totals.subscriptions);
+        summary.put("running", view != null);
+        if (view != null) {
+            summary.putAll(
+                    present(Fields.of(Objects.requireNonNull(view.summary().block(PATIENCE)))));
         }
         return summary;
     }
@@ -83,31 +76,16 @@ final class SmqttEndpoint {
             @org.springframework.lang.Nullable @Nullable String match,
             @org.springframework.lang.Nullable @Nullable String topic,
             @org.springframework.lang.Nullable @Nullable String client) {
-        int most = Math.max(1, Math.min(limit == null ? DEFAULT_LIMIT : limit, MOST));
+        int most = Math.max(1, Math.min(limit == null ? DEFAULT_LIMIT : limit, BrokerView.MAX_ENTRIES));
         String contained = match == null ? "" : match;
         return switch (part) {
-            case "clients" -> {
-                Page<ClientInfo> page = new Page<>(most, SmqttEndpoint::client);
-                clients()
-                        .filter(one -> one.identity().clientId().contains(contained))
-                        .doOnNext(page::add)
-                        .then()
-                        .block(PATIENCE);
-                yield page.as(part);
-            }
-            case "subscriptions" -> {
-                Page<Subscription> page = new Page<>(most, SmqttEndpoint::subscription);
-                lifecycle.subscriptions(one -> {
-                    if (one.filter().value().contains(contained)) {
-                        page.add(one);
-                    }
-                });
-                yield page.as(part);
-            }
+            case "clients" -> page(part, clients(most, contained), SmqttEndpoint::client);
+            case "subscriptions" -> page(part, subscriptions(most, contained), Fields::of);
             case "listeners" -> {
-                Page<ListenerMethod> page = new Page<>(most, SmqttEndpoint::listener);
+                Page.Builder<ListenerMethod, Map<String, Object>> page =
+                        new Page.Builder<>(most, BrokerView.MAX_BYTES, SmqttEndpoint::listener, method -> 0);
                 listeners.all().forEach(page::add);
-                yield page.as(part);
+                yield page(part, page.build(), method -> method);
             }
             case "cluster" -> cluster();
             case "client" -> client(required("client", client));
@@ -124,117 +102,91 @@ final class SmqttEndpoint {
     }
 
     /** Those that come from outside. */
-    private Flux<ClientInfo> clients() {
-        return lifecycle.isRunning()
-                ? lifecycle
-                        .broker()
-                        .clients()
-                        .filter(client ->
-                                !InProcess.isReserved(client.identity().clientId()))
-                : Flux.empty();
+    private Page<ClientInfo> clients(int most, String contained) {
+        BrokerView view = lifecycle.view();
+        Page<ClientInfo> page = view == null
+                ? null
+                : view.clients(
+                                most,
+                                one -> BrokerView.isClient(one)
+                                        && one.identity().clientId().contains(contained))
+                        .block(PATIENCE);
+        return page == null ? new Page<>(0, List.of(), false) : page;
     }
 
-    /** Three numbers of many things. For one thread. */
-    private static final class Totals {
+    private Page<SubscriptionInfo> subscriptions(int most, String contained) {
+        BrokerView view = lifecycle.view();
+        return view == null
+                ? new Page<>(0, List.of(), false)
+                : view.subscriptions(most, one -> one.filter().value().contains(contained));
+    }
 
-        private int sessions;
-        private int connected;
-        private int subscriptions;
-
-        void client(ClientInfo client) {
-            sessions++;
-            connected += client.connected() ? 1 : 0;
+    private static <T> Map<String, Object> page(
+            String name, Page<T> page, Function<? super T, ? extends Map<String, ?>> fields) {
+        Map<String, Object> all = present(Fields.of(name, page, fields));
+        if (!page.truncated()) {
+            all.remove("truncated");
         }
-
-        void subscription(Subscription unused) {
-            subscriptions++;
-        }
+        return all;
     }
 
     private @Nullable Map<String, Object> client(String clientId) {
-        ClientDetails details =
-                lifecycle.isRunning() ? lifecycle.broker().client(clientId).block(PATIENCE) : null;
-        if (details == null) {
+        BrokerView view = lifecycle.view();
+        Bounded<ClientDetails> found =
+                view == null ? null : view.client(clientId).block(PATIENCE);
+        if (found == null) {
             return null;
         }
+        ClientDetails details = found.answer();
         Map<String, Object> map = client(details.info());
-        putText(map, "keepAlive", details.keepAlive());
-        map.put(
-                "sessionExpiry",
-                details.sessionExpiry() == null
-                        ? "never"
-                        : details.sessionExpiry().toString());
-        map.put("stored", details.stored());
-        map.put("sendMaximum", details.sendMaximum());
-        map.put("queuedBytes", details.queuedBytes());
-        map.put(
-                "subscriptions",
-                details.subscriptions().stream()
-                        .map(filter -> Map.of(
-                                "filter", filter.filter(),
-                                "qos", filter.maximumQos().level(),
-                                "noLocal", filter.noLocal(),
-                                "retainAsPublished", filter.retainAsPublished(),
-                                "identifier", filter.identifier()))
-                        .toList());
+        fields(found, Fields::of).forEach((name, value) -> {
+            switch (name) {
+                case "address" -> {} // is there
+                case "keepAliveSeconds" -> putText(map, "keepAlive", details.keepAlive());
+                case "sessionExpirySeconds" ->
+                    putText(map, "sessionExpiry", Objects.requireNonNullElse(details.sessionExpiry(), "never"));
+                case "filters" -> map.put("subscriptions", value);
+                default -> map.put(name, value);
+            }
+        });
         return map;
     }
 
     private @Nullable Map<String, Object> explain(String topic, @Nullable String clientId) {
-        if (!lifecycle.isRunning()) {
+        BrokerView view = lifecycle.view();
+        if (view == null) {
             return null;
         }
-        Explanation explanation;
         try {
-            explanation = lifecycle.broker().explain(topic, clientId).block(PATIENCE);
+            Bounded<Explanation> found = view.explain(topic, clientId).block(PATIENCE);
+            return found == null ? null : fields(found, Fields::of);
         } catch (InvalidTopicException e) {
             throw new InvalidEndpointRequestException(
                     String.valueOf(e.getMessage()), "Parameter topic is no topic name");
         }
-        return explanation == null ? null : explanation(explanation);
     }
 
-    private static Map<String, Object> explanation(Explanation explanation) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("topic", explanation.topic());
-        putText(map, "clientId", explanation.clientId());
-        map.put("publish", explanation.publish().name());
-        map.put("retained", explanation.retained());
-        map.put(
-                "filters",
-                explanation.filters().stream()
-                        .map(filter -> Map.of(
-                                "filter", filter.filter(), "path", filter.path(), "subscribers", filter.subscribers()))
-                        .toList());
-        map.put(
-                "receivers",
-                explanation.receivers().stream().map(SmqttEndpoint::receiver).toList());
-        map.put(
-                "groups",
-                explanation.groups().stream()
-                        .map(group -> Map.of(
-                                "name", group.name(),
-                                "filter", group.filter(),
-                                "members", group.members(),
-                                "online", group.online()))
-                        .toList());
-        map.put("nodes", explanation.nodes());
-        map.put("moreReceivers", explanation.moreReceivers());
-        return map;
+    /** What was left out is told only if it was. */
+    private static <T> Map<String, Object> fields(
+            Bounded<T> found, Function<? super T, Map<String, @Nullable Object>> fields) {
+        return present(found.leftOut().isEmpty() ? fields.apply(found.answer()) : Fields.of(found, fields));
     }
 
-    private static Map<String, Object> receiver(Explanation.Receiver receiver) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("id", receiver.id());
-        map.put("filters", receiver.filters());
-        map.put("qos", receiver.maximumQos().level());
-        map.put("online", receiver.online());
-        map.put("receive", receiver.receive().name());
-        map.put("inFlight", receiver.inFlight());
-        map.put("queued", receiver.queued());
-        map.put("outcome", receiver.outcome().name());
-        putText(map, "reason", receiver.reason());
-        return map;
+    /** Those that there are, also of objects in lists. */
+    private static Map<String, Object> present(Map<?, ?> fields) {
+        Map<String, Object> present = new LinkedHashMap<>();
+        fields.forEach((name, value) -> {
+            if (value instanceof List<?> list) {
+                present.put(
+                        String.valueOf(name),
+                        list.stream()
+                                .map(one -> one instanceof Map<?, ?> object ? present(object) : one)
+                                .toList());
+            } else if (value != null) {
+                present.put(String.valueOf(name), value);
+            }
+        });
+        return present;
     }
 
     private static void putText(Map<String, Object> map, String key, @Nullable Object value) {
@@ -244,30 +196,8 @@ final class SmqttEndpoint {
     }
 
     private static Map<String, Object> client(ClientInfo client) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("clientId", client.identity().clientId());
-        if (client.identity().userName() != null) {
-            map.put("userName", client.identity().userName());
-        }
-        map.put("connected", client.connected());
+        Map<String, Object> map = present(Fields.of(client));
         map.put("address", String.valueOf(client.identity().remoteAddress()));
-        map.put("listener", client.identity().listener());
-        map.put("version", client.identity().version().name());
-        map.put("bridge", client.identity().bridge());
-        map.put("subscriptions", client.subscriptions());
-        map.put("inFlight", client.inFlight());
-        map.put("queued", client.queued());
-        return map;
-    }
-
-    private static Map<String, Object> subscription(Subscription subscription) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("subscriber", subscription.subscriber().id());
-        map.put("filter", subscription.filter().value());
-        if (subscription.shareName() != null) {
-            map.put("share", subscription.shareName());
-        }
-        map.put("qos", subscription.maximumQos().level());
         return map;
     }
 

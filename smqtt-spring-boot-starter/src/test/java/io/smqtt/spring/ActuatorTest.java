@@ -19,8 +19,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.actuate.autoconfigure.context.properties.ConfigurationPropertiesReportEndpointAutoConfiguration;
@@ -159,22 +157,6 @@ class ActuatorTest {
                 assertThat(endpoint.part("nothing", null, null, null, null)).isNull();
             }
         });
-    }
-
-    @Test
-    void aPageKeepsNoMoreThanItShows() {
-        AtomicInteger shaped = new AtomicInteger();
-        Page<Integer> page = new Page<>(2, number -> {
-            shaped.incrementAndGet();
-            return Map.of("number", number);
-        });
-
-        IntStream.range(0, 1_000).forEach(page::add);
-
-        assertThat(page.as("numbers"))
-                .containsEntry("total", 1_000)
-                .containsEntry("numbers", List.of(Map.of("number", 0), Map.of("number", 1)));
-        assertThat(shaped).hasValue(2);
     }
 
     @Test

@@ -22,7 +22,7 @@ class ModuleEdgesTest {
             Map.entry("cluster", Set.of("core")),
             Map.entry("persistence", Set.of("core")),
             Map.entry("bootstrap", Set.of("core", "metric", "admin", "cluster", "persistence", "migrate", "bench")),
-            Map.entry("spring", Set.of("core", "metric", "cluster", "persistence")),
+            Map.entry("spring", Set.of("core", "metric", "admin", "cluster", "persistence")),
             Map.entry("test", Set.of("core")),
             Map.entry("migrate", Set.of("core")),
             Map.entry("bench", Set.of()),

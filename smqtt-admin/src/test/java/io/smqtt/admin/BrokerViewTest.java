@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.spring;
+package io.smqtt.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,21 +15,19 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-class InspectorTest {
+class BrokerViewTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     @Test
     void theRoutesOfOtherNodesAreNoSubscriptions() {
-        Inspector inspector = new Inspector();
+        BrokerView view = new BrokerView();
         BrokerModule peers = new BrokerModule() {
 
             @Override
@@ -48,18 +46,17 @@ class InspectorTest {
         ListenerConfig tcp = ListenerConfig.tcp(0).toBuilder().host("127.0.0.1").build();
         Broker broker = Objects.requireNonNull(Broker.builder()
                 .config(BrokerConfig.builder().listeners(Map.of("tcp", tcp)).build())
-                .module(inspector)
+                .module(view)
                 .module(peers)
                 .start()
                 .block(PATIENCE));
 
         try {
-            List<Subscription> shown = new ArrayList<>();
-            inspector.subscriptions(shown::add);
-            assertThat(shown)
-                    .singleElement()
-                    .satisfies(subscription ->
-                            assertThat(subscription.clientFilter()).isEqualTo("ours"));
+            assertThat(view.subscriptions(10, subscription -> true).shown())
+                    .containsExactly(new SubscriptionInfo("client", "ours", null, QoS.AT_MOST_ONCE));
+            assertThat(view.summary().block(PATIENCE))
+                    .extracting(BrokerSummary::subscriptions)
+                    .isEqualTo(1);
         } finally {
             broker.close(Duration.ofSeconds(1)).block(PATIENCE);
         }
