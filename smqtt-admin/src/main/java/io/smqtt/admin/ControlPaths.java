@@ -98,14 +98,14 @@ final class ControlPaths implements ManagementEndpoint {
                         limit(request), client -> client.identity().clientId().contains(match))
                 .map(page -> request.forPeople()
                         ? text(PlainText.of(page))
-                        : Answer.json(Json.of(Fields.of("clients", page, Fields::of))));
+                        : Answer.json(Fields.of("clients", page, Fields::of)));
     }
 
     private Mono<Answer> client(Request request) {
         return view.client(required(request, "id"))
                 .map(found -> request.forPeople()
                         ? text(PlainText.ofClient(found))
-                        : Answer.json(Json.of(Fields.of(found, Fields::of))))
+                        : Answer.json(Fields.of(found, Fields::of)))
                 .defaultIfEmpty(Answer.text(404, "there is no such session on this node\n"));
     }
 
@@ -113,7 +113,7 @@ final class ControlPaths implements ManagementEndpoint {
         return view.explain(required(request, "topic"), request.parameters().get("client"))
                 .map(found -> request.forPeople()
                         ? text(PlainText.ofExplanation(found))
-                        : Answer.json(Json.of(Fields.of(found, Fields::of))));
+                        : Answer.json(Fields.of(found, Fields::of)));
     }
 
     private Mono<Answer> disconnect(Request request) {
@@ -121,7 +121,7 @@ final class ControlPaths implements ManagementEndpoint {
             if (!was) {
                 return Answer.text(404, "no such client is connected to this node\n");
             }
-            return request.forPeople() ? text("disconnected\n") : Answer.json("{\"disconnected\":true}");
+            return request.forPeople() ? text("disconnected\n") : Answer.json(Map.of("disconnected", true));
         });
     }
 

@@ -3,7 +3,6 @@ package io.smqtt.admin;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.util.Map;
 
 /** {@link Fields} as JSON. */
 final class Json {
@@ -12,7 +11,8 @@ final class Json {
 
     private Json() {}
 
-    static String of(Map<String, ?> fields) {
+    /** Maps, lists, texts, numbers, booleans and null. */
+    static String of(Object fields) {
         try {
             return MAPPER.writeValueAsString(fields);
         } catch (JsonProcessingException e) {

@@ -62,11 +62,11 @@ public interface ManagementEndpoint {
         /**
          * JSON with status 200.
          *
-         * @param json one value
+         * @param value a map or a list of maps, lists, texts, numbers, booleans and null, as {@link Fields} makes them
          * @return an answer of application/json
          */
-        public static Answer json(String json) {
-            return new Answer(200, "application/json", json);
+        public static Answer json(Object value) {
+            return new Answer(200, "application/json", Json.of(value));
         }
     }
 }

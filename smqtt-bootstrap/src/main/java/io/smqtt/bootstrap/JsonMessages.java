@@ -3,6 +3,7 @@ package io.smqtt.bootstrap;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.smqtt.admin.JsonFields;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Payload;
 import io.smqtt.message.PublishProperties;
@@ -102,7 +103,7 @@ final class JsonMessages {
      * Reads a message.
      *
      * @param nowNanos the clock that messages are accepted by
-     * @throws BadDataException if it is none
+     * @throws IllegalArgumentException if it is none
      * @throws io.smqtt.topic.InvalidTopicException if its topic is none
      */
     static ApplicationMessage read(JsonFields fields, long nowNanos) {
@@ -138,7 +139,7 @@ final class JsonMessages {
         }
         for (JsonNode property : fields.elements("userProperties")) {
             if (property.size() != 2) {
-                throw new BadDataException("the field userProperties must have pairs");
+                throw new IllegalArgumentException("the field userProperties must have pairs");
             }
             properties.userProperty(property.get(0).asText(), property.get(1).asText());
         }

@@ -24,7 +24,7 @@ class ModuleEdgesTest {
             Map.entry("bootstrap", Set.of("core", "metric", "admin", "cluster", "persistence", "migrate", "bench")),
             Map.entry("spring", Set.of("core", "metric", "admin", "cluster", "persistence")),
             Map.entry("test", Set.of("core")),
-            Map.entry("migrate", Set.of("core")),
+            Map.entry("migrate", Set.of("core", "admin")),
             Map.entry("bench", Set.of()),
             Map.entry("benchmark", Set.of("core", "metric")));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.bootstrap;
+package io.smqtt.migrate.legacy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
