@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.bootstrap;
 
+import io.smqtt.admin.Overview;
+import io.smqtt.admin.Scrape;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -80,7 +82,7 @@ final class TopCommand implements Callable<Integer> {
         int shown = 0;
         while (!stop.await(intervalNanos, TimeUnit.NANOSECONDS)) {
             Scrape now = ask(client);
-            String screen = TopScreen.of(client.base(), before, now);
+            String screen = Overview.of(before, now).text(client.base());
             program.out().print((terminal ? HOME : "") + screen + (terminal ? "" : "\n"));
             program.out().flush();
             before = now;

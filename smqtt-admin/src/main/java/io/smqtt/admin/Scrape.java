@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.bootstrap;
+package io.smqtt.admin;
 
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -10,9 +12,21 @@ import java.util.TreeMap;
  * @param series the value of each series, by its name and labels as they are written
  * @param nanos when they were read, by a clock that never steps back
  */
-record Scrape(Map<String, Double> series, long nanos) {
+public record Scrape(Map<String, Double> series, long nanos) {
 
-    static Scrape parse(String text, long nanos) {
+    /** Copies the map, in its order. */
+    public Scrape {
+        series = Collections.unmodifiableMap(new LinkedHashMap<>(series));
+    }
+
+    /**
+     * Reads the answer of {@code /metrics}.
+     *
+     * @param text lines in Prometheus' text format; others are left out
+     * @param nanos when it was read, by a clock that never steps back
+     * @return the figures
+     */
+    public static Scrape parse(String text, long nanos) {
         Map<String, Double> series = new TreeMap<>();
         text.lines().filter(line -> !line.isBlank() && !line.startsWith("#")).forEach(line -> {
             int blank = line.lastIndexOf(' ');
@@ -35,7 +49,21 @@ record Scrape(Map<String, Double> series, long nanos) {
                 .sum();
     }
 
-    boolean has(String name) {
+    /** The same without series below 0. */
+    double sumOfPositive(String name, String... labels) {
+        return series.entrySet().stream()
+                .filter(entry -> matches(entry.getKey(), name, labels))
+                .mapToDouble(entry -> Math.max(0, entry.getValue()))
+                .sum();
+    }
+
+    /**
+     * Tells whether there is a meter.
+     *
+     * @param name its name
+     * @return true if there is a series of it
+     */
+    public boolean has(String name) {
         return series.keySet().stream().anyMatch(key -> matches(key, name));
     }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.bootstrap;
+package io.smqtt.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class TopScreenTest {
+class OverviewTest {
 
     private static final long SECOND = 1_000_000_000L;
 
@@ -75,7 +75,7 @@ class TopScreenTest {
 
     @Test
     void theScreenShowsWhatHappensNow() {
-        String screen = TopScreen.of("http://b:1", before, now);
+        String screen = Overview.of(before, now).text("http://b:1");
 
         assertThat(screen)
                 .contains("smqtt at http://b:1, up 1d 02:03:04")
@@ -98,6 +98,6 @@ class TopScreenTest {
                 smqtt_cluster_members_known 3.0
                 """, 2 * SECOND);
 
-        assertThat(TopScreen.of("b", before, more)).contains("FAILING", "4.9 KiB on disk", "2 of 3 nodes");
+        assertThat(Overview.of(before, more).text("b")).contains("FAILING", "4.9 KiB on disk", "2 of 3 nodes");
     }
 }
