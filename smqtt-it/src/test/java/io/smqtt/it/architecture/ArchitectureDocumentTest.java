@@ -20,8 +20,16 @@ import org.junit.jupiter.api.Test;
 class ArchitectureDocumentTest {
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-    private static final List<String> PRODUCT =
-            List.of("core", "persistence", "cluster", "metric", "admin", "bootstrap", "migrate", "spring-boot-starter", "bench");
+    private static final List<String> PRODUCT = List.of(
+            "core",
+            "persistence",
+            "cluster",
+            "metric",
+            "admin",
+            "bootstrap",
+            "migrate",
+            "spring-boot-starter",
+            "bench");
     private static final int LONG = 200;
 
     /** A type, or a member of one, of which the type counts. */

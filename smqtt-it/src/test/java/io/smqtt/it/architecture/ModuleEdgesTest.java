@@ -3,10 +3,15 @@ package io.smqtt.it.architecture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.smqtt.architecture.Edges;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -60,6 +65,30 @@ class ModuleEdgesTest {
         JavaClasses here = new ClassFileImporter().importClasses(ModuleEdgesTest.class);
 
         assertThat(closed.violations(here)).isNotEmpty();
+    }
+
+    /** An application has neither of them by the starter, which shows the view at its actuator endpoint. */
+    @Test
+    void theViewOfTheBrokerNeedsNeitherHttpServerNorJsonLibrary() {
+        JavaClasses admin = classesOf("admin");
+        Set<JavaClass> reached = new LinkedHashSet<>();
+        Deque<JavaClass> open = new ArrayDeque<>();
+        for (String root : List.of("BrokerView", "Fields", "Page", "Bounded")) {
+            open.add(admin.get("io.smqtt.admin." + root));
+        }
+        while (!open.isEmpty()) {
+            JavaClass next = open.remove();
+            if (reached.add(next) && next.getPackageName().equals("io.smqtt.admin")) {
+                next.getDirectDependenciesFromSelf()
+                        .forEach(dependency ->
+                                open.add(dependency.getTargetClass().getBaseComponentType()));
+            }
+        }
+
+        assertThat(reached)
+                .hasSizeGreaterThan(10)
+                .extracting(JavaClass::getPackageName)
+                .noneMatch(name -> name.startsWith("com.fasterxml.") || name.startsWith("reactor.netty."));
     }
 
     private static JavaClasses classesOf(String module) {
