@@ -101,18 +101,18 @@ public interface BrokerModule {
     }
 
     /**
-     * The metrics and health checks that this module keeps. Asked once, before {@link #start}.
+     * The metrics and health checks of this module. Asked once, before {@link #start}.
      *
-     * @return for whatever shows them; null if it keeps none
+     * @return the metrics; null if it has none
      */
     default @Nullable MetricsSource metrics() {
         return null;
     }
 
     /**
-     * The management port that this module serves. Asked once, before {@link #start}.
+     * The management port of this module. Asked once, before {@link #start}.
      *
-     * @return its connections, for any thread at any time; null if it serves none
+     * @return its connections, for any thread at any time; null if it has none
      */
     default @Nullable Supplier<ManagementStatus> management() {
         return null;
@@ -140,7 +140,7 @@ public interface BrokerModule {
     /**
      * The parts of the broker that a module works with.
      *
-     * @param broker the broker itself, as an application has it; not to be used before {@link #listening}
+     * @param broker the broker, as an application has it; not to be used before {@link #listening}
      * @param config the broker's configuration
      * @param router routes messages; its index takes the module's subscriptions
      * @param sessions the sessions of this node
@@ -150,7 +150,7 @@ public interface BrokerModule {
      * @param traffic what each event loop has received from clients and sent to them
      * @param listeners the connections of this node
      * @param cluster how the cluster looks from this node, for any thread at any time; null without one
-     * @param metrics the metrics and health checks of the broker; null if no module keeps them
+     * @param metrics the metrics and health checks of the broker; null without a module for them
      * @param management the connections of the management port, for any thread at any time; null without one
      */
     record Core(

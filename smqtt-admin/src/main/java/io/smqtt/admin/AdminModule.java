@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The management port of one broker: what operators see of it, and the metrics and health checks of its other modules.
+ * The management port of one broker: the {@link BrokerView}, and the metrics and health checks of the other modules.
  */
 @AnyThread
 public final class AdminModule implements BrokerModule {
@@ -45,19 +45,19 @@ public final class AdminModule implements BrokerModule {
     }
 
     /**
-     * What operators see of the broker.
+     * Returns the view of the broker.
      *
-     * @return the view behind the management port
+     * @return the view that the management port shows
      */
     public BrokerView view() {
         return view;
     }
 
     /**
-     * Adds paths of the management port. To be called before the broker starts, once for each prefix.
+     * Registers an endpoint of the management port. To be called before the broker starts, once for each prefix.
      *
-     * @param prefix what the paths begin with, such as {@code /smqtt/}
-     * @param endpoint answers those who have shown the token
+     * @param prefix the prefix of the paths, such as {@code /smqtt/}
+     * @param endpoint answers requests with the token
      * @return this
      */
     public AdminModule endpoint(String prefix, ManagementEndpoint endpoint) {
@@ -66,9 +66,9 @@ public final class AdminModule implements BrokerModule {
     }
 
     /**
-     * Where the management port is bound.
+     * Returns the address of the management port.
      *
-     * @return with the real port, or null while it is not bound
+     * @return the address with the bound port; null while it is not bound
      */
     public @Nullable InetSocketAddress address() {
         return server.address();
@@ -79,10 +79,10 @@ public final class AdminModule implements BrokerModule {
         return server.connections()::status;
     }
 
-    /** Binds the management port, which from then on tells that the broker is not ready yet. */
+    /** Binds the management port, which reports until the end of the start that the broker is not ready. */
     @Override
     public Mono<Void> start(Core core) {
-        return Mono.<Void>fromRunnable(token::prepare) // here the data directory is there, and nobody else's
+        return Mono.<Void>fromRunnable(token::prepare) // now the data directory exists and is locked by this broker
                 .subscribeOn(Schedulers.boundedElastic())
                 .then(view.start(core))
                 .then(server.bind())

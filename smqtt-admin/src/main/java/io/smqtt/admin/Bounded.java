@@ -6,11 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * An answer within {@link BrokerView#MAX_BYTES}. Immutable.
+ * An answer of at most {@link BrokerView#MAX_BYTES}. Immutable.
  *
- * @param answer the answer, its lists cut where they are too long
- * @param leftOut how many entries are missing, by the name of their list; empty if the answer is whole
- * @param <T> what was asked for
+ * @param answer the answer, with long lists truncated
+ * @param leftOut number of missing entries by name of the list; empty if the answer is complete
+ * @param <T> type of the answer
  */
 public record Bounded<T>(T answer, Map<String, Integer> leftOut) {
 

@@ -7,12 +7,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The size of a broker.
+ * Listeners and counts of a broker. Immutable.
  *
- * @param listeners where each listener is bound, by its name
- * @param sessions the sessions of clients, connected or not; consumers in the process are none
- * @param connected those of them whose client is connected
- * @param subscriptions the subscriptions of this node, those of consumers in the process included
+ * @param listeners the bound address by name of the listener
+ * @param sessions number of sessions of clients, online and offline, without in-process consumers
+ * @param connected number of connected clients
+ * @param subscriptions number of subscriptions of this node, in-process consumers included
  */
 public record BrokerSummary(Map<String, InetSocketAddress> listeners, int sessions, int connected, int subscriptions) {
 

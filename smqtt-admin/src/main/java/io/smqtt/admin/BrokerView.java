@@ -22,17 +22,17 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * What operators see of one broker: records that {@code ctl}, the management port and the actuator endpoint show. It is a
- * module of the broker. No answer has more than {@link #MAX_BYTES}. Lists are read on the thread that subscribes, never on
- * an event loop of the broker.
+ * The operator's view of one broker, as records. {@code ctl}, the management port and the actuator endpoint show it. It is a
+ * module of the broker. No answer is longer than {@link #MAX_BYTES}. Lists are read on the subscribing thread, never on an
+ * event loop of the broker.
  */
 @AnyThread
 public final class BrokerView implements BrokerModule {
 
-    /** Bytes of one answer as JSON, at most: clients choose identifiers, user names and filters of up to 64 KiB. */
+    /** Maximum size of an answer as JSON, in bytes. Clients choose identifiers, user names and filters of up to 64 KiB. */
     public static final int MAX_BYTES = 8 << 20;
 
-    /** Entries of one list, at most. */
+    /** Maximum number of entries of a list. */
     public static final int MAX_ENTRIES = 10_000;
 
     private volatile @Nullable Core core;
@@ -60,16 +60,16 @@ public final class BrokerView implements BrokerModule {
     }
 
     /**
-     * Tells whether there is a broker to look at.
+     * Tells whether the broker runs.
      *
-     * @return true from when all listeners are bound until the broker stops
+     * @return true from the binding of all listeners until the stop
      */
     public boolean isRunning() {
         return running;
     }
 
     /**
-     * The broker itself, for what changes it.
+     * Returns the broker, for actions.
      *
      * @return the running broker
      * @throws BrokerClosedException if none runs
@@ -87,9 +87,9 @@ public final class BrokerView implements BrokerModule {
     }
 
     /**
-     * The limits that the broker runs with.
+     * Returns the limits of the broker.
      *
-     * @return those of its configuration
+     * @return the limits of its configuration
      * @throws BrokerClosedException if none runs
      */
     public LimitsConfig limits() {
@@ -97,9 +97,9 @@ public final class BrokerView implements BrokerModule {
     }
 
     /**
-     * The cluster as this node sees it.
+     * Returns the state of the cluster as this node sees it.
      *
-     * @return the state of the moment, or null if the broker is no node of a cluster
+     * @return the current state; null if the broker is not a node of a cluster
      */
     public @Nullable ClusterStatus clusterStatus() {
         Core now = core;
@@ -110,7 +110,7 @@ public final class BrokerView implements BrokerModule {
     /**
      * Reads all meters. Takes some milliseconds.
      *
-     * @return lines in the text format of Prometheus, or null if no module of the broker keeps meters
+     * @return lines in the text format of Prometheus; null if the broker has no module with meters
      */
     public @Nullable String scrape() {
         MetricsSource metrics = source();
@@ -120,7 +120,7 @@ public final class BrokerView implements BrokerModule {
     /**
      * Checks whether the process works.
      *
-     * @return the result; up if no module of the broker checks it
+     * @return the result; up if the broker has no module with health checks
      */
     public HealthReport live() {
         MetricsSource metrics = source();
@@ -128,9 +128,9 @@ public final class BrokerView implements BrokerModule {
     }
 
     /**
-     * Checks whether clients can be sent to the broker now.
+     * Checks whether clients can connect.
      *
-     * @return the result; up while the broker runs if no module of it checks more
+     * @return the result; up while the broker runs if it has no module with health checks
      */
     public HealthReport ready() {
         MetricsSource metrics = source();
@@ -143,9 +143,9 @@ public final class BrokerView implements BrokerModule {
     }
 
     /**
-     * Counts what the broker has.
+     * Counts sessions and subscriptions.
      *
-     * @return the counts of the moment of subscription
+     * @return the counts at the time of subscription
      * @throws BrokerClosedException if none runs
      */
     public Mono<BrokerSummary> summary() {
@@ -159,7 +159,7 @@ public final class BrokerView implements BrokerModule {
                 });
     }
 
-    /** Three numbers of many things. For one thread. */
+    /** Running counts of a summary. For one thread. */
     private static final class Counts {
 
         private int sessions;
@@ -173,21 +173,21 @@ public final class BrokerView implements BrokerModule {
     }
 
     /**
-     * Tells clients from consumers in the process of the broker.
+     * Distinguishes clients from in-process consumers.
      *
      * @param client a session
-     * @return true for one that has come by the network
+     * @return true for the session of a network client
      */
     public static boolean isClient(ClientInfo client) {
         return !InProcess.isReserved(client.identity().clientId());
     }
 
     /**
-     * Lists sessions, connected or not.
+     * Lists sessions, online and offline.
      *
-     * @param limit how many are shown at most, 1 to {@link #MAX_ENTRIES}
-     * @param filter which of them
-     * @return those of the moment of subscription, in no order
+     * @param limit maximum number of entries, 1 to {@link #MAX_ENTRIES}
+     * @param filter selects sessions
+     * @return the sessions at the time of subscription, in no particular order
      * @throws BrokerClosedException if none runs
      */
     public Mono<Page<ClientInfo>> clients(int limit, Predicate<? super ClientInfo> filter) {
@@ -201,10 +201,10 @@ public final class BrokerView implements BrokerModule {
     }
 
     /**
-     * Shows one session.
+     * Returns one session with its subscriptions.
      *
      * @param clientId the client identifier
-     * @return all that is known of it; empty if there is none
+     * @return the session; empty if there is none
      * @throws BrokerClosedException if none runs
      */
     public Mono<Bounded<ClientDetails>> client(String clientId) {
@@ -212,11 +212,11 @@ public final class BrokerView implements BrokerModule {
     }
 
     /**
-     * Tells what would become of a message.
+     * Explains where a message would go, without publishing one.
      *
      * @param topic the topic name
-     * @param clientId the client that would publish it; null for the application
-     * @return what would happen to a message of QoS 1
+     * @param clientId the publisher; null for the application
+     * @return the expected result for a message of QoS 1
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic name
      * @throws BrokerClosedException if none runs
      */
@@ -227,9 +227,9 @@ public final class BrokerView implements BrokerModule {
     /**
      * Lists the subscriptions of this node, without the routes of other nodes.
      *
-     * @param limit how many are shown at most, 1 to {@link #MAX_ENTRIES}
-     * @param filter which of them
-     * @return those of the moment, weakly consistent, in no order; none while no broker runs
+     * @param limit maximum number of entries, 1 to {@link #MAX_ENTRIES}
+     * @param filter selects subscriptions
+     * @return the current subscriptions, weakly consistent, in no particular order; none while no broker runs
      */
     public Page<SubscriptionInfo> subscriptions(int limit, Predicate<? super Subscription> filter) {
         Page.Builder<Subscription, SubscriptionInfo> page =

@@ -17,21 +17,21 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The records of a {@link BrokerView} as named fields in their order: the one place that says how each is called. Values are
- * text, numbers, booleans, lists and maps of such, and null for what there is not, so that any JSON library can write them.
+ * Field names and values of the records of a {@link BrokerView}, in their order. This is the only place that names fields.
+ * Values are texts, numbers, booleans, lists, maps, and null where there is no value, so that any JSON library can write them.
  */
 public final class Fields {
 
     private Fields() {}
 
     /**
-     * A list.
+     * Returns the fields of a list.
      *
-     * @param name what the entries are called
+     * @param name the field of the entries
      * @param page the list
-     * @param fields those of one entry
-     * @param <T> one entry
-     * @return how many there are, and the first of them under the name
+     * @param fields returns the fields of an entry
+     * @param <T> type of an entry
+     * @return the total, whether the list is truncated, and the entries
      */
     public static <T> Map<String, @Nullable Object> of(
             String name, Page<T> page, Function<? super T, ? extends Map<String, ?>> fields) {
@@ -43,12 +43,12 @@ public final class Fields {
     }
 
     /**
-     * An answer that may have been cut.
+     * Returns the fields of an answer that may be truncated.
      *
      * @param bounded the answer
-     * @param fields those of the whole answer
-     * @param <T> what was asked for
-     * @return its fields, whether it was cut, and what was left out
+     * @param fields returns the fields of the answer itself
+     * @param <T> type of the answer
+     * @return these fields, whether the answer is truncated, and the number of missing entries if so
      */
     public static <T> Map<String, @Nullable Object> of(
             Bounded<T> bounded, Function<? super T, Map<String, @Nullable Object>> fields) {
@@ -61,9 +61,9 @@ public final class Fields {
     }
 
     /**
-     * The size of a broker.
+     * Returns the fields of a summary.
      *
-     * @param summary the counts
+     * @param summary the summary
      * @return its fields
      */
     public static Map<String, @Nullable Object> of(BrokerSummary summary) {
@@ -80,7 +80,7 @@ public final class Fields {
     }
 
     /**
-     * A session in a list.
+     * Returns the fields of a session in a list.
      *
      * @param client the session
      * @return its fields
@@ -102,10 +102,10 @@ public final class Fields {
     }
 
     /**
-     * One session. Times are in seconds; null for a client without keep alive, and for a session that never expires.
+     * Returns the fields of a session. Times are in seconds; null for no keep alive and for a session that never expires.
      *
      * @param details the session
-     * @return its fields, those of the list first
+     * @return its fields, those of a list first
      */
     public static Map<String, @Nullable Object> of(ClientDetails details) {
         Map<String, @Nullable Object> all = of(details.info());
@@ -133,7 +133,7 @@ public final class Fields {
     }
 
     /**
-     * A subscription in a list.
+     * Returns the fields of a subscription in a list.
      *
      * @param subscription the subscription
      * @return its fields; {@code share} for shared ones only
@@ -150,9 +150,9 @@ public final class Fields {
     }
 
     /**
-     * What would become of a message.
+     * Returns the fields of an explanation.
      *
-     * @param explanation the answer of the broker
+     * @param explanation the explanation
      * @return its fields
      */
     public static Map<String, @Nullable Object> of(Explanation explanation) {
@@ -201,10 +201,10 @@ public final class Fields {
     }
 
     /**
-     * The result of a health check.
+     * Returns the fields of a health check.
      *
      * @param report the result
-     * @return {@code status}, {@code up} or {@code down}, and a field for each part
+     * @return {@code status}, which is {@code up} or {@code down}, and one field per check
      */
     public static Map<String, @Nullable Object> of(HealthReport report) {
         Map<String, @Nullable Object> all = new LinkedHashMap<>();
@@ -214,10 +214,10 @@ public final class Fields {
     }
 
     /**
-     * A cluster.
+     * Returns the fields of a cluster, named with hyphens.
      *
-     * @param status how this node sees it
-     * @return its fields, in words joined by hyphens
+     * @param status the state that this node sees
+     * @return its fields
      */
     public static Map<String, @Nullable Object> of(ClusterStatus status) {
         Map<String, @Nullable Object> all = new LinkedHashMap<>();

@@ -4,14 +4,14 @@ package io.smqtt.admin;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-/** {@link Fields} as JSON. */
+/** Writes {@link Fields} as JSON. */
 final class Json {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     private Json() {}
 
-    /** Maps, lists, texts, numbers, booleans and null. */
+    /** Writes maps, lists, texts, numbers, booleans and null. */
     static String of(Object fields) {
         try {
             return MAPPER.writeValueAsString(fields);

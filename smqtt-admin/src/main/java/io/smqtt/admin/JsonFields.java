@@ -8,8 +8,8 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a JSON object, read strictly: one that is missing or of another type is an {@link IllegalArgumentException}
- * whose message names it. Immutable as long as the object is.
+ * The fields of a JSON object, read strictly: a field that is missing or of another type throws {@link
+ * IllegalArgumentException}, whose message names it. Immutable as long as the object is.
  *
  * @param node the object
  */

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The figures of a broker at one moment, and its rates since an earlier one. Immutable.
+ * Figures of a broker at one moment, and rates since an earlier one, for {@code smqtt top}. Immutable.
  *
  * @param resources the resources of the process
  * @param clients clients and connections
@@ -36,13 +36,13 @@ public record Overview(
     /**
      * The resources of the process.
      *
-     * @param uptimeSeconds how long it runs
-     * @param cpuShare processor time per time; 1 is one core
+     * @param uptimeSeconds time since the start
+     * @param cpuShare CPU time per second; 1 is one core
      * @param heapBytes the heap in use
-     * @param maxHeapBytes what the heap may grow to
+     * @param maxHeapBytes maximum size of the heap
      * @param bufferBytes direct memory of the buffers
      * @param openFiles open file descriptors
-     * @param maxFiles how many there may be
+     * @param maxFiles maximum number of file descriptors
      */
     public record Resources(
             double uptimeSeconds,
@@ -56,15 +56,15 @@ public record Overview(
     /**
      * Clients and connections.
      *
-     * @param online clients that are connected
-     * @param sessions sessions, connected or not
+     * @param online connected clients
+     * @param sessions sessions, online and offline
      * @param subscriptions subscriptions
      * @param sharedGroups groups of shared subscriptions
      * @param retainedMessages retained messages
-     * @param openedPerSecond connections that were opened
-     * @param closedPerSecond connections that were closed
-     * @param acceptedPerSecond CONNECT packets that were accepted
-     * @param refusedPerSecond connections and CONNECT packets that were refused
+     * @param openedPerSecond opened connections
+     * @param closedPerSecond closed connections
+     * @param acceptedPerSecond accepted CONNECT packets
+     * @param refusedPerSecond refused connections and CONNECT packets
      */
     public record Clients(
             double online,
@@ -80,13 +80,13 @@ public record Overview(
     /**
      * Messages.
      *
-     * @param received those from publishers
-     * @param delivered those to subscribers
-     * @param dropped those that were lost on the way to subscribers
-     * @param refused those that were not taken from publishers
-     * @param queued those that wait in queues
-     * @param inFlight those that were sent and not acknowledged
-     * @param pending those that have neither been delivered nor dropped
+     * @param received messages from publishers
+     * @param delivered messages to subscribers
+     * @param dropped dropped deliveries
+     * @param refused messages refused at the publisher
+     * @param queued messages in queues
+     * @param inFlight messages sent and not acknowledged
+     * @param pending messages neither delivered nor dropped
      */
     public record Messages(
             Flow received,
@@ -98,12 +98,12 @@ public record Overview(
             double pending) {}
 
     /**
-     * Messages that pass.
+     * Messages in one direction.
      *
-     * @param perSecond how many now
-     * @param total how many in all
-     * @param perSecondByQos how many now, by their quality of service
-     * @param bytesPerSecond the payload now
+     * @param perSecond rate
+     * @param total number since the start
+     * @param perSecondByQos rate by QoS
+     * @param bytesPerSecond rate of the payload
      */
     public record Flow(double perSecond, double total, Map<String, Double> perSecondByQos, double bytesPerSecond) {
 
@@ -114,12 +114,12 @@ public record Overview(
     }
 
     /**
-     * Messages that do not pass.
+     * Dropped or refused messages.
      *
-     * @param perSecond how many now
-     * @param total how many in all
-     * @param perSecondByReason how many now, by the reason
-     * @param totalByReason how many in all, by the reason
+     * @param perSecond rate
+     * @param total number since the start
+     * @param perSecondByReason rate by reason
+     * @param totalByReason number since the start by reason
      */
     public record Loss(
             double perSecond, double total, Map<String, Double> perSecondByReason, Map<String, Double> totalByReason) {
@@ -132,10 +132,10 @@ public record Overview(
     }
 
     /**
-     * How long messages take, of one in 1,024.
+     * Mean times of messages, sampled from one in 1,024.
      *
-     * @param deliverySeconds the mean from the receipt to the delivery; not a number if nothing was delivered
-     * @param routingSeconds the mean of routing; not a number if nothing was routed
+     * @param deliverySeconds time from receipt to delivery; NaN without deliveries
+     * @param routingSeconds time of routing; NaN without messages
      */
     public record Times(double deliverySeconds, double routingSeconds) {}
 
@@ -143,21 +143,21 @@ public record Overview(
      * An event loop.
      *
      * @param name its number
-     * @param cpuShare how busy it is; 1 is always
-     * @param lagSeconds how late a task is at most; not a number if that is not known
-     * @param pendingTasks how many tasks wait
+     * @param cpuShare CPU time per second; 1 is always busy
+     * @param lagSeconds maximum delay of a task; NaN if unknown
+     * @param pendingTasks number of waiting tasks
      */
     public record Loop(String name, double cpuShare, double lagSeconds, double pendingTasks) {}
 
     /**
      * The store.
      *
-     * @param healthy whether it works
-     * @param commitsPerSecond commits
-     * @param operationsPerSecond operations in these
-     * @param commitSeconds the mean of a commit; not a number if there was none
-     * @param queuedBytes what waits to be written
-     * @param diskBytes what is on disk
+     * @param healthy whether it accepts operations
+     * @param commitsPerSecond rate of commits
+     * @param operationsPerSecond rate of operations
+     * @param commitSeconds mean time of a commit; NaN without commits
+     * @param queuedBytes bytes waiting to be written
+     * @param diskBytes bytes on disk
      */
     public record Store(
             boolean healthy,
@@ -170,11 +170,11 @@ public record Overview(
     /**
      * The cluster.
      *
-     * @param members nodes that are together
-     * @param knownMembers nodes that are known
-     * @param forwardedPerSecond messages that were sent to other nodes
-     * @param queued messages that wait for other nodes
-     * @param parked those of them that wait for the return of a node
+     * @param members reachable nodes
+     * @param knownMembers known nodes
+     * @param forwardedPerSecond rate of messages to other nodes
+     * @param queued messages waiting for other nodes
+     * @param parked messages waiting for the return of a node
      * @param routes routes of all nodes
      */
     public record Cluster(
@@ -190,11 +190,11 @@ public record Overview(
     }
 
     /**
-     * Reads the figures.
+     * Computes figures and rates from two scrapes.
      *
-     * @param before the meters at the earlier moment
-     * @param now the meters at the moment
-     * @return the figures of the moment, and the rates between both
+     * @param before the earlier scrape
+     * @param now the later scrape
+     * @return figures of the later one, and rates between both
      */
     public static Overview of(Scrape before, Scrape now) {
         return new Overview(
@@ -293,10 +293,10 @@ public record Overview(
     }
 
     /**
-     * The figures as {@code smqtt top} shows them.
+     * Prints the figures as {@code smqtt top} shows them.
      *
-     * @param where which broker it is
-     * @return some lines within 100 columns, each with its end
+     * @param where the address of the broker
+     * @return lines of about 100 columns, each with a line feed
      */
     public String text(String where) {
         return OverviewText.of(where, this);

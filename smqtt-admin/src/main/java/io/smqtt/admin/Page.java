@@ -7,12 +7,12 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * The first of many entries, and how many there are. Immutable.
+ * The first entries of a list, and the number of all. Immutable.
  *
- * @param total how many there are
- * @param shown the first of them
- * @param truncated whether some that were asked for are missing because the answer would be too long
- * @param <T> one entry
+ * @param total number of all entries
+ * @param shown the first entries
+ * @param truncated whether requested entries are missing because the answer would be too long
+ * @param <T> type of an entry
  */
 public record Page<T>(int total, List<T> shown, boolean truncated) {
 
@@ -22,10 +22,10 @@ public record Page<T>(int total, List<T> shown, boolean truncated) {
     }
 
     /**
-     * Collects a page and keeps no more than it shows. For one thread.
+     * Collects a page and keeps only the shown entries. For one thread.
      *
-     * @param <S> what is added
-     * @param <T> one entry of the page
+     * @param <S> type of the source of an entry
+     * @param <T> type of an entry
      */
     public static final class Builder<S, T> {
 
@@ -40,10 +40,10 @@ public record Page<T>(int total, List<T> shown, boolean truncated) {
         /**
          * Creates an empty page.
          *
-         * @param limit how many entries it shows at most
-         * @param maxBytes how many bytes these have together at most
-         * @param shape makes an entry; called for those that are shown
-         * @param size the bytes of an entry
+         * @param limit maximum number of shown entries
+         * @param maxBytes maximum size of the shown entries
+         * @param shape makes an entry; called for shown entries only
+         * @param size returns the size of an entry in bytes
          */
         public Builder(
                 int limit, long maxBytes, Function<? super S, ? extends T> shape, ToLongFunction<? super T> size) {
@@ -54,9 +54,9 @@ public record Page<T>(int total, List<T> shown, boolean truncated) {
         }
 
         /**
-         * Counts one, and shows it while there is room.
+         * Counts an entry, and shows it if it fits.
          *
-         * @param one what there is
+         * @param one the source of the entry
          */
         public void add(S one) {
             total++;
@@ -72,9 +72,9 @@ public record Page<T>(int total, List<T> shown, boolean truncated) {
         }
 
         /**
-         * Ends the page.
+         * Returns the page.
          *
-         * @return what was added
+         * @return the entries so far
          */
         public Page<T> build() {
             return new Page<>(total, shown, truncated);

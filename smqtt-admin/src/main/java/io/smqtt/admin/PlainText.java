@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The records of a {@link BrokerView} as text for people. What clients and nodes say of themselves may hold anything, and is escaped. */
+/** Prints the records of a {@link BrokerView} as text. Texts from clients and nodes are escaped. */
 final class PlainText {
 
     private static final List<String> CLIENTS = List.of(
@@ -87,7 +87,7 @@ final class PlainText {
         return bounded.answer() + leftOut(bounded.leftOut());
     }
 
-    /** A line, or nothing. */
+    /** One line; empty if nothing is missing. */
     private static String leftOut(Map<String, Integer> counts) {
         if (counts.isEmpty()) {
             return "";
@@ -170,7 +170,7 @@ final class PlainText {
                         retained.forgotten());
     }
 
-    /** Rows of equal length, the heads first, in columns. */
+    /** Aligns rows of equal length in columns; the first row is the head. */
     private static String table(List<List<String>> rows) {
         int[] widths = new int[rows.get(0).size()];
         for (List<String> row : rows) {

@@ -13,15 +13,15 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits an answer to a number of bytes as JSON and counts what was left out: clients choose how many filters they have, and
- * of up to 64 KiB each. One thread.
+ * Truncates the lists of an answer to a maximum size as JSON, and counts the missing entries. Clients choose the number of
+ * their filters, of up to 64 KiB each. One thread.
  */
 final class SizeLimit {
 
-    /** Of a part of an answer as JSON, without the texts that clients chose. */
+    /** Size of an entry as JSON, without the texts that clients choose. */
     private static final int PART_BYTES = 300;
 
-    /** Of a text in a list, without the text. */
+    /** Size of a text in a list, without the text. */
     private static final int TEXT_BYTES = 3;
 
     private final Map<String, Integer> leftOut = new LinkedHashMap<>();
@@ -31,14 +31,14 @@ final class SizeLimit {
         this.room = room;
     }
 
-    /** A session in a list. */
+    /** {@return the size of a session in a list} */
     static long bytesOf(ClientInfo client) {
         return PART_BYTES
                 + jsonBytes(client.identity().clientId())
                 + jsonBytes(client.identity().userName());
     }
 
-    /** A subscription in a list. */
+    /** {@return the size of a subscription in a list} */
     static long bytesOf(SubscriptionInfo subscription) {
         return PART_BYTES
                 + jsonBytes(subscription.subscriber())
@@ -46,7 +46,7 @@ final class SizeLimit {
                 + jsonBytes(subscription.shareName());
     }
 
-    /** Cuts the subscriptions of a session. */
+    /** Truncates the subscriptions of a session. */
     static Bounded<ClientDetails> of(ClientDetails details, long maxBytes) {
         SizeLimit limit = new SizeLimit(maxBytes - 2 * PART_BYTES - bytesOf(details.info()));
         List<ClientDetails.Filter> filters =
@@ -62,7 +62,7 @@ final class SizeLimit {
         return new Bounded<>(told, limit.leftOut);
     }
 
-    /** Cuts what would become of a message: receivers, filters, and groups with nodes have a third of the room each. */
+    /** Truncates an explanation. Receivers, filters, and groups with nodes get a third of the size each. */
     static Bounded<Explanation> of(Explanation all, long maxBytes) {
         long third = (maxBytes - 3 * PART_BYTES - jsonBytes(all.topic()) - jsonBytes(all.clientId())) / 3;
         SizeLimit limit = new SizeLimit(third);
@@ -109,12 +109,12 @@ final class SizeLimit {
                 one.name(), one.filter(), first("groupMembers", one.members(), SizeLimit::textBytes), one.online());
     }
 
-    /** As many as have room, from the first. */
+    /** The first entries that fit. */
     private <T> List<T> first(String name, List<T> all, ToLongFunction<? super T> size) {
         return parts(name, all, size, Function.identity());
     }
 
-    /** The same, where each has lists of its own that are cut. */
+    /** The first entries that fit, each with its own lists truncated. */
     private <T> List<T> parts(
             String name, List<T> all, ToLongFunction<? super T> size, Function<? super T, ? extends T> cut) {
         List<T> told = new ArrayList<>();
@@ -142,7 +142,7 @@ final class SizeLimit {
         return TEXT_BYTES + jsonBytes(text);
     }
 
-    /** What a text takes in JSON, at most. */
+    /** Maximum size of a text in JSON. */
     private static long jsonBytes(@Nullable String text) {
         long bytes = 0;
         for (int i = 0; text != null && i < text.length(); i++) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A subscription of this node.
  *
- * @param subscriber the client identifier, or the name of a consumer in the process
+ * @param subscriber the client identifier, or the name of an in-process consumer
  * @param filter the topic filter, without the share name
  * @param shareName the group of a shared subscription, or null
  * @param maximumQos the granted quality of service

@@ -8,8 +8,8 @@ import java.util.Map;
 /**
  * The result of a health check. Immutable.
  *
- * @param up whether all is well
- * @param checks the state of each part that was checked, by its name, in the order of the checks
+ * @param up whether all checks have passed
+ * @param checks the state by name of the check, in the order of the checks
  */
 public record HealthReport(boolean up, Map<String, String> checks) {
 

@@ -4,16 +4,16 @@ package io.smqtt.spi;
 /**
  * The connections of the management port. Immutable.
  *
- * @param withToken those whose last request has shown the token
- * @param others all others
- * @param refusedRequests requests with the token that were refused because too many were being answered, since the start
+ * @param withToken connections whose last request had the token
+ * @param others all other connections
+ * @param refusedRequests requests with the token refused since the start because the maximum number was in progress
  */
 public record ManagementStatus(Connections withToken, Connections others, long refusedRequests) {
 
     /**
-     * Selects the connections of one class.
+     * Returns the connections of one class.
      *
-     * @param hasToken whether the last request of each has shown the token
+     * @param hasToken whether the last request had the token
      * @return their counts
      */
     public Connections of(boolean hasToken) {
@@ -23,8 +23,8 @@ public record ManagementStatus(Connections withToken, Connections others, long r
     /**
      * The connections of one class.
      *
-     * @param open how many are open now
-     * @param closed how many were closed since the start to make room for others of the class
+     * @param open number of open connections
+     * @param closed number of connections closed since the start to make room for others of the class
      */
     public record Connections(int open, long closed) {}
 }

@@ -3,7 +3,7 @@ package io.smqtt.spi;
 
 import io.smqtt.thread.AnyThread;
 
-/** Metrics and health checks of one broker, for whatever shows them to operators. Never blocks. */
+/** Metrics and health checks of one broker. Does not block. */
 @AnyThread
 public interface MetricsSource {
 
@@ -15,14 +15,14 @@ public interface MetricsSource {
     String scrape();
 
     /**
-     * Checks whether the process works. What is not alive only a restart can mend.
+     * Checks whether the process works. Fails only for a state that needs a restart.
      *
      * @return the result
      */
     HealthReport live();
 
     /**
-     * Checks whether clients can be sent to this broker now.
+     * Checks whether clients can connect.
      *
      * @return the result
      */
