@@ -55,7 +55,7 @@ class YamlFileTest {
         assertThatThrownBy(() -> read("listeners:\n\ttcp:\n"))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("f.yaml:2")
-                .hasMessageContaining("a tab indents the line");
+                .hasMessageContaining("the line is indented by a tab");
     }
 
     @Test
