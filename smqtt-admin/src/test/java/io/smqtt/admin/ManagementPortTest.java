@@ -206,6 +206,30 @@ class ManagementPortTest {
     }
 
     @Test
+    void withoutAModuleForMetricsThereIsHealthAlone() throws Exception {
+        BrokerConfig config = config(ManagementConfig.builder().port(0));
+        AdminModule admin = AdminModule.create(config);
+        Broker broker = Objects.requireNonNull(
+                Broker.builder().config(config).module(admin).start().block(Duration.ofSeconds(30)));
+        try {
+            String port = "http://127.0.0.1:"
+                    + Objects.requireNonNull(admin.address()).getPort();
+            HttpClient http = HttpClient.newHttpClient();
+            HttpResponse<String> ready = http.send(
+                    HttpRequest.newBuilder(URI.create(port + "/health/ready")).build(),
+                    HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> metrics = http.send(
+                    HttpRequest.newBuilder(URI.create(port + "/metrics")).build(),
+                    HttpResponse.BodyHandlers.ofString());
+
+            assertThat(ready.body()).isEqualTo("{\"status\":\"up\"}\n");
+            assertThat(metrics.statusCode()).isEqualTo(404);
+        } finally {
+            broker.close(Duration.ofSeconds(1)).block(Duration.ofSeconds(30));
+        }
+    }
+
+    @Test
     void otherAddressesThanLoopbackNeedAToken() {
         BrokerConfig config = config(ManagementConfig.builder().host("0.0.0.0").port(0));
 

@@ -237,8 +237,26 @@ class ActuatorTest {
                 client.subscribe("a/+", 1);
 
                 assertThat(endpoint.part("client", null, null, null, "c1"))
+                        .containsOnlyKeys(
+                                "clientId",
+                                "connected",
+                                "address",
+                                "listener",
+                                "version",
+                                "bridge",
+                                "subscriptions",
+                                "inFlight",
+                                "queued",
+                                "sessionExpiry",
+                                "stored",
+                                "sendMaximum",
+                                "queuedBytes")
                         .containsEntry("clientId", "c1")
+                        .containsEntry("sessionExpiry", "PT0S")
                         .containsEntry("stored", false)
+                        .hasEntrySatisfying(
+                                "address",
+                                address -> assertThat(address).asString().startsWith("/127.0.0.1:"))
                         .extractingByKey("subscriptions")
                         .asString()
                         .contains("filter=a/+");
