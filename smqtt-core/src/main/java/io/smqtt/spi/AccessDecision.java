@@ -16,7 +16,7 @@ public final class AccessDecision {
     /** The action is denied. */
     public static final AccessDecision DENY = new AccessDecision("DENY", null);
 
-    /** Not this authorizer's case: the next one decides; after the last one the action is denied. */
+    /** This authorizer does not decide: the next one does. After the last one the action is denied. */
     public static final AccessDecision CONTINUE = new AccessDecision("CONTINUE", null);
 
     private final String name;
@@ -30,10 +30,10 @@ public final class AccessDecision {
     }
 
     /**
-     * Denies an action and says why.
+     * Denies an action with a Reason String.
      *
-     * @param reasonString a text for people that an MQTT 5.0 client gets with the refusal, if it wants such texts and its maximum
-     *     packet size allows it
+     * @param reasonString a text that an MQTT 5.0 client gets with the refusal, unless it has disabled Problem Information or its Maximum
+     *     Packet Size is too small
      * @return a decision; it is not equal to {@link #DENY}
      */
     public static AccessDecision deny(String reasonString) {
@@ -43,14 +43,14 @@ public final class AccessDecision {
     /**
      * Whether the action is allowed.
      *
-     * @return true for {@link #ALLOW} alone
+     * @return true for {@link #ALLOW} only
      */
     public boolean isAllowed() {
         return this == ALLOW;
     }
 
     /**
-     * Why the action is denied, for people.
+     * Returns the reason of the denial as text.
      *
      * @return the Reason String of the answer, or null
      */

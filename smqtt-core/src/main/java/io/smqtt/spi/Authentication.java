@@ -9,29 +9,29 @@ import reactor.core.publisher.Mono;
 /** The decision of an {@link Authenticator} on a client. */
 public sealed interface Authentication {
 
-    /** Not this authenticator's case: the next one decides; after the last one the client is refused. */
+    /** This authenticator does not decide: the next one does. After the last one the client is refused. */
     Authentication CONTINUE = new Continue();
 
     /**
-     * The client is who it says.
+     * The client is authenticated.
      *
      * @param userName the user from now on, or null for an anonymous client
-     * @param roles what authorizers may go by
+     * @param roles the roles of the client, for authorizers
      */
     record Accepted(@Nullable String userName, Set<String> roles) implements Authentication {}
 
     /**
      * The client is refused.
      *
-     * @param reason an error code that a CONNACK may carry
-     * @param reasonString a text for people that an MQTT 5.0 client gets with it if its maximum packet size allows it, or null
+     * @param reason an error code that is allowed in CONNACK
+     * @param reasonString a text that an MQTT 5.0 client gets with it unless its Maximum Packet Size is too small, or null
      */
     record Refused(ReasonCode reason, @Nullable String reasonString) implements Authentication {
 
         /**
          * A refusal without a text.
          *
-         * @param reason an error code that a CONNACK may carry
+         * @param reason an error code that is allowed in CONNACK
          */
         public Refused(ReasonCode reason) {
             this(reason, null);

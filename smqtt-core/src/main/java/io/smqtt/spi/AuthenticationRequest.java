@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
  * The credentials of a CONNECT.
  *
  * @param clientId the client identifier, assigned by the broker if the client sent none
- * @param userName the user name, or null; taken from the client certificate where the listener says so
+ * @param userName the user name, or null; from the client certificate if the listener is configured so
  * @param password the password, or null
- * @param remoteAddress where the client really is, behind a trusted proxy too
- * @param listener the name of the listener it came by
+ * @param remoteAddress the client's address, also behind a trusted proxy
+ * @param listener the name of its listener
  * @param version the protocol version
  * @param certificate the client certificate that TLS verified, or null
- * @param userNameFromCertificate whether the user name comes from the certificate, which proves it
- * @param local whether the client is on this machine: its address is a loopback address, it came by no proxy that says so,
- *     and not from a web page of another host
+ * @param userNameFromCertificate whether the user name comes from the certificate and so is verified
+ * @param local whether the client is on this machine: its address is a loopback address, no proxy has identified itself, and it is not a
+ *     web page of another host
  */
 public record AuthenticationRequest(
         String clientId,
@@ -32,16 +32,16 @@ public record AuthenticationRequest(
         boolean local) {
 
     /**
-     * A request of a client that came straight, so that its address tells whether it is on this machine.
+     * A request of a client without a proxy, so that its address shows whether it is local.
      *
      * @param clientId the client identifier, assigned by the broker if the client sent none
      * @param userName the user name, or null
      * @param password the password, or null
-     * @param remoteAddress where the client really is
-     * @param listener the name of the listener it came by
+     * @param remoteAddress the client's address
+     * @param listener the name of its listener
      * @param version the protocol version
      * @param certificate the client certificate that TLS verified, or null
-     * @param userNameFromCertificate whether the user name comes from the certificate, which proves it
+     * @param userNameFromCertificate whether the user name comes from the certificate and so is verified
      */
     public AuthenticationRequest(
             String clientId,
@@ -68,7 +68,7 @@ public record AuthenticationRequest(
         return !address.isUnresolved() && address.getAddress().isLoopbackAddress();
     }
 
-    /** Names no password. */
+    /** Without the password. */
     @Override
     public String toString() {
         return "AuthenticationRequest[clientId=" + clientId + ", userName=" + userName + ", " + remoteAddress + ']';

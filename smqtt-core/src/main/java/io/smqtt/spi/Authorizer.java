@@ -5,26 +5,26 @@ import io.smqtt.message.QoS;
 import io.smqtt.thread.AnyThread;
 import reactor.core.publisher.Mono;
 
-/** Decides what a client may do. Several form a chain: the first answer that is not {@link AccessDecision#CONTINUE} counts. */
+/** Decides about actions of clients. Several form a chain: the first answer that is not {@link AccessDecision#CONTINUE} decides. */
 @FunctionalInterface
 public interface Authorizer {
 
     /**
-     * Looks at one action. Called on an event loop, for each message unless the broker has the answer cached (of a publisher that
-     * of its last topic, quality of service and retain flag): must not block. Return {@link AccessDecision#now()} where the answer
-     * is at hand, which costs nothing.
+     * Decides about one action. Called on an event loop, for each message unless the broker has cached the answer (for a publisher that of
+     * its last topic, QoS and retain flag): must not block. Return {@link AccessDecision#now()} if the answer is available at once, which
+     * costs nothing.
      *
-     * @param request who wants what
+     * @param request the client and the action
      * @return exactly one decision; an error or an empty Mono denies
      */
     Mono<AccessDecision> authorize(AccessRequest request);
 
     /**
-     * The same question in its parts, which is what the broker asks. An authorizer that is asked for each message may override it
-     * to save an object for each question, and then answers both alike.
+     * The same request without an object; the broker calls this method. Override it to save an object per message, with the same answers
+     * as the other method.
      *
-     * @param client who wants it
-     * @param action what it wants
+     * @param client the client
+     * @param action the action
      * @param topic a topic name or filter
      * @param qos see {@link AccessRequest#qos()}
      * @param retain see {@link AccessRequest#retain()}
@@ -36,10 +36,10 @@ public interface Authorizer {
     }
 
     /**
-     * Counts the changes of the rules: when it grows, decisions that the broker remembers are asked for again, also for
-     * subscriptions that exist. A plain volatile read.
+     * The generation of the rules: when it increases, cached decisions are requested again, also for existing subscriptions. A plain
+     * volatile read.
      *
-     * @return a number that grows with each change
+     * @return a number that increases with each change
      */
     @AnyThread
     default long generation() {
@@ -47,8 +47,8 @@ public interface Authorizer {
     }
 
     /**
-     * Tells whether deliveries are to be checked one by one ({@link AccessAction#RECEIVE}). A delivery cannot wait: where it
-     * is checked, an answer that is not at hand denies it.
+     * Whether each delivery must be authorized ({@link AccessAction#RECEIVE}). A delivery cannot wait: an answer that is not available at
+     * once denies it.
      *
      * @return false if a granted subscription is the only check a delivery needs
      */

@@ -3,7 +3,7 @@ package io.smqtt.spi;
 
 import java.util.List;
 
-/** Observes all that the broker reports. To observe a part of it, implement that interface only; it costs less. */
+/** Observes all events of the broker. To observe a part of them, implement that interface only; it costs less. */
 public interface BrokerObserver extends LifecycleObserver, MessageObserver, StoreObserver {
 
     /** Observes nothing. */

@@ -7,20 +7,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in which persistent sessions, their messages and retained messages survive the broker's process. One writer
- * thread takes the operations of all event loops and makes many of them safe at once (group commit); event loops never wait
- * for it, acknowledgements do ({@link StoreWriter}).
+ * A store in which persistent sessions, their messages and retained messages survive the broker's process. One writer thread processes the
+ * operations of all event loops and commits many of them at once (group commit). Event loops never wait for it, acknowledgements do
+ * ({@link StoreWriter}).
  *
- * <p>Life: created, {@link #recover} once, then writers and reads, {@link #close} at last. Methods may be called on any
- * thread unless they say otherwise.
+ * <p>Life: created, {@link #recover} once, then writers and reads, {@link #close} at last. Methods may be called on any thread unless
+ * stated otherwise.
  */
 public interface BrokerStore extends AutoCloseable {
 
     /**
-     * Who is to be told of commits and figures. Called by the broker, once, before {@link #recover}. A store that does not
-     * measure itself tells nothing.
+     * Sets the observer of commits and figures. Called by the broker, once, before {@link #recover}. A store without measurements reports
+     * nothing.
      *
-     * @param observer called on a thread of the store's own
+     * @param observer called on a thread of the store
      */
     default void observe(StoreObserver observer) {}
 
@@ -28,8 +28,8 @@ public interface BrokerStore extends AutoCloseable {
      * Opens a writer for an event loop. The operations of one writer become safe in the order in which they were
      * submitted, and so do those of different writers if one was flushed before the other got its operation.
      *
-     * @param loop where the listener is called
-     * @param listener is told of commits, on {@code loop}
+     * @param loop the event loop of the listener
+     * @param listener notified of commits, on {@code loop}
      * @return a writer, to be used on {@code loop} only
      */
     StoreWriter writer(Executor loop, CommitListener listener);
@@ -38,34 +38,34 @@ public interface BrokerStore extends AutoCloseable {
      * Visits everything that must be in memory before the first client connects: headers and subscriptions of sessions,
      * and retained messages. Blocks; called once, before any writer is opened, not on an event loop.
      *
-     * @param visitor is called on the calling thread
-     * @throws StoreDamagedException if what is stored cannot be read without losing something in the middle
+     * @param visitor called on the calling thread
+     * @throws StoreDamagedException if the stored data cannot be read without a gap
      */
     void recover(RecoveryVisitor visitor);
 
     /**
-     * Reads what waits for a session, in order of sequence numbers. What was submitted before this call by a flushed
-     * writer is seen. Does not block; the reply comes on {@code loop}.
+     * Reads the queued messages of a session, in order of sequence numbers. Operations that were flushed before this call are visible.
+     * Does not block; the reply comes on {@code loop}.
      *
      * @param session the session's number
      * @param fromSequence the first sequence number of interest
-     * @param maxMessages how many at most, 1 or more
-     * @param maxBytes about how many bytes of messages at most; at least one message is read if there is one
-     * @param loop where the reply is wanted
-     * @param reply takes the messages, in order; fewer than {@code maxMessages} does not mean that there are no more, an
-     *     empty page does
+     * @param maxMessages maximum number of messages, 1 or more
+     * @param maxBytes approximate maximum bytes of messages; at least one message is read if there is one
+     * @param loop the event loop of the reply
+     * @param reply receives the messages, in order. Only an empty page means that there are no more, not a page with fewer than {@code
+     *     maxMessages}
      */
     void read(
             long session, long fromSequence, int maxMessages, int maxBytes, Executor loop, Consumer<StoredPage> reply);
 
     /**
-     * Reads one session that {@link #recover} has shown and that did not fit into memory then. Does not block; one of the replies
-     * comes on {@code loop}. A store that cannot do this finds nothing.
+     * Reads one session that did not fit into memory during {@link #recover}. Does not block; one of the replies comes on {@code loop}. A
+     * store without this feature finds nothing.
      *
      * @param session the session's number
-     * @param loop where the reply is wanted
-     * @param found takes the session
-     * @param missing is told that there is none with null, else why it could not be read
+     * @param loop the event loop of the reply
+     * @param found receives the session
+     * @param missing receives null if there is none, otherwise the reason why it could not be read
      */
     default void find(
             long session, Executor loop, Consumer<FoundSession> found, Consumer<@Nullable Throwable> missing) {
@@ -73,44 +73,43 @@ public interface BrokerStore extends AutoCloseable {
     }
 
     /**
-     * A number for a new session, never given before, also not before a restart.
+     * Allocates the number of a new session, unique also across restarts.
      *
      * @return 1 or more
      */
     long newSession();
 
     /**
-     * The store's clock: milliseconds that go on over restarts, never backwards, and do not follow steps of the system's
-     * clock while the broker runs. Deadlines are kept in it.
+     * The store's clock: milliseconds that continue across restarts, never go backwards, and are independent of steps of the system's
+     * clock while the broker runs. Deadlines use this clock.
      *
      * @return milliseconds since the store was created
      */
     long clockMillis();
 
     /**
-     * Whether the store takes operations at the moment. False after a write error or on a full disk, until a write
-     * succeeds again by itself.
+     * Whether the store accepts operations now. False after a write error or on a full disk, until a later write succeeds.
      *
-     * @return true if what is submitted has a chance to become safe
+     * @return true if submitted operations can be committed
      */
     boolean isHealthy();
 
-    /** Commits what was submitted and closes the files. Blocks; can be called more than once. */
+    /** Commits the submitted operations and closes the files. Blocks; can be called more than once. */
     @Override
     void close();
 
-    /** Is told how far operations of one writer are safe. Called on the writer's event loop. */
+    /** Receives the results of commits of one writer. Called on the writer's event loop. */
     interface CommitListener {
 
         /**
-         * Everything up to a position is safe, as safe as it was asked for.
+         * All operations up to a position are committed, with the requested safety.
          *
          * @param position a position of the writer; grows from call to call
          */
         void committed(long position);
 
         /**
-         * What was submitted after the last call and up to a position was not kept, and will not be.
+         * The operations after the last call and up to a position have failed, and will not be retried.
          *
          * @param position a position of the writer; grows from call to call
          * @param cause why
@@ -118,14 +117,14 @@ public interface BrokerStore extends AutoCloseable {
         void failed(long position, Throwable cause);
     }
 
-    /** Takes what is found at the start. */
+    /** Receives the stored data at the start. */
     interface RecoveryVisitor {
 
         /**
          * A session; its subscriptions follow, and identifiers of QoS 2 messages that wait for PUBREL.
          *
-         * @param session what is known of it
-         * @param waiting how many messages wait for it
+         * @param session its header
+         * @param waiting a summary of its queued messages
          */
         void session(StoredSession session, StoredQueue waiting);
 

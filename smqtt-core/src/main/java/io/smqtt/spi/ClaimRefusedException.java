@@ -21,7 +21,7 @@ public final class ClaimRefusedException extends RuntimeException {
     }
 
     /**
-     * Why.
+     * Returns the reason.
      *
      * @return the reason code of the CONNACK
      */

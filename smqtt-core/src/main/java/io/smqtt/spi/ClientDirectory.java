@@ -3,7 +3,9 @@ package io.smqtt.spi;
 
 import reactor.core.publisher.Mono;
 
-/** Knows which node owns a client identifier, and what other nodes know of this one. On a single node nobody else can. */
+/**
+ * Decides which node owns a client identifier, and reports when other nodes know the routes of this one. On a single node it does nothing.
+ */
 @FunctionalInterface
 public interface ClientDirectory {
 
@@ -16,33 +18,33 @@ public interface ClientDirectory {
      *
      * @param client the client
      * @param cleanStart whether an existing session is discarded
-     * @return completes when the identifier is this node's; {@link ClaimRefusedException} refuses the client for a
-     *     reason, any other error as well; cancelled if the connection ends before
+     * @return completes when this node owns the identifier; {@link ClaimRefusedException} refuses the client with a reason, any other
+     *     error without; cancelled if the connection ends before
      */
     Mono<Void> claim(ClientIdentity client, boolean cleanStart);
 
     /**
-     * A claim has come to its end: the session is open, or will not be. Until then nobody else gets the identifier. Called
-     * on an event loop, for each claim that was granted, and for one that is given up because its connection has ended
-     * before it was decided; more than once if both happen at the same time. Must not block.
+     * Ends a claim: the session is open, or will not be opened. Until then no other claim of the identifier is granted. Called on an event
+     * loop, for each granted claim, and for one whose connection has ended before the decision; more than once if both happen at the same
+     * time. Must not block.
      *
-     * @param client the very object that was given to {@link #claim}
+     * @param client the same object as in {@link #claim}
      */
     default void settled(ClientIdentity client) {}
 
     /**
-     * Subscriptions were made, and their client waits for the SUBACK. Called on an event loop: must not block.
+     * Reports new subscriptions whose client waits for the SUBACK. Called on an event loop: must not block.
      *
-     * @return completes when the SUBACK may be sent, and must not fail; empty and finished if nobody needs to know
+     * @return completes when the SUBACK may be sent, and must not fail; an empty Mono if no other node needs to know
      */
     default Mono<Void> subscribed() {
         return Mono.empty();
     }
 
     /**
-     * Tells whether {@link #subscribed} is to be asked at all. Asked once, at start.
+     * Whether {@link #subscribed} must be called at all. Read once, at the start.
      *
-     * @return false if each SUBACK leaves at once
+     * @return false if each SUBACK is sent at once
      */
     default boolean holdsSubAck() {
         return false;

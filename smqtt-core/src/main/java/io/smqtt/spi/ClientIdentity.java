@@ -11,12 +11,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param clientId the client identifier
  * @param userName the authenticated user, or null for an anonymous client
- * @param remoteAddress where the client really is, behind a trusted proxy too
- * @param listener the name of the listener it came by
+ * @param remoteAddress the client's address, also behind a trusted proxy
+ * @param listener the name of its listener
  * @param version the protocol version
- * @param roles what an authenticator granted; empty by default
- * @param bridge whether it is another broker's bridge and said so in its CONNECT: its subscriptions have No Local and
- *     Retain As Published
+ * @param roles the roles from an authenticator; empty by default
+ * @param bridge whether its CONNECT has identified it as another broker's bridge: its subscriptions have No Local and Retain As Published
  */
 public record ClientIdentity(
         String clientId,
@@ -28,14 +27,14 @@ public record ClientIdentity(
         boolean bridge) {
 
     /**
-     * A client that is no bridge.
+     * Creates the identity of a client that is not a bridge.
      *
      * @param clientId the client identifier
      * @param userName the authenticated user, or null for an anonymous client
-     * @param remoteAddress where the client really is, behind a trusted proxy too
-     * @param listener the name of the listener it came by
+     * @param remoteAddress the client's address, also behind a trusted proxy
+     * @param listener the name of its listener
      * @param version the protocol version
-     * @param roles what an authenticator granted
+     * @param roles the roles from an authenticator
      */
     public ClientIdentity(
             String clientId,

@@ -7,7 +7,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
 
-/** The network that a client's address is counted under, wherever something is limited per address. */
+/** The network of a client's address, for all limits per address. */
 public final class ClientNetwork {
 
     private static final int PREFIX_BYTES = 8;
@@ -19,7 +19,7 @@ public final class ClientNetwork {
      * Finds the network of an address.
      *
      * @param address a client's address
-     * @return the address itself, for IPv6 its /64 network, because whoever has one address there has all of them
+     * @return the address itself; for IPv6 its /64 network, because a host with one address there can use all of them
      */
     @AnyThread
     public static InetAddress of(InetAddress address) {

@@ -9,13 +9,13 @@ import java.util.Map;
 /**
  * The state of a cluster as one of its nodes sees it. Immutable.
  *
- * @param state where this node is between joining and leaving
+ * @param state the stage of this node
  * @param self this node
- * @param minMembers reachable nodes, this one included, that it wants; 0 for any
- * @param peers the other nodes that it knows, by name
- * @param traffic what it has exchanged with them since its start
- * @param wills wills that are kept away from the node of their client
- * @param retained what it knows of retained messages beside those that it has
+ * @param minMembers required number of reachable nodes, this one included; 0 for any
+ * @param peers the other known nodes, by name
+ * @param traffic the traffic with them since its start
+ * @param wills the replicated wills
+ * @param retained the replication of retained messages
  */
 public record ClusterStatus(
         State state,
@@ -29,7 +29,7 @@ public record ClusterStatus(
     /**
      * Copies the list.
      *
-     * @throws NullPointerException if something is missing
+     * @throws NullPointerException if a component is null
      */
     public ClusterStatus {
         peers = List.copyOf(peers);
@@ -37,11 +37,11 @@ public record ClusterStatus(
 
     /** The stage of a node between joining and leaving. */
     public enum State {
-        /** It waits for the routes of those that it has found. */
+        /** It waits for the routes of the nodes that it has found. */
         JOINING,
-        /** It works. */
+        /** It has joined. */
         JOINED,
-        /** It was told to stop. */
+        /** It is stopping. */
         LEAVING
     }
 
@@ -49,10 +49,10 @@ public record ClusterStatus(
      * A node's description of itself.
      *
      * @param nodeId its name
-     * @param epoch its run; a later one has a greater number
-     * @param address where other nodes reach it, as its configuration says
-     * @param version of the program; empty if it is not known
-     * @param weight how many clients it is to get in proportion to others; 0 if it is not known
+     * @param epoch its run; a later run has a greater number
+     * @param address its configured address
+     * @param version the version of the program; empty if unknown
+     * @param weight share of clients for it, in proportion to others; 0 if unknown
      * @param routes filters, shared groups included, that its clients have subscribed to
      */
     public record Node(String nodeId, long epoch, String address, String version, int weight, int routes) {}
@@ -60,13 +60,13 @@ public record ClusterStatus(
     /**
      * Another node.
      *
-     * @param node what it says of itself, and how many of its routes are known here
+     * @param node its description, with the number of its routes known here
      * @param reachable whether it can be reached now
-     * @param routeLag changes of its routes that it has told of and that are not known here
-     * @param heardMillis for how long nothing was heard of it, in milliseconds
-     * @param queuedMessages messages that wait for it or are on their way to it, parked ones included
+     * @param routeLag announced changes of its routes that are not yet received
+     * @param heardMillis milliseconds since its last frame
+     * @param queuedMessages messages that wait for it or are in flight to it, parked ones included
      * @param queuedBytes what these hold
-     * @param parkedMessages those of them that wait for its return
+     * @param parkedMessages those that wait for its return
      */
     public record PeerStatus(
             Node node,
@@ -81,15 +81,15 @@ public record ClusterStatus(
      * Traffic with other nodes, counted from the start of this node.
      *
      * @param forwardedMessages messages sent to other nodes, once for each, repetitions included
-     * @param forwardedFrames frames that they were sent in
-     * @param forwardedBytes what these frames held
-     * @param receivedBytes all that other nodes have sent
-     * @param waitingBytes what has come of them and was not looked at yet, now; bounded
-     * @param refusedFrames frames that were thrown away because too much waited; they are said again
-     * @param malformedFrames frames that were thrown away
-     * @param pulls questions for missing routes
-     * @param repairs tables of routes that were not what their owner said: 0 in a healthy cluster
-     * @param refusedConnections connections to and from other processes that were refused, for every reason
+     * @param forwardedFrames frames with these messages
+     * @param forwardedBytes bytes of these frames
+     * @param receivedBytes bytes received from other nodes
+     * @param waitingBytes bytes received and not yet processed; bounded
+     * @param refusedFrames frames dropped because too many were waiting; the other node sends them again
+     * @param malformedFrames malformed frames
+     * @param pulls requests for missing routes
+     * @param repairs route tables that differed from their owner's: 0 in a healthy cluster
+     * @param refusedConnections refused connections to and from other processes, by reason
      */
     public record Traffic(
             long forwardedMessages,
@@ -127,28 +127,28 @@ public record ClusterStatus(
     }
 
     /**
-     * Wills that are kept away from the node of their client, to be published should that die.
+     * Wills that are replicated to other nodes, to be published if the node of their client fails.
      *
-     * @param own wills of this node's clients that other nodes are to keep
-     * @param held wills of other nodes' clients that this one keeps
+     * @param own wills of this node's clients that are replicated to other nodes
+     * @param held wills of other nodes' clients that this node keeps
      * @param heldBytes what these hold
-     * @param refused wills of this node's clients that nobody else keeps, since there were too many, counted from its start
+     * @param refused wills of this node's clients that no other node keeps because there were too many, counted from its start
      */
     public record Wills(int own, int held, long heldBytes, long refused) {
 
-        /** There are none. */
+        /** No wills. */
         public static final Wills NONE = new Wills(0, 0, 0, 0);
     }
 
     /**
-     * A node's knowledge of retained messages beside those in its own tree.
+     * The replication state of retained messages on a node.
      *
-     * @param cleared topics whose message was removed or has expired, remembered so that it does not come back
-     * @param clearedBytes about what these take
-     * @param forgotten topics of that kind that were forgotten before their time, since there were too many, counted from its start
-     * @param refused messages that other nodes have and the limits of this one do not allow
-     * @param comparing parts of the topics, of 256, that it has still to compare with other nodes
-     * @param compared parts of the topics that it has compared with other nodes because they differed, counted from its start
+     * @param cleared topics whose message was removed or expired, remembered so that it does not reappear
+     * @param clearedBytes estimated bytes of these
+     * @param forgotten topics of that kind that were dropped early because there were too many, counted from its start
+     * @param refused messages of other nodes that the limits of this one refuse
+     * @param comparing topic partitions, of 256, that are not yet compared with other nodes
+     * @param compared topic partitions that were compared with other nodes because they differed, counted from its start
      */
     public record Retained(int cleared, long clearedBytes, long forgotten, int refused, int comparing, long compared) {
 
@@ -157,7 +157,7 @@ public record ClusterStatus(
     }
 
     /**
-     * Counts the nodes that work together, this one included.
+     * Returns the number of reachable nodes, this one included.
      *
      * @return 1 or more
      */
@@ -166,9 +166,9 @@ public record ClusterStatus(
     }
 
     /**
-     * Tells whether clients are welcome.
+     * Whether clients may connect.
      *
-     * @return true when this node has joined, is not leaving, and sees as many nodes as it wants
+     * @return true if this node has joined, is not leaving, and reaches the required number of nodes
      */
     public boolean isReady() {
         return state == State.JOINED && reachableNodes() >= minMembers;

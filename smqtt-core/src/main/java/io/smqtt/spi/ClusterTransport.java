@@ -5,38 +5,36 @@ import io.smqtt.thread.AnyThread;
 import reactor.core.publisher.Mono;
 
 /**
- * Carries frames between the nodes of a cluster and tells which processes can be reached. What the frames mean is not its
- * matter, and it need not be reliable: whoever uses it copes with frames that are lost, late, doubled or out of order,
- * only slower.
+ * Transports frames between the nodes of a cluster and reports reachable processes. It does not interpret the frames and need not be
+ * reliable: the cluster tolerates frames that are lost, late, duplicated or out of order, only slower.
  */
 public interface ClusterTransport {
 
     /**
-     * Joins the others.
+     * Starts the transport.
      *
-     * @param handler what is told of peers and frames from now on
-     * @return completes when this process can be reached; fails if it cannot
+     * @param handler notified of peers and frames from now on
+     * @return completes when this process is reachable; fails if it cannot be
      */
     Mono<Void> start(Handler handler);
 
     /**
      * Queues a frame. Never blocks.
      *
-     * @param peer where it goes: one that was told to the handler
-     * @param frame the bytes; not to be changed afterwards
-     * @param bulk whether it waits behind other bulk frames and not before them
-     * @return false if it was thrown away, because the peer is unknown or its queue is full
+     * @param peer the receiver: one that was reported to the handler
+     * @param frame the bytes; must not be changed afterwards
+     * @param bulk whether it has the low priority of bulk frames
+     * @return false if it was dropped, because the peer is unknown or its queue is full
      */
     @AnyThread
     boolean send(Peer peer, byte[] frame, boolean bulk);
 
     /**
-     * Tells whether nothing of a peer has arrived, not even what the transport says for itself, for longer than it should
-     * take to find it gone. So it is where only one way is open, and the peer cannot be told that it is not heard. Never
-     * blocks.
+     * Whether nothing has arrived from a peer, not even frames of the transport itself, for longer than the detection of a failure should
+     * take. This happens if only one direction works, so that the peer cannot be notified. Never blocks.
      *
-     * @param peer one that was told to the handler
-     * @return false if something has arrived, or the transport cannot tell
+     * @param peer one that was reported to the handler
+     * @return false if something has arrived, or if it is unknown
      */
     @AnyThread
     default boolean isSilent(Peer peer) {
@@ -44,17 +42,17 @@ public interface ClusterTransport {
     }
 
     /**
-     * Leaves the others.
+     * Stops the transport.
      *
-     * @return completes when nothing of the transport runs any more
+     * @return completes when the transport has stopped
      */
     Mono<Void> stop();
 
-    /** A process that frames can be sent to. One that starts again is another peer. Compared by {@code equals}. */
+    /** A process to which frames can be sent. After a restart it is another peer. Compared by {@code equals}. */
     interface Peer {
 
         /**
-         * How people know it.
+         * Returns its address for display.
          *
          * @return an address, for logs
          */
@@ -62,36 +60,35 @@ public interface ClusterTransport {
         String toString();
     }
 
-    /** Is told what the transport sees. What is told of one peer comes in order. */
+    /** Receives the events of the transport. Events of one peer come in order. */
     @AnyThread
     interface Handler {
 
         /**
-         * A peer can be reached.
+         * A peer is reachable.
          *
          * @param peer the peer
          */
         void up(Peer peer);
 
         /**
-         * A peer cannot be reached any more; it may come back.
+         * A peer has become unreachable; it may return.
          *
          * @param peer the peer
          */
         void down(Peer peer);
 
         /**
-         * A frame arrived. It may come before {@link #up} was told. Blocks while the receiver has too much of this peer that it
-         * has not looked at, so that the transport can slow the peer; not to be called on a thread that the receiver needs to
-         * go on, such as one on which it sends.
+         * A frame arrived, possibly before {@link #up}. Blocks while the receiver has too many unprocessed frames of this peer, so that
+         * the transport can slow the peer. Must not be called on a thread that the receiver needs, such as its sending thread.
          *
-         * @param from who sent it
-         * @param frame the bytes, the receiver's from now on
+         * @param from the sender
+         * @param frame the bytes, owned by the receiver from now on
          */
         void received(Peer from, byte[] frame);
 
         /**
-         * A connection was refused, or ended because of what came on it. A handler that does not count them need not override this.
+         * A connection was refused, or closed because of a received frame. Handlers that do not count these need not override this.
          *
          * @param reason why
          */
@@ -100,19 +97,19 @@ public interface ClusterTransport {
 
     /** Why a connection between nodes is refused, by either end. */
     enum Refusal {
-        /** One end does not prove that it has the secret of the other one. */
+        /** One end does not prove that it has the other end's secret. */
         AUTHENTICATION,
         /** The TLS handshake fails: there is no TLS, or no certificate of the authority. */
         TLS,
-        /** The first bytes are not those of a node of a version that is understood. */
+        /** The first bytes are not those of a node of a supported version. */
         PROTOCOL,
         /** The handshake takes too long. */
         TIMEOUT,
-        /** Too many handshakes are under way. */
+        /** Too many handshakes are in progress. */
         OVERLOAD,
         /** The other end closes the connection during the handshake. */
         ABORTED,
-        /** A frame is not what nodes send to each other. */
+        /** A frame is malformed. */
         FRAME
     }
 }

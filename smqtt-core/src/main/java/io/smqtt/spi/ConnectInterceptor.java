@@ -3,16 +3,16 @@ package io.smqtt.spi;
 
 import reactor.core.publisher.Mono;
 
-/** Sees each CONNECT, with its will, once the client is who it says and before anything is done for it. */
+/** Intercepts each CONNECT, with its will, after authentication and before any other processing. */
 @FunctionalInterface
 public non-sealed interface ConnectInterceptor extends Interceptor {
 
     /**
-     * Looks at a CONNECT, also if it resumes a session. Called on an event loop: must not block.
+     * Intercepts a CONNECT, also one that resumes a session. Called on an event loop: must not block.
      *
-     * @param client who connects, as authentication has found
-     * @param request what it asks for
-     * @return exactly one answer; a refusal needs an error code that a CONNACK may carry
+     * @param client the authenticated client
+     * @param request the request
+     * @return exactly one answer; a refusal needs an error code that is allowed in CONNACK
      */
     Mono<Interception<ConnectRequest>> interceptConnect(ClientIdentity client, ConnectRequest request);
 }

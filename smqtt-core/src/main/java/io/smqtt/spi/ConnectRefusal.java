@@ -6,11 +6,10 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A CONNECT that was refused. Nobody may have verified what the client says of itself. More components may come with later
- * versions: read them by name.
+ * A refused CONNECT. Its values may be unverified. Later versions may add components: read them by name.
  *
  * @param listener the listener's name
- * @param remoteAddress where the client really is, behind a trusted proxy too
+ * @param remoteAddress the client's address, also behind a trusted proxy
  * @param clientId the client identifier: as the client sent it, maybe empty, or as assigned once it was authenticated; null if it
  *     was not readable
  * @param userName the user: the authenticated one, or before that the user name that the client sent; null if there is none or it

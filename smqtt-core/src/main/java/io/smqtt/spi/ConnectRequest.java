@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * The content of a CONNECT, without credentials (MQTT 5.0, section 3.1).
  *
  * @param cleanStart whether an existing session ends; clean session before MQTT 5.0
- * @param sessionExpirySeconds how long the session is to outlive the connection, 0 to 4,294,967,295, the last for ever; the
- *     broker's limits apply. Before MQTT 5.0 0 for a clean session and the largest number otherwise
+ * @param sessionExpirySeconds the Session Expiry Interval, 0 to 4,294,967,295, where the maximum means no expiry; the broker's limits
+ *     apply. Before MQTT 5.0 it is 0 for a clean session and the maximum otherwise
  * @param will the will, or null
  * @param userProperties the user properties of the CONNECT; changing them has no effect
  */
@@ -49,7 +49,7 @@ public record ConnectRequest(
      * The same with another session.
      *
      * @param clean whether an existing session ends
-     * @param expirySeconds how long the session is to outlive the connection
+     * @param expirySeconds the Session Expiry Interval
      * @return a request
      * @throws IllegalArgumentException if the interval is out of range
      */

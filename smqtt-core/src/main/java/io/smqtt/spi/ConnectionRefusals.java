@@ -4,15 +4,15 @@ package io.smqtt.spi;
 import java.util.List;
 
 /**
- * Why transport connections are refused before their CONNECT, as {@link LifecycleObserver#connectionRefused} is told: the
+ * The reasons for which transport connections are refused before their CONNECT, for {@link LifecycleObserver#connectionRefused}: the
  * configuration key of a limit, or one of these words.
  */
 public final class ConnectionRefusals {
 
-    /** The TLS handshake failed, or was broken off. */
+    /** The TLS handshake failed or was aborted. */
     public static final String TLS_HANDSHAKE = "tls-handshake";
 
-    /** What came is of another protocol than the listener's, such as HTTP on an MQTT port or plain MQTT on a TLS port. */
+    /** The first bytes are of another protocol, such as HTTP on an MQTT port or plain MQTT on a TLS port. */
     public static final String WRONG_PROTOCOL = "wrong-protocol";
 
     /** The path of a WebSocket request is not the listener's. */
@@ -30,7 +30,7 @@ public final class ConnectionRefusals {
     /** The handshakes took longer than the listener's connect-timeout. */
     public static final String CONNECT_TIMEOUT = "connect-timeout";
 
-    /** All there are, without the limits that a module adds. Keys of a listener have {@code <name>} in its place. */
+    /** All reasons, without the limits of modules. Keys of a listener have {@code <name>} in its place. */
     public static final List<String> ALL = List.of(
             "limits.max-connections",
             "limits.max-pending-connections",

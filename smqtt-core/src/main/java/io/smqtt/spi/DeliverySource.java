@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
-/** Why a delivery came about other than by a message of a publisher. */
+/** The cause of a delivery that was not started by a publisher's message. */
 public enum DeliverySource {
     /** A retained message was selected for a new subscription. */
     RETAINED,
     /** A message of a shared subscription that one member was sent and did not acknowledge goes to another member. */
     REDISPATCHED,
-    /** A message waits for a stored session that did not fit at the start, and is back or has ended now. */
+    /** A message waited for a stored session that did not fit at the start, and that is loaded or has ended now. */
     RECOVERED,
     /** A message came here with a session from another node. */
     MOVED_HERE,
-    /** A message is delivered once more than it matched: it is not known whether it arrived where it was sent first. */
+    /** A message is delivered once more than it matched, because it is unknown whether the first delivery arrived. */
     REPEATED
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
-/** Why a message did not reach a subscriber. No drop is silent: each is counted under one of these. */
+/** The reason why a message did not reach a subscriber. Each drop is counted with one of these. */
 public enum DropReason {
-    /** The session's queue holds as many messages as it may. */
+    /** The session's queue has reached its limit of messages. */
     QUEUE_COUNT,
-    /** The session's queue holds as many bytes as it may. */
+    /** The session's queue has reached its limit of bytes. */
     QUEUE_BYTES,
-    /** All queues of the broker together hold half as much again as {@code limits.max-total-queued-bytes}. */
+    /** All queues of the broker together have reached one and a half times {@code limits.max-total-queued-bytes}. */
     TOTAL_QUEUE_BYTES,
     /** A QoS 0 message for a client that does not read fast enough. */
     SLOW_CONSUMER,
@@ -27,10 +27,10 @@ public enum DropReason {
     REFUSED_BY_CLIENT,
     /** An in-process subscriber without demand. */
     NO_DEMAND,
-    /** The queue to another node holds as much as it may. */
+    /** The queue to another node is full. */
     PEER_QUEUE,
-    /** Another node went while the message was on its way there. */
+    /** Another node failed while the message was in flight to it. */
     PEER_GONE,
-    /** The subscriber failed; the log tells how. */
+    /** The subscriber failed; see the log. */
     FAILED
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
-/** Why a delivery ended on a node that neither delivered nor dropped the message: somebody has it elsewhere. */
+/** The reason why a delivery ended on a node without being delivered or dropped: the message continues elsewhere. */
 public enum Elsewhere {
-    /** It waited in a session that moved to another node, where it came about anew. */
+    /** It waited in a session that moved to another node, where a new delivery began. */
     MOVED,
     /** The session got the same message by another node. */
     DUPLICATE,
     /**
-     * It was sent to another node, for a member of a shared group there, and that node was lost before it answered: it may
-     * have the message, and another member gets it too.
+     * It was sent to another node, for a member of a shared group there, and that node failed before it answered. It may have the message,
+     * and another member gets the message, too.
      */
     UNCONFIRMED,
-    /** The session was found in the store, or came from another node, and the client was sent the message there. */
+    /** The session was found in the store or came from another node, and the message was sent to the client there. */
     SENT_BEFORE
 }

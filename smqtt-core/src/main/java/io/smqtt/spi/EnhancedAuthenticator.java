@@ -19,7 +19,7 @@ public interface EnhancedAuthenticator {
     /**
      * Begins an exchange, at CONNECT or at re-authentication. Called on an event loop.
      *
-     * @param request what the client says of itself
+     * @param request the credentials of the client
      * @return the state of one exchange
      */
     Exchange begin(AuthenticationRequest request);
@@ -28,7 +28,7 @@ public interface EnhancedAuthenticator {
     interface Exchange {
 
         /**
-         * Takes the client's data. Called on an event loop: must not block.
+         * Processes the client's data. Called on an event loop: must not block.
          *
          * @param data the authentication data, or null if the client sent none
          * @return exactly one step; an error refuses the client
@@ -40,17 +40,17 @@ public interface EnhancedAuthenticator {
     sealed interface Step {
 
         /**
-         * Asks the client to go on.
+         * Continues the exchange.
          *
          * @param data the authentication data
          */
         record Challenge(byte[] data) implements Step {}
 
         /**
-         * The client is who it says.
+         * The client is authenticated.
          *
          * @param userName the authenticated user
-         * @param roles what authorizers may go by
+         * @param roles the roles of the client, for authorizers
          * @param data the last authentication data, or null
          */
         record Success(String userName, Set<String> roles, byte @Nullable [] data) implements Step {}

@@ -4,10 +4,10 @@ package io.smqtt.spi;
 import java.util.List;
 
 /**
- * One session as the store has it, without its messages.
+ * A stored session without its messages.
  *
  * @param session its header
- * @param waiting what waits for it
+ * @param waiting a summary of its queued messages
  * @param subscriptions its subscriptions
  * @param received identifiers of QoS 2 messages of its client that wait for PUBREL, each 1 to 65,535
  */

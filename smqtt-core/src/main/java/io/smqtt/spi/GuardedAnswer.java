@@ -6,22 +6,22 @@ import reactor.core.Fuseable;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
-/** Answers of plugged-in parts that fail in one way only: by their error signal. */
+/** Converts all failures of plugged-in parts to error signals. */
 @AnyThread
 public final class GuardedAnswer {
 
     private GuardedAnswer() {}
 
     /**
-     * Emits what an answer throws when it is subscribed to. Reactor throws errors that it takes for fatal, such as that of a class
-     * which is missing, instead of emitting them; to the broker they are failures of the part that was asked, and of nothing else.
+     * Converts an exception of the subscription to an error signal. Reactor throws errors that it considers fatal, such as a missing
+     * class, instead of emitting them; to the broker they are failures of the called part only.
      *
      * @param answer the answer of a plugged-in part
-     * @param <T> what it answers
+     * @param <T> the type of the answer
      * @return the same answer
      */
     public static <T> Mono<T> of(Mono<T> answer) {
-        if (answer instanceof Fuseable.ScalarCallable) { // nothing happens when it is subscribed to
+        if (answer instanceof Fuseable.ScalarCallable) { // its subscription runs no code
             return answer;
         }
         return Mono.create(sink -> {

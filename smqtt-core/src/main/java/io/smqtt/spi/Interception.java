@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 public sealed interface Interception<T> {
 
     /**
-     * The request goes on: to the next interceptor, or to the broker.
+     * The request is passed to the next interceptor, or to the broker.
      *
      * @param request the request, changed or not
      * @param <T> the request
@@ -28,11 +28,11 @@ public sealed interface Interception<T> {
     }
 
     /**
-     * The request stops here.
+     * The request is refused.
      *
-     * @param reason what the answer says
-     * @param reasonString a text for people that an MQTT 5.0 client gets with it, if it wants such texts and its maximum packet
-     *     size allows it; or null
+     * @param reason the reason code of the answer
+     * @param reasonString a text that an MQTT 5.0 client gets with it, unless it has disabled Problem Information or its Maximum Packet
+     *     Size is too small; or null
      * @param <T> the request
      */
     record Stop<T>(ReasonCode reason, @Nullable String reasonString) implements Interception<T> {
@@ -44,7 +44,7 @@ public sealed interface Interception<T> {
     }
 
     /**
-     * Lets a request go on.
+     * Forwards a request.
      *
      * @param request the request, changed or not
      * @param <T> the request
@@ -55,9 +55,9 @@ public sealed interface Interception<T> {
     }
 
     /**
-     * Stops a request.
+     * Refuses a request.
      *
-     * @param reason what the answer says
+     * @param reason the reason code of the answer
      * @param <T> the request
      * @return the answer
      */
@@ -66,9 +66,9 @@ public sealed interface Interception<T> {
     }
 
     /**
-     * Stops a request, with a text for people.
+     * Refuses a request with a Reason String.
      *
-     * @param reason what the answer says
+     * @param reason the reason code of the answer
      * @param reasonString the Reason String of the answer
      * @param <T> the request
      * @return the answer

@@ -2,9 +2,9 @@
 package io.smqtt.spi;
 
 /**
- * Sees what a client asks for, and may change or refuse it. There is one kind for each packet; a class may be of several kinds.
- * Interceptors of a kind are called one after the other, in the order in which they were added; each gets what the one before
- * has made of the request, and a refusal ends the row.
+ * Intercepts requests of clients, and may change or refuse them. There is one kind for each packet; a class may implement several kinds.
+ * Interceptors of a kind are called one after the other, in the order in which they were added. Each gets the result of the previous one,
+ * and a refusal ends the chain.
  *
  * <table>
  * <caption>When they are called</caption>
@@ -15,14 +15,13 @@ package io.smqtt.spi;
  * <tr><td>{@link PublishInterceptor}</td><td>authorization of the topic</td><td>routing</td></tr>
  * </table>
  *
- * <p>So what interceptors make of a will or a subscription is authorized, which also is looked at again when rules change, a
- * session is resumed or a will falls due; what they make of a message goes where they say, and is not authorized again.
- * Subscriptions that a resumed session has were intercepted when they were made, and are not again; its CONNECT is. A will is
- * intercepted with its CONNECT, and not again when it is published.
+ * <p>So a changed will or subscription is authorized, and checked again when rules change, a session is resumed or a will is published. A
+ * changed message is not authorized again. The subscriptions of a resumed session were intercepted when they were made, and are not
+ * intercepted again; its CONNECT is. A will is intercepted with its CONNECT, and not again when it is published.
  *
- * <p>All are called on event loops and must not block; the client's next packets wait for the answer. One that throws, answers
- * null or nothing, fails, or takes longer than half a minute refuses that request with 0x83 and nothing else: the connection of
- * a connected client lives on. Such failures are logged, once a minute at most, and counted
+ * <p>All are called on event loops and must not block; the client's next packets wait for the answer. If an interceptor throws, returns
+ * null or an empty Mono, signals an error, or takes longer than half a minute, that one request is refused with 0x83; a connected client
+ * stays connected. Such failures are logged, at most once a minute, and counted
  * ({@link LifecycleObserver#interceptorFailed}).
  */
 public sealed interface Interceptor

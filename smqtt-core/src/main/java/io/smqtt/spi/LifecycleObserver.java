@@ -4,7 +4,7 @@ package io.smqtt.spi;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.thread.AnyThread;
 
-/** Observes connections, clients, sessions and subscriptions: their begin, their end and what was refused. */
+/** Observes connections, clients, sessions and subscriptions: begin, end and refusals. */
 public non-sealed interface LifecycleObserver extends Observer {
 
     /**
@@ -24,8 +24,8 @@ public non-sealed interface LifecycleObserver extends Observer {
 
     /**
      * A connection was refused before its CONNECT was complete: when it was accepted, because of a limit, or later, because
-     * of what it sent first or to make room for others; the latter was told by {@link #connectionOpened} and will be by
-     * {@link #connectionClosed}.
+     * of what it sent first or to make room for others; in the latter case {@link #connectionOpened} was called and {@link
+     * #connectionClosed} will be.
      *
      * @param listener the listener's name
      * @param reason the configuration key of the limit that refused it, or a word of {@link ConnectionRefusals}
@@ -41,7 +41,7 @@ public non-sealed interface LifecycleObserver extends Observer {
     default void clientConnected(ClientIdentity client, boolean sessionPresent) {}
 
     /**
-     * A connected client is gone.
+     * A connected client has disconnected.
      *
      * @param client the client
      * @param reason why
@@ -51,7 +51,7 @@ public non-sealed interface LifecycleObserver extends Observer {
     /**
      * A client's CONNECT was refused.
      *
-     * @param refusal who it was, as far as is known, and why
+     * @param refusal the client, as far as known, and the reason
      */
     default void connectRefused(ConnectRefusal refusal) {}
 
@@ -59,19 +59,19 @@ public non-sealed interface LifecycleObserver extends Observer {
      * The number of logins that wait for their password to be checked has changed. Under a lock that logins share, so it
      * must return at once.
      *
-     * @param waiting how many wait now
+     * @param waiting the number of waiting logins
      */
     @AnyThread
     default void passwordsWaiting(int waiting) {}
 
-    /** A login is refused, and will be told later, because its address has sent many wrong passwords. */
+    /** The answer to a refused login is delayed, because its address has sent many wrong passwords. */
     @AnyThread
     default void refusalDelayed() {}
 
     /**
-     * An interceptor threw, gave no answer or none in time; what it was asked about was refused.
+     * An interceptor threw, gave no answer or none in time; the request was refused.
      *
-     * @param packet what it was asked about: connect, publish, subscribe or unsubscribe
+     * @param packet the kind of the request: connect, publish, subscribe or unsubscribe
      */
     default void interceptorFailed(String packet) {}
 
@@ -100,12 +100,12 @@ public non-sealed interface LifecycleObserver extends Observer {
      * A session ended.
      *
      * @param clientId the client identifier
-     * @param expired whether its expiry interval ran out
+     * @param expired whether its expiry interval has elapsed
      */
     default void sessionEnded(String clientId, boolean expired) {}
 
     /**
-     * A client or a filter was refused because of what sessions may hold.
+     * A client or a filter was refused because of a limit of session memory.
      *
      * @param limit the configuration key of the limit
      */
@@ -131,7 +131,7 @@ public non-sealed interface LifecycleObserver extends Observer {
     /**
      * A will was published.
      *
-     * @param clientId whose will
+     * @param clientId the client of the will
      */
     default void willPublished(String clientId) {}
 }

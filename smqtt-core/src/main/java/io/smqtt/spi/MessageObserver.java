@@ -5,28 +5,27 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 
 /**
- * Observes messages one by one: the account of deliveries, and samples of how long they take. The methods take primitives and
+ * Observes each message: the account of deliveries, and samples of their duration. The methods take primitives and
  * constants, so that observing allocates nothing.
  *
  * <h2>How the account is read</h2>
  *
- * A <em>delivery</em> is one message bound for one subscriber. Each comes about once and ends once:
+ * A <em>delivery</em> is one message bound for one subscriber. Each begins once and ends once:
  *
  * <pre>
- * came about: the matches of {@link #messageReceived} + {@link #deliveriesAdded}
+ * begun: the matches of {@link #messageReceived} + {@link #deliveriesAdded}
  * ended:      {@link #messageDelivered} + {@link #messageDropped} + {@link #messageElsewhere}
  * </pre>
  *
- * In a cluster each node has an account of its own, and another node is one subscriber, to which a message is delivered when
- * that node has taken it over. So the account over all nodes is the sum of theirs. {@link DeliverySource#MOVED_HERE} and
- * {@link #messageElsewhere} are the two sides of a session's move; what the first has more than the second, and all of
- * {@link DeliverySource#REPEATED}, are copies that came about because one node did not hear what the other had.
+ * In a cluster each node has its own account, and another node is one subscriber, to which a message is delivered when that node has
+ * accepted it. So the account over all nodes is the sum of theirs. {@link DeliverySource#MOVED_HERE} and
+ * {@link #messageElsewhere} are the two sides of a session's move. The amount by which the first exceeds the second, and all of {@link
+ * DeliverySource#REPEATED}, are copies that were made because one node did not know the state of the other.
  *
- * What came about and has not ended waits in a queue or is on its way between event loops; when nothing is on its way,
- * the two differ by exactly the messages that the sessions' queues hold. {@link #messageQueued} is a step on the way, not
- * an end: a queued message is counted as delivered or dropped later. A message that is sent again with the DUP flag was
- * delivered once. What becomes of it after that is no part of the account: if it is given up without an acknowledgement,
- * {@link #messageAbandoned} tells.
+ * A delivery that has begun and not ended waits in a queue or is in flight between event loops. When none is in flight, the two differ by
+ * exactly the messages in the queues of sessions. {@link #messageQueued} is an intermediate step: a queued message is counted as delivered
+ * or dropped later. A message that is sent again with the DUP flag was delivered once. Later events are not part of the account: if it is
+ * abandoned without an acknowledgement, {@link #messageAbandoned} is called.
  */
 public non-sealed interface MessageObserver extends Observer {
 
@@ -35,33 +34,33 @@ public non-sealed interface MessageObserver extends Observer {
      *
      * @param qos its quality of service
      * @param payloadBytes the length of its payload
-     * @param matches how many deliveries it makes: one for each matching subscriber, whatever the number of its
-     *     overlapping subscriptions, and one for each matching group of a shared subscription
+     * @param matches the number of its deliveries: one for each matching subscriber, whatever the number of its overlapping subscriptions,
+     *     and one for each matching group of a shared subscription
      */
     default void messageReceived(QoS qos, int payloadBytes, int matches) {}
 
     /**
-     * A message of a publisher was not accepted and goes to nobody: not allowed, not in the declared format, stopped by an
-     * interceptor, or above a quota. It was not told by {@link #messageReceived}.
+     * A message of a publisher was refused and has no deliveries: not allowed, not in the declared format, refused by an interceptor, or
+     * above a quota. {@link #messageReceived} is not called for it.
      *
      * @param qos its quality of service
-     * @param reason why; a publisher of MQTT 5.0 is told the same at QoS 1 and 2
+     * @param reason the reason; a publisher of MQTT 5.0 gets the same at QoS 1 and 2
      */
     default void messageRefused(QoS qos, ReasonCode reason) {}
 
     /**
-     * Deliveries came about other than by a message of a publisher: one for each message.
+     * Deliveries have begun without a publisher's message: one for each message.
      *
-     * @param source why
-     * @param count how many messages
+     * @param source the cause
+     * @param count the number of messages
      */
     default void deliveriesAdded(DeliverySource source, int count) {}
 
     /**
      * Deliveries ended on this node, and the messages are not lost.
      *
-     * @param reason who has them
-     * @param count how many messages
+     * @param reason the reason
+     * @param count the number of messages
      */
     default void messageElsewhere(Elsewhere reason, int count) {}
 
@@ -74,49 +73,48 @@ public non-sealed interface MessageObserver extends Observer {
     default void messageDelivered(QoS qos, int payloadBytes) {}
 
     /**
-     * A message was handed to all its subscribers. Told of one in 1,024 messages of each event loop.
+     * A message was passed to all its subscribers. Called for one in 1,024 messages of each event loop.
      *
-     * @param nanos how long finding and handing it to them took: those of the same event loop have written it
+     * @param nanos the time to find the subscribers and to pass it to them; those of the same event loop have written it
      */
     default void messageRouted(long nanos) {}
 
     /**
-     * A message that had to wait in the queue of a session has left it, to be written. Told for every subscriber of one in
-     * 1,024 messages; not of those that the store has read back.
+     * A queued message has left the queue of a session, to be written. Called for every subscriber of one in 1,024 messages; not for
+     * messages read from the store.
      *
-     * @param nanos how long that was after the broker accepted it
+     * @param nanos the time since the broker accepted it
      */
     default void queueTimed(long nanos) {}
 
     /**
-     * A message was written to a connection. Told for every subscriber of one in 1,024 messages; not of those that the
-     * store has read back.
+     * A message was written to a connection. Called for every subscriber of one in 1,024 messages; not for messages read from the store.
      *
-     * @param nanos how long that was after the broker accepted it, the time in queues included
+     * @param nanos the time since the broker accepted it, the time in queues included
      */
     default void deliveryTimed(long nanos) {}
 
     /**
-     * A message was queued for a subscriber; the end of its delivery is told later.
+     * A message was queued for a subscriber; the end of its delivery is reported later.
      *
      * @param qos the delivery's quality of service
-     * @param footprintBytes what it counts against the byte limit
+     * @param footprintBytes its bytes in the byte limit
      */
     default void messageQueued(QoS qos, int footprintBytes) {}
 
     /**
      * A message did not reach a subscriber: it was never written to it.
      *
-     * @param reason why
-     * @param count how many messages
+     * @param reason the reason
+     * @param count the number of messages
      */
     default void messageDropped(DropReason reason, int count) {}
 
     /**
-     * A QoS 1 or 2 message that was delivered is given up although the subscriber did not acknowledge it, or refused it.
+     * A delivered QoS 1 or 2 message is abandoned: the subscriber did not acknowledge it, or refused it.
      *
-     * @param reason why
-     * @param count how many messages
+     * @param reason the reason
+     * @param count the number of messages
      */
     default void messageAbandoned(DropReason reason, int count) {}
 }

@@ -2,7 +2,7 @@
 package io.smqtt.spi;
 
 /**
- * What a broker can report to: implement {@link LifecycleObserver}, {@link MessageObserver} or {@link StoreObserver}, several of
+ * The base type of observers: implement {@link LifecycleObserver}, {@link MessageObserver} or {@link StoreObserver}, several of
  * them, or all as {@link BrokerObserver}.
  *
  * <p>Every method may be called on any event loop, often at the same time (those of the store on its own thread), and must

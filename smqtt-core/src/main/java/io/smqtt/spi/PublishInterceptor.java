@@ -5,9 +5,9 @@ import io.smqtt.message.ApplicationMessage;
 import reactor.core.publisher.Mono;
 
 /**
- * Sees each message that a client publishes, after authorization and before routing, and may change or stop it.
+ * Intercepts each message that a client publishes, after authorization and before routing, and may change or refuse it.
  *
- * <p>A changed message begins with {@link ApplicationMessage#toBuilder()}, which keeps what is not set:
+ * <p>Create a changed message with {@link ApplicationMessage#toBuilder()}, which keeps all values that are not set:
  *
  * <pre>{@code
  * import io.smqtt.message.ApplicationMessage;
@@ -21,17 +21,17 @@ import reactor.core.publisher.Mono;
  * };
  * }</pre>
  *
- * <p>However a message was made, the broker gives it the publisher and the time of acceptance of the one that it takes the place
- * of: it expires as if the publisher had sent it so, and No Local applies to it. One of {@link ApplicationMessage#builder} that
- * says nothing of its expiry has the expiry interval of the other one, too.
+ * <p>The broker sets publisher and time of acceptance of the result to those of the original message: it expires as if the publisher had
+ * sent it, and No Local applies. A message of {@link ApplicationMessage#builder} without an expiry also has the expiry interval of the
+ * original.
  */
 @FunctionalInterface
 public non-sealed interface PublishInterceptor extends Interceptor {
 
     /**
-     * Looks at a message. Called on an event loop: must not block. Its publisher is acknowledged at the quality of service with
-     * which it sent the message, whatever the changed one has. A message that is stopped is acknowledged with the given reason;
-     * success drops it silently. Before MQTT 5.0 an acknowledgement cannot tell of a refusal.
+     * Intercepts a message. Called on an event loop: must not block. The acknowledgement follows the QoS with which the publisher sent the
+     * message, not that of the changed one. A refused message is acknowledged with the given reason; with the reason success it is dropped
+     * silently. Before MQTT 5.0 an acknowledgement has no reason code.
      *
      * @param client the publisher
      * @param message its message

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
-/** Stored data cannot be read. The message names the file and says what to do. */
+/** Stored data cannot be read. The message has the file and the remedy. */
 public final class StoreDamagedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -9,8 +9,8 @@ public final class StoreDamagedException extends RuntimeException {
     /**
      * Creates an exception.
      *
-     * @param message the file, what is wrong with it, and what to do
-     * @param cause what the library said, or null
+     * @param message the file, its damage, and the remedy
+     * @param cause the error of the library, or null
      */
     public StoreDamagedException(String message, @org.jspecify.annotations.Nullable Throwable cause) {
         super(message, cause);

@@ -3,7 +3,7 @@ package io.smqtt.spi;
 
 import io.smqtt.message.ReasonCode;
 
-/** Observes what is kept: retained messages, and the batches and the state of a {@link BrokerStore}. */
+/** Observes stored data: retained messages, and the batches and the state of a {@link BrokerStore}. */
 public non-sealed interface StoreObserver extends Observer {
 
     /** Observes nothing. */
@@ -12,42 +12,42 @@ public non-sealed interface StoreObserver extends Observer {
     /**
      * The retained messages changed.
      *
-     * @param count how many there are
-     * @param bytes what they hold
+     * @param count their number
+     * @param bytes their bytes
      */
     default void retainedChanged(long count, long bytes) {}
 
     /**
-     * A message was not retained because of the limits of the retained messages; what its topic had stays. The message
-     * itself still goes to its subscribers unless its publisher is told {@link ReasonCode#QUOTA_EXCEEDED}.
+     * A message was not retained because of the limits of the retained messages; the existing one of its topic stays. The message itself
+     * is still delivered unless its publisher gets {@link ReasonCode#QUOTA_EXCEEDED}.
      *
-     * @param count how many retained messages there are
-     * @param bytes what they hold
+     * @param count the number of retained messages
+     * @param bytes their bytes
      */
     default void retainedRefused(long count, long bytes) {}
 
     /**
-     * The store made a batch of operations safe, or could not. Told by the store's own thread, which the next batch waits for.
+     * The store has committed a batch of operations, or has failed to. Called on the store's own thread, on which the next batch waits.
      *
-     * @param operations how many operations, 1 or more
-     * @param bytes what they held while they waited
-     * @param nanos how long it took, the wait for stable storage included; 0 if the store did not even try
-     * @param kept whether they are safe; false if it failed
+     * @param operations the number of operations, 1 or more
+     * @param bytes their bytes in the queue
+     * @param nanos the duration, sync included; 0 if the store did not try
+     * @param kept whether they are committed; false if it failed
      */
     default void storeCommitted(int operations, long bytes, long nanos, boolean kept) {}
 
     /**
      * The store's own thread begins a round of work, or has ended it: it writes a batch, waits for stable storage, measures.
-     * A round that has begun and does not end is a disk that hangs. Not told while there is nothing to do.
+     * A round that does not end indicates a disk that hangs. Not called while the store is idle.
      *
      * @param working true at the beginning, false at the end
      */
     default void storeWorking(boolean working) {}
 
     /**
-     * How the store is. Told about once a second, by the store's own thread.
+     * The state of the store. Called about once a second, on the store's own thread.
      *
-     * @param figures of this moment
+     * @param figures the current figures
      */
     default void storeMeasured(StoreFigures figures) {}
 }

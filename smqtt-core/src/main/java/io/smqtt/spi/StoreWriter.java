@@ -6,23 +6,22 @@ import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
 
 /**
- * Takes the operations of one event loop. Operations are gathered and become visible to the store's thread with {@link
- * #flush}, which the broker calls at the end of each pass of the loop. An operation is safe when the {@link
- * BrokerStore.CommitListener} has been told of its position. All operations of one flush become safe together or not at
- * all. Not thread-safe. No method blocks.
+ * Accepts the operations of one event loop. Operations are collected and become visible to the store's thread with {@link #flush}, which
+ * the broker calls at the end of each iteration of the loop. An operation is committed when the {@link BrokerStore.CommitListener} has
+ * been called with its position. All operations of one flush are committed together or not at all. Not thread-safe. No method blocks.
  */
 @OnEventLoop
 public interface StoreWriter {
 
     /**
-     * Writes the header of a session, or writes it anew.
+     * Writes or replaces the header of a session.
      *
      * @param session the header
      */
     void putSession(StoredSession session);
 
     /**
-     * Forgets a session with everything that belongs to it.
+     * Removes a session with all its data.
      *
      * @param session its number
      * @param clientId its client identifier
@@ -30,7 +29,7 @@ public interface StoreWriter {
     void removeSession(long session, String clientId);
 
     /**
-     * Writes a subscription, or writes it anew.
+     * Writes or replaces a subscription.
      *
      * @param session the session's number
      * @param subscription the subscription
@@ -38,7 +37,7 @@ public interface StoreWriter {
     void putSubscription(long session, StoredSubscription subscription);
 
     /**
-     * Forgets a subscription.
+     * Removes a subscription.
      *
      * @param session the session's number
      * @param clientFilter the filter as the client gave it, {@code $share/…} included
@@ -46,16 +45,15 @@ public interface StoreWriter {
     void removeSubscription(long session, String clientFilter);
 
     /**
-     * Appends a message to what waits for a session. A message that is submitted for several sessions one after the other
-     * is stored once.
+     * Appends a message to the queue of a session. A message that is submitted for several sessions in succession is stored once.
      *
      * @param session the session's number
-     * @param message how the message waits
+     * @param message the queued message
      */
     void putMessage(long session, StoredMessage message);
 
     /**
-     * Writes how far the delivery of a message is.
+     * Writes the delivery state of a message.
      *
      * @param session the session's number
      * @param sequence the message's sequence number in the session
@@ -64,7 +62,7 @@ public interface StoreWriter {
     void putDelivery(long session, long sequence, StoredDelivery delivery);
 
     /**
-     * Forgets a message: it was acknowledged or dropped. If it has not been committed yet it is never written.
+     * Removes a message that was acknowledged or dropped. If it is not yet committed it is never written.
      *
      * @param session the session's number
      * @param sequence the message's sequence number in the session
@@ -72,8 +70,8 @@ public interface StoreWriter {
     void removeMessage(long session, long sequence);
 
     /**
-     * Forgets a message that another session gets in the same flush. Unlike {@link #removeMessage}, which a store may make
-     * good later, this happens with the rest of its flush or not at all.
+     * Removes a message that another session gets in the same flush. Unlike {@link #removeMessage}, which a store may retry later, this is
+     * committed with the rest of its flush or not at all.
      *
      * @param session the session's number
      * @param sequence the message's sequence number in the session
@@ -83,7 +81,7 @@ public interface StoreWriter {
     }
 
     /**
-     * Remembers that a QoS 2 message of the client was routed [MQTT-4.3.3-10].
+     * Records that a QoS 2 message of the client was routed [MQTT-4.3.3-10].
      *
      * @param session the session's number
      * @param packetId 1 to 65,535
@@ -91,7 +89,7 @@ public interface StoreWriter {
     void putReceived(long session, int packetId);
 
     /**
-     * Forgets it, at PUBREL.
+     * Removes that record, at PUBREL.
      *
      * @param session the session's number
      * @param packetId 1 to 65,535
@@ -99,39 +97,39 @@ public interface StoreWriter {
     void removeReceived(long session, int packetId);
 
     /**
-     * Writes the retained message of a topic, in the place of the one before.
+     * Writes or replaces the retained message of a topic.
      *
      * @param message the message
      */
     void putRetained(ApplicationMessage message);
 
     /**
-     * Forgets the retained message of a topic.
+     * Removes the retained message of a topic.
      *
      * @param topic the topic
      */
     void removeRetained(TopicName topic);
 
     /**
-     * Asks for stable storage: what was submitted since the last flush must survive a power loss before it is called
-     * safe. Without it, surviving the end of the process is enough.
+     * Requests a sync: operations since the last flush must survive a power loss before they count as committed. Without it they must
+     * survive only the end of the process.
      */
     void requireSync();
 
     /**
      * The position of the last operation.
      *
-     * @return a number that grows with every operation; 0 at first
+     * @return a number that increases with every operation; initially 0
      */
     long position();
 
-    /** Hands what was gathered to the store's thread. Does nothing if there is nothing. */
+    /** Passes the collected operations to the store's thread. Does nothing without operations. */
     void flush();
 
     /**
-     * Whether so much waits for the disk that publishers are to be slowed. Operations are still taken.
+     * Whether so many bytes wait for the disk that publishers must be slowed. Operations are still accepted.
      *
-     * @return true while the bound in bytes is passed
+     * @return true while the limit is exceeded
      */
     boolean isOverloaded();
 }

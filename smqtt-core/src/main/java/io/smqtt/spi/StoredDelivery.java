@@ -5,7 +5,7 @@ package io.smqtt.spi;
  * The delivery state of a stored message.
  *
  * @param state the state
- * @param packetId 1 to 65,535; 0 as long as it was not sent
+ * @param packetId 1 to 65,535; 0 if it is not sent yet
  */
 public record StoredDelivery(State state, int packetId) {
 
@@ -16,9 +16,9 @@ public record StoredDelivery(State state, int packetId) {
     public enum State {
         /** Not sent yet. */
         WAITING,
-        /** Sent, and no PUBACK or PUBREC has come. */
+        /** Sent, without PUBACK or PUBREC. */
         SENT,
-        /** QoS 2: PUBREC has come, PUBCOMP has not; the message itself is not needed any more. */
+        /** QoS 2: PUBREC was received, PUBCOMP was not; the message itself is no longer needed. */
         RECEIVED
     }
 }

@@ -8,12 +8,12 @@ import io.smqtt.message.QoS;
  * A message that waits for a session.
  *
  * @param sequence its place among the session's messages, 1 or more, never used twice by a session
- * @param message the message itself, shared by all sessions that it waits for
- * @param clientFilter the filter of the subscription that it came by, {@code $share/…} included
+ * @param message the message itself, shared by all its sessions
+ * @param clientFilter the filter of its subscription, {@code $share/…} included
  * @param qos the quality of service of this delivery, 1 or 2
  * @param retain the retain flag of this delivery
  * @param identifiers the subscription identifiers of this delivery, maybe none; not to be changed
- * @param delivery how far it is
+ * @param delivery its delivery state
  */
 @SuppressWarnings("ArrayRecordComponent") // one array for all deliveries of a subscription
 public record StoredMessage(

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Messages that were read for a session.
  *
  * @param messages in order of sequence numbers; empty if there are no more
- * @param failure why they could not be read, or null
+ * @param failure the failure of the read, or null
  */
 public record StoredPage(
         List<StoredMessage> messages, @Nullable Throwable failure) {

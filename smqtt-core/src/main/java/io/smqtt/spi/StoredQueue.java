@@ -2,11 +2,11 @@
 package io.smqtt.spi;
 
 /**
- * Summary of the messages that wait for a stored session, without the messages themselves.
+ * A summary of the queued messages of a stored session, without the messages themselves.
  *
- * @param firstSequence the lowest sequence number, or the next one if nothing waits
- * @param nextSequence above the highest one that was ever used
- * @param messages how many
- * @param bytes what they take together, as {@link io.smqtt.message.ApplicationMessage#footprintBytes()} counts
+ * @param firstSequence the lowest sequence number, or the next one if the queue is empty
+ * @param nextSequence greater than the highest one ever used
+ * @param messages their number
+ * @param bytes their total size, as {@link io.smqtt.message.ApplicationMessage#footprintBytes()} counts
  */
 public record StoredQueue(long firstSequence, long nextSequence, int messages, long bytes) {}

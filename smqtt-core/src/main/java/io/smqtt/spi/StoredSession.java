@@ -11,10 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param number given by {@link BrokerStore#newSession}; another one for each session that a client has had
  * @param clientId the client identifier
  * @param userName the user, or null
- * @param roles what an authenticator granted to the client; empty by default. Without its connection the client's will is
- *     published by them
- * @param expirySeconds the session expiry interval, 0 to 4,294,967,295; the last one means never, 0 that the client has
- *     resumed the session for its present connection only
+ * @param roles the roles of the client; empty by default. The will of a disconnected client is authorized with them
+ * @param expirySeconds the session expiry interval, 0 to 4,294,967,295; the maximum means never, 0 that the client has resumed the session
+ *     for its current connection only
  * @param expiresAtMillis when it ends, by the store's clock; {@link #CONNECTED} while a client is connected. After a crash
  *     the interval begins with the restart
  * @param will the will message that is to be published, or null

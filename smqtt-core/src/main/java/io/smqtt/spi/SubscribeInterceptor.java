@@ -3,17 +3,17 @@ package io.smqtt.spi;
 
 import reactor.core.publisher.Mono;
 
-/** Sees each filter of a SUBSCRIBE before it is authorized. */
+/** Intercepts each filter of a SUBSCRIBE before it is authorized. */
 @FunctionalInterface
 public non-sealed interface SubscribeInterceptor extends Interceptor {
 
     /**
-     * Looks at one filter of a SUBSCRIBE. Called on an event loop: must not block. Whoever changes a filter must map the
-     * UNSUBSCRIBE of the client in the same way ({@link UnsubscribeInterceptor}).
+     * Intercepts one filter of a SUBSCRIBE. Called on an event loop: must not block. If the filter is changed, the UNSUBSCRIBE of the
+     * client must be changed in the same way ({@link UnsubscribeInterceptor}).
      *
      * @param client the client
-     * @param request what it asks for
-     * @return exactly one answer; a refusal needs an error code that a SUBACK may carry, and refuses this filter alone
+     * @param request the request
+     * @return exactly one answer; a refusal needs an error code that is allowed in SUBACK, and refuses this filter only
      */
     Mono<Interception<SubscribeRequest>> interceptSubscribe(ClientIdentity client, SubscribeRequest request);
 }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param filter the topic filter, without the share name
  * @param shareName of a shared subscription, or null
- * @param maximumQos the quality of service asked for
- * @param noLocal whether the client's own messages stay away; not on shared subscriptions
+ * @param maximumQos the requested QoS
+ * @param noLocal whether the client's own messages are left out; not on shared subscriptions
  * @param retainAsPublished whether the retain flag is kept
  * @param retainHandling 0 to send retained messages, 1 to send them if the subscription is new, 2 not to send them
  */
@@ -50,7 +50,7 @@ public record SubscribeRequest(
     /**
      * The same with another quality of service.
      *
-     * @param other the largest that is granted
+     * @param other the maximum QoS to grant
      * @return a request
      */
     public SubscribeRequest withMaximumQos(QoS other) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.spi;
 
-/** The broker's monotonic clock. All expiries and deadlines go by it, so that steps of the wall clock change nothing. */
+/** The broker's monotonic clock. All expiries and deadlines use it, so that steps of the wall clock have no effect. */
 @FunctionalInterface
 public interface Ticker {
 

@@ -8,8 +8,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * Traffic counters of one event loop: packets of every kind read from and written to its clients, and their bytes as MQTT
- * counts them, without TLS and WebSocket around them. Only the event loop adds, by a load, an add and a store; any thread
- * reads, may miss what was added a moment ago, and never sees a counter go back.
+ * counts them, without TLS and WebSocket around them. Only the event loop adds, by a load, an add and a store. Any thread may read; a
+ * reader may miss recent additions, and never sees a counter decrease.
  */
 public final class TrafficCounts {
 
@@ -29,7 +29,7 @@ public final class TrafficCounts {
     public TrafficCounts() {}
 
     private void add(int cell, long amount) {
-        CELL.setOpaque(cells, cell, cells[cell] + amount); // nobody else writes here
+        CELL.setOpaque(cells, cell, cells[cell] + amount); // this thread is the only writer
     }
 
     private long read(int cell) {
@@ -39,7 +39,7 @@ public final class TrafficCounts {
     /**
      * Whole packets were read and decoded.
      *
-     * @param count how many
+     * @param count the number
      */
     @OnEventLoop
     public void packetsReceived(int count) {
@@ -49,23 +49,23 @@ public final class TrafficCounts {
     /**
      * Bytes have arrived.
      *
-     * @param count how many
+     * @param count the number
      */
     @OnEventLoop
     public void bytesReceived(int count) {
         add(RECEIVED_BYTES, count);
     }
 
-    /** A packet was encoded for a client that is still there. */
+    /** A packet was encoded for a connected client. */
     @OnEventLoop
     public void packetSent() {
         add(SENT_PACKETS, 1);
     }
 
     /**
-     * Bytes were handed to a socket.
+     * Bytes were passed to a socket.
      *
-     * @param count how many
+     * @param count the number
      */
     @OnEventLoop
     public void bytesSent(int count) {
@@ -73,7 +73,7 @@ public final class TrafficCounts {
     }
 
     /**
-     * How many packets of every kind have come.
+     * Returns the number of received packets of every kind.
      *
      * @return since the start
      */
@@ -83,7 +83,7 @@ public final class TrafficCounts {
     }
 
     /**
-     * How many bytes have come, those that are no whole packet included.
+     * Returns the number of received bytes, those of incomplete packets included.
      *
      * @return since the start
      */
@@ -93,7 +93,7 @@ public final class TrafficCounts {
     }
 
     /**
-     * How many packets of every kind went out.
+     * Returns the number of sent packets of every kind.
      *
      * @return since the start
      */
@@ -103,7 +103,7 @@ public final class TrafficCounts {
     }
 
     /**
-     * How many bytes went out.
+     * Returns the number of sent bytes.
      *
      * @return since the start
      */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What users may plug in. Each interface is small and has an in-memory or no-op default. */
+/** The interfaces that users may implement. Each one is small and has an in-memory or no-op default. */
 @NullMarked
 package io.smqtt.spi;
 
