@@ -113,7 +113,7 @@ class ClusterIT {
             signal("CONT", 0);
 
             // one of the two stays, the one that was there first
-            second.awaitLine("giving way", line -> line.contains("this one leaves the cluster"), PATIENCE);
+            second.awaitLine("giving way", line -> line.contains("leaving the cluster;"), PATIENCE);
             try (RawClient subscriber = client(0, "subscriber");
                     RawClient publisher = client(1, "publisher")) {
                 await().atMost(PATIENCE).until(() -> nodes.view(1).peer("n0").reachable());
