@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Forwards OpenTelemetry's messages in the JDK's log to the log of the broker: warnings only, one per minute and class.
- * Messages of the exporter are left out, because {@link ToldSpanExporter} logs its failures. It applies to the whole process, so it is
+ * Messages of the exporter are left out, because {@link LoggingSpanExporter} logs its failures. It applies to the whole process, so it is
  * only for a process without another use of OpenTelemetry.
  */
 @AnyThread

@@ -58,7 +58,7 @@ final class OtlpTraces {
             exporter.addHeader(
                     line.substring(0, colon), line.substring(colon + 1).strip());
         }
-        ToldSpanExporter told = new ToldSpanExporter(exporter.build(), config.url(), WAITING);
+        LoggingSpanExporter logged = new LoggingSpanExporter(exporter.build(), config.url(), WAITING);
         provider = SdkTracerProvider.builder()
                 .setResource(Resource.create(resource(
                         instance,
@@ -69,7 +69,7 @@ final class OtlpTraces {
                 .setSpanLimits(SpanLimits.builder()
                         .setMaxAttributeValueLength(LONGEST_ATTRIBUTE)
                         .build())
-                .addSpanProcessor(told.behind(BatchSpanProcessor.builder(told)
+                .addSpanProcessor(logged.behind(BatchSpanProcessor.builder(logged)
                         .setMaxQueueSize(WAITING)
                         .setScheduleDelay(DELAY)
                         .setExporterTimeout(CONNECT.plus(ANSWER))

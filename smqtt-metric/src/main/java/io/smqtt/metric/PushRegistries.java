@@ -65,7 +65,7 @@ final class PushRegistries {
     private static HttpSender sender(String url) {
         int query = url.indexOf('?'); // may hold a password
         String where = query < 0 ? url : url.substring(0, query);
-        return new ToldSender(
+        return new LoggingHttpSender(
                 new HttpUrlConnectionSender(CONNECT, ANSWER),
                 new Outage(
                         LOG,

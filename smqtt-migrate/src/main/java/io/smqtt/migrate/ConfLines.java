@@ -12,7 +12,7 @@ final class ConfLines {
 
     private ConfLines() {}
 
-    /** Reads all keys in their order, for what a key means depends on those before it. */
+    /** Reads all keys in their order, because the meaning of a key depends on earlier ones. */
     static List<OldSetting> read(OldFile file) {
         List<OldSetting> settings = new ArrayList<>();
         int line = 0;

@@ -110,7 +110,7 @@ final class Draft {
         }
     }
 
-    /** Reads an integer; 0 with a problem noted where it is none. */
+    /** Reads an integer; 0 and a recorded problem if it is not one. */
     long number(OldSetting setting) {
         try {
             return Long.parseLong(setting.value().strip());

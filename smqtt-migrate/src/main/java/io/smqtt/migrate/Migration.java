@@ -60,7 +60,7 @@ public final class Migration {
      * A value and where it comes from.
      *
      * @param text the value
-     * @param origin file, line and key, or why it is so
+     * @param origin file, line and key, or the reason for the value
      */
     record Setting(String text, String origin) {}
 
@@ -69,7 +69,7 @@ public final class Migration {
      *
      * @param file the file, of at most 1 MiB and 10,000 keys
      * @param shownAs its name in messages
-     * @param from the broker it belongs to, or null to find out
+     * @param from the broker of the file, or null to detect it
      * @return what it says
      * @throws ConfigurationException if it cannot be read, is malformed, or has settings that cannot be mapped
      *     without accepting clients that the other broker refused; the messages name line and key
@@ -125,7 +125,7 @@ public final class Migration {
                     ? OldBroker.smqtt
                     : null;
         } catch (ConfigurationException e) {
-            return null; // the reader of our own files says what is wrong
+            return null; // the reader of this broker's files reports the error
         }
     }
 
@@ -144,7 +144,7 @@ public final class Migration {
      * Reads settings of the former smqtt that are in no file.
      *
      * @param settings text by key, such as {@code smqtt.tcp.port}
-     * @param shownAs where they come from, for messages
+     * @param shownAs their origin in messages
      * @return what they say
      * @throws ConfigurationException as {@link #read}
      */
@@ -166,7 +166,7 @@ public final class Migration {
     }
 
     /**
-     * Checks one of the users that the old settings held themselves, in a time that does not depend on the number of matching characters.
+     * Checks one of the users in the old settings, in a time that does not depend on the number of matching characters.
      *
      * @param user the user name
      * @param password UTF-8
@@ -189,16 +189,16 @@ public final class Migration {
     /**
      * The keys that have no counterpart or a different one: one line for each key, with file and line, and what to do.
      *
-     * @return in the order of the file; without secrets
+     * @return the notes in the order of the file; without secrets
      */
     public List<String> notes() {
         return Collections.unmodifiableList(notes);
     }
 
     /**
-     * Our keys for a file, in alphabetical order: without secrets.
+     * Returns this broker's keys for a file, in alphabetical order, without secrets.
      *
-     * @param accessFiles what the files are called that {@link #writeAccessFiles} writes, without their extensions
+     * @param accessFiles the name of the files that {@link #writeAccessFiles} writes, without their extensions
      * @return text by key
      */
     public Map<String, String> settings(String accessFiles) {
@@ -212,10 +212,10 @@ public final class Migration {
     }
 
     /**
-     * Our keys for a start without a file of our own.
+     * Returns this broker's keys for a start without a new file.
      *
-     * @param base the folder of the access files
-     * @param accessFiles what they are called, without their extensions
+     * @param base the directory of the access files
+     * @param accessFiles their name, without extensions
      * @return values by key, in alphabetical order
      */
     public Map<String, ConfigValue> values(Path base, String accessFiles) {
@@ -232,7 +232,7 @@ public final class Migration {
     }
 
     /**
-     * Our keys whose files {@link #writeAccessFiles} writes.
+     * Returns this broker's keys for the files that {@link #writeAccessFiles} writes.
      *
      * @return none, one or two
      */
@@ -248,9 +248,9 @@ public final class Migration {
     }
 
     /**
-     * Where a value comes from.
+     * Returns the origin of a value.
      *
-     * @param key one of ours
+     * @param key one of this broker's keys
      * @return file, line and key there, or the reason
      */
     public String origin(String key) {
@@ -259,13 +259,13 @@ public final class Migration {
     }
 
     /**
-     * Writes the users and rules that the old file held itself: {@code NAME.passwd}, for its owner only, and
+     * Writes the users and rules of the old file: {@code NAME.passwd}, for its owner only, and
      * {@code NAME.acl}. Writes nothing if there are none. Blocks.
      *
-     * @param directory the folder, which is made for its owner only if it is missing
-     * @param name what the files are called
-     * @param replace whether files that exist are replaced
-     * @return what was written
+     * @param directory the directory, which is created for its owner only if it is missing
+     * @param name the name of the files
+     * @param replace whether existing files are replaced
+     * @return the written files
      * @throws ConfigurationException if a file exists that must not be replaced, or cannot be written
      */
     public List<Path> writeAccessFiles(Path directory, String name, boolean replace) {
@@ -297,7 +297,7 @@ public final class Migration {
         }
     }
 
-    /** For its owner only, as the store makes it. */
+    /** Creates a directory for its owner only, like the store. */
     private static void createPrivately(Path directory) throws IOException {
         Files.createDirectories(directory);
         if (directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {

@@ -27,7 +27,7 @@ final class MoquetteMapper {
     private static final String METRICS = "/metrics of the management port, for Prometheus";
     private static final String STORED = "its files are not read; acknowledged messages are stored at once";
 
-    /** Keys that mosquitto does not have: they tell the two formats apart. */
+    /** Keys that mosquitto does not have: they distinguish the two formats. */
     private static final Set<String> OWN = Set.of(
             "host",
             "websocket_port",
@@ -124,7 +124,7 @@ final class MoquetteMapper {
         home = home(file.directory());
     }
 
-    /** What Moquette's paths are relative to: the folder above {@code config/moquette.conf}. */
+    /** The base of Moquette's relative paths: the parent directory of {@code config/moquette.conf}. */
     private static Path home(Path directory) {
         Path above = directory.getParent();
         return directory.endsWith("config") && above != null ? above : directory;
@@ -243,7 +243,7 @@ final class MoquetteMapper {
         }
     }
 
-    /** Takes the rules over if our reader would understand them in another way; tells of what grants more here. */
+    /** Rewrites the rules if this broker would read them differently; reports rules that grant more here. */
     private boolean rules(OldFile file) {
         List<String> lines = file.text().lines().map(String::strip).toList();
         int users = lines.size();
@@ -268,7 +268,8 @@ final class MoquetteMapper {
         if (forAll.stream().noneMatch(line -> line.matches("topic\\s.*"))) {
             return false;
         }
-        // A rule above all users is everybody's there, and those without a user name have it here.
+        // In Moquette a rule before the first user applies to all clients; here it applies to clients without a user
+        // name.
         forAll.forEach(line -> draft.rule(line.replaceFirst("^topic(?=\\s)", "pattern")));
         lines.subList(users, lines.size()).forEach(draft::rule);
         return true;

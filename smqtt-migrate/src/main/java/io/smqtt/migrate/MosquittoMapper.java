@@ -23,9 +23,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * mosquitto.conf of version 2. What a key means depends on the lines before it: it belongs to the listener or bridge that
- * began last. Access rules count for all listeners here; where per_listener_settings made them differ, the stricter is
- * taken, and where that cannot be told the file is refused.
+ * mosquitto.conf of version 2. The meaning of a key depends on earlier lines: it belongs to the last listener or bridge. In this broker
+ * access rules apply to all listeners. If per_listener_settings makes them different, the stricter one is used; if that is not clear, the
+ * file is refused.
  */
 final class MosquittoMapper {
 
@@ -42,7 +42,7 @@ final class MosquittoMapper {
     private static final String NO_PSK =
             "pre-shared keys are not supported: the listener is left out; give it a certificate";
     private static final String NO_CIPHERS = "not configurable: TLS 1.2 and 1.3 with forward secrecy";
-    /** Parts of the names of keys that may say who may do what, or where somebody can connect. */
+    /** Parts of the names of keys that may control access. */
     private static final List<String> GUARDS = List.of(
             "access",
             "acl",
@@ -254,7 +254,7 @@ final class MosquittoMapper {
     private final Map<String, OldSetting> globals = new HashMap<>();
     private OldListener current = standard;
     private boolean standardUsed;
-    private boolean remote; // a line has said where to listen
+    private boolean remote; // a line has set the address
     private @Nullable OldSetting unixSocket;
     private @Nullable OldSetting plugin;
 
@@ -266,7 +266,7 @@ final class MosquittoMapper {
         return new MosquittoMapper(file).run(file);
     }
 
-    /** Where a plugin decided, all is closed that no rule of ours opens. */
+    /** If a plugin decided, everything without a rule is denied. */
     private static Rule<MosquittoMapper> plugged(String key) {
         return new Rule<>(key, Outcome.NONE, "", NO_PLUGIN, MosquittoMapper::plugin);
     }
@@ -279,7 +279,7 @@ final class MosquittoMapper {
         return (mapper, setting) -> mapper.draft.set(key, mapper.draft.number(setting) + "s", setting);
     }
 
-    /** 0 is no limit there, which is the largest here. */
+    /** In mosquitto 0 means no limit, which becomes the maximum here. */
     private static BiConsumer<MosquittoMapper, OldSetting> number(String key, long largest) {
         return (mapper, setting) -> {
             long value = mapper.draft.number(setting);
@@ -328,7 +328,7 @@ final class MosquittoMapper {
         }
     }
 
-    /** Of a version that is not known here, or misspelt: then it may be one that keeps somebody out. */
+    /** Handles a key of an unknown version, or a misspelt one, which may restrict access. */
     private void unknown(OldSetting setting) {
         String key = setting.key().toLowerCase(Locale.ROOT);
         if (GUARDS.stream().anyMatch(key::contains) || RULES.isNear(key)) {
@@ -339,7 +339,7 @@ final class MosquittoMapper {
         }
     }
 
-    /** All files of the folder that end in .conf, in the order of their names; only where the main file says so. */
+    /** All files with the extension .conf in the directory, in the order of their names; for the main file only. */
     private void include(OldSetting setting, boolean main) {
         if (!main) {
             draft.note(setting, Outcome.NONE, "applies in the main file only");
@@ -402,7 +402,7 @@ final class MosquittoMapper {
         remote |= setting.key().equals("bind_address");
     }
 
-    /** What mosquitto's own default is makes no listener of its own. */
+    /** Whether a setting has mosquitto's default and so does not create a listener. */
     private static boolean isDefault(OldSetting setting) {
         return switch (setting.key()) {
             case "max_connections" -> setting.value().startsWith("-");
@@ -540,7 +540,7 @@ final class MosquittoMapper {
         }
     }
 
-    /** Not a name, which may stand for any address, and not the address that stands for all. */
+    /** Whether it is a specific address: not a name, which may resolve to any address, and not the wildcard address. */
     private static boolean isOneAddress(String host) {
         byte[] address = NetUtil.createByteArrayFromIpAddressString(host);
         if (address == null) {
@@ -638,7 +638,7 @@ final class MosquittoMapper {
         }
     }
 
-    /** One file for all listeners; different ones could let users of one listener into another. */
+    /** Requires one file for all listeners; with different ones users of one listener could connect to another. */
     private void accessFile(String key, String ours) {
         OldSetting found = globals.get(key);
         for (OldListener listener : listeners) {

@@ -13,11 +13,11 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The text of a file that somebody brings along.
+ * The text of a user's file.
  *
  * @param path the file
  * @param shownAs its name in messages
- * @param text all of it
+ * @param text the whole text
  */
 record OldFile(Path path, String shownAs, String text) {
 
@@ -47,7 +47,7 @@ record OldFile(Path path, String shownAs, String text) {
         }
     }
 
-    /** The folder of the file, absolute. */
+    /** The absolute directory of the file. */
     Path directory() {
         Path parent = path.toAbsolutePath().normalize().getParent();
         return parent == null ? path.toAbsolutePath() : parent;
@@ -61,14 +61,14 @@ record OldFile(Path path, String shownAs, String text) {
         return new ConfigurationException(List.of(where(line) + ": " + what));
     }
 
-    /** Refuses a key that is longer than any broker's; what is made of keys would take time with the square of it. */
+    /** Refuses a key that is longer than any real one, because the processing time is quadratic in its length. */
     void requireShort(int length, int line) {
         if (length > MAX_KEY) {
             throw problem(line, "holds a key of more than " + MAX_KEY + " characters");
         }
     }
 
-    /** Refuses more than a configuration can have. */
+    /** Refuses more keys than a configuration can have. */
     void requireFew(List<OldSetting> settings, int line) {
         if (settings.size() >= MAX_SETTINGS) {
             throw problem(line, "has more than 10,000 keys, so it is not a configuration");

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** The syntax of a configuration file. The ending of its name says it, or else what its lines look like. */
+/** The syntax of a configuration file, detected by its extension or by its lines. */
 enum OldFormat {
     /** Keys with colons, nested by indentation; JSON is read in the same way. */
     YAML("YAML"),
@@ -13,12 +13,12 @@ enum OldFormat {
     JSON("JSON"),
     /** Java properties: {@code key=value}. */
     PROPERTIES("properties"),
-    /** A key, a blank and a value in each line, as mosquitto and Moquette have it. */
+    /** A key, a blank and a value in each line, as in mosquitto and Moquette. */
     CONF("lines with a key, a blank and a value"),
     /** None of these: XML, blocks in braces, a certificate. */
     OTHER("none of the formats that can be read");
 
-    /** What a format's lines look like decides on this many; more would say the same. */
+    /** The number of lines that are examined to detect the format. */
     private static final int LINES = 1_000;
 
     private static final Pattern CONF_LINE = Pattern.compile("[a-z][a-z0-9_.-]*([ \\t]+[^=:{\\s].*)?");
@@ -31,12 +31,12 @@ enum OldFormat {
         this.words = words;
     }
 
-    /** {@return the format for people} */
+    /** {@return the format for display} */
     String words() {
         return words;
     }
 
-    /** Finds the format of a file. An empty one has lines with a key, a blank and a value, none of them. */
+    /** Detects the format of a file. An empty file counts as lines with a key, a blank and a value. */
     static OldFormat of(OldFile file) {
         String name = String.valueOf(file.path().getFileName()).toLowerCase(Locale.ROOT);
         if (name.endsWith(".yaml") || name.endsWith(".yml")) {

@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** One listener of mosquitto with the keys that were said of it. */
+/** One listener of mosquitto with its keys. */
 final class OldListener {
 
     final OldSetting origin;

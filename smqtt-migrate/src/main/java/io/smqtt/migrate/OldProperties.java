@@ -16,7 +16,7 @@ final class OldProperties {
 
     private OldProperties() {}
 
-    /** Reads all entries; a key that is given twice is refused. */
+    /** Reads all entries; a repeated key is refused. */
     static List<OldSetting> read(OldFile file) {
         List<OldSetting> settings = new ArrayList<>();
         Map<String, Integer> lines = new HashMap<>();
@@ -44,7 +44,7 @@ final class OldProperties {
         return settings;
     }
 
-    /** An odd number of backslashes at the end. */
+    /** Whether the line ends with an odd number of backslashes. */
     private static boolean continues(String line) {
         int backslashes = 0;
         while (backslashes < line.length() && line.charAt(line.length() - 1 - backslashes) == '\\') {

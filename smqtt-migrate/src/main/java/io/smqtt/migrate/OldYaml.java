@@ -21,7 +21,7 @@ import org.yaml.snakeyaml.events.SequenceStartEvent;
 import org.yaml.snakeyaml.parser.ParserImpl;
 import org.yaml.snakeyaml.reader.StreamReader;
 
-/** YAML of any shape as flat keys: a list of plain values is one key with commas, any other list has places, {@code rules[0].name}. */
+/** YAML of any shape as flat keys: a list of plain values is one key with commas, any other list has indexes, {@code rules[0].name}. */
 final class OldYaml {
 
     private final OldFile file;
@@ -31,7 +31,7 @@ final class OldYaml {
 
     private OldYaml(OldFile file) {
         this.file = file;
-        // In JSON a tab is a blank, for in a text it is written as two characters; YAML knows it not.
+        // In JSON a tab is white space, because in a string it is written as two characters; YAML does not allow it.
         String text = OldFormat.of(file) == OldFormat.JSON ? file.text().replace('\t', ' ') : file.text();
         this.parser = new ParserImpl(new StreamReader(text), new LoaderOptions());
     }

@@ -6,11 +6,11 @@ import java.util.function.BiConsumer;
 /**
  * The mapping of one key, or of all keys with the same prefix.
  *
- * @param key the key of the other broker; one that ends in {@code *} stands for all that begin so
+ * @param key the key of the other broker; with {@code *} at its end a prefix
  * @param outcome how it maps
- * @param target our keys, for people; empty where there is none
- * @param advice what differs and what to do; may be empty, and is for the table only, where the outcome is the same
- * @param action takes the value over
+ * @param target this broker's keys, for display; empty if there is none
+ * @param advice the difference and what to do; may be empty, and is used in the table only if the outcome is the same
+ * @param action migrates the value
  * @param <M> the mapper
  */
 record Rule<M>(String key, Outcome outcome, String target, String advice, BiConsumer<M, OldSetting> action) {

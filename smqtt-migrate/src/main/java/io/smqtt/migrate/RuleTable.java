@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The rules of one broker, in the order in which people read them. Upper and lower case, and hyphens, do not count. */
+/** The rules of one broker, in the order of the documentation. Case and hyphens are ignored. */
 final class RuleTable<M> {
 
     private final List<Rule<M>> rules;
@@ -26,7 +26,7 @@ final class RuleTable<M> {
         return rules;
     }
 
-    /** Looks for the key itself, then for the longest rule with a star that it begins with. */
+    /** Finds the rule of a key, otherwise the one with the longest matching prefix. */
     @Nullable
     Rule<M> find(String key) {
         String folded = folded(key);
@@ -37,7 +37,7 @@ final class RuleTable<M> {
         return exact;
     }
 
-    /** Tells whether a key is probably one of ours, misspelt: one or two characters are other, missing or too many. */
+    /** Whether a key is probably a misspelt known one: one or two characters differ, are missing or are added. */
     boolean isNear(String key) {
         String folded = folded(key);
         return byKey.keySet().stream().anyMatch(known -> !known.endsWith("*") && distance(folded, known) <= 2);

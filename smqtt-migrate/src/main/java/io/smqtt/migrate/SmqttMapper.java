@@ -25,9 +25,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The former smqtt (YAML since 1.0.8, properties before it) and smqttx. Both know the same keys, but for access and cluster.
+ * The former smqtt (YAML since 1.0.8, properties before it) and smqttx. Both have the same keys, except for access and cluster.
  *
- * <p>Where the old program could be read in two ways, the one that lets in fewer is taken.
+ * <p>If the meaning of a setting is unclear, the more restrictive one is used.
  */
 final class SmqttMapper {
 
@@ -190,7 +190,7 @@ final class SmqttMapper {
         return new SmqttMapper(file).map(settings);
     }
 
-    /** Whether more keys are the former broker's than ours, by the first word, or by the whole key where that says nothing. */
+    /** Whether more keys belong to the former broker than to this one, by the first word, or by the whole key if the word is ambiguous. */
     static boolean owns(List<OldSetting> settings, ConfigSchema ours) {
         Set<String> keys = new HashSet<>();
         Set<String> blocks = new HashSet<>();
@@ -261,7 +261,7 @@ final class SmqttMapper {
         return draft.finish(OldBroker.smqtt, file.shownAs());
     }
 
-    /** The key of newer files for that of older ones, without the common beginning; empty for a key of something else. */
+    /** Converts a key of older files to that of newer ones, without the common prefix; empty for an unrelated key. */
     private static String normalized(String written) {
         String key = written;
         if (key.startsWith(ROOT)) {
@@ -335,7 +335,7 @@ final class SmqttMapper {
         }
     }
 
-    /** The old broker took TLS of the block tcp for WebSockets too, and made a certificate up where none was named. */
+    /** The old broker used TLS of the block tcp for WebSocket too, and created a certificate if none was set. */
     private void tls() {
         OldSetting certificate = kept("tcp.ssl.crt");
         OldSetting key = kept("tcp.ssl.key");
@@ -367,7 +367,7 @@ final class SmqttMapper {
         }
     }
 
-    /** Without its files the port stays as it is here: on this machine, and with a token. */
+    /** Without its files the port keeps this broker's defaults: loopback, and a token. */
     private void tlsOfManagement() {
         OldSetting enable = kept("http.ssl.enable");
         OldSetting certificate = kept("http.ssl.crt");
@@ -409,7 +409,7 @@ final class SmqttMapper {
         }
     }
 
-    /** The old broker sent to InfluxDB only where the type said so, at least every ten seconds. */
+    /** The old broker sent to InfluxDB only with that type, at least every ten seconds. */
     private void meters() {
         OldSetting type = kept("meter.meterType");
         boolean on = type != null && type.value().strip().equalsIgnoreCase("INFLUXDB");
@@ -462,7 +462,7 @@ final class SmqttMapper {
         draft.byDefault("management.influx.interval", LEAST_STEP + "s", "the former default");
     }
 
-    /** A key of InfluxDB's; one that is blank is as if it were not there, and is told. */
+    /** A key of InfluxDB; a blank one counts as missing, and is reported. */
     private @Nullable OldSetting filled(String name) {
         OldSetting setting = kept.get(RuleTable.folded("meter.influxdb." + name));
         if (setting == null || !setting.value().isBlank()) {
@@ -527,7 +527,7 @@ final class SmqttMapper {
         return list.toString();
     }
 
-    /** The one address of the list that is this node's own, by its address or its port; else loopback. */
+    /** The entry of the list for this node, by its address or its port; otherwise loopback. */
     private String bind(String seeds) {
         OldSetting local = kept("cluster.localAddress");
         OldSetting port = kept("cluster.port");
@@ -615,7 +615,7 @@ final class SmqttMapper {
         }
     }
 
-    /** {@code p, subject, topic, PUBLISH|SUBSCRIBE|ALL|CONNECT[, allow|deny]}: what no row allows is denied, there and here. */
+    /** {@code p, subject, topic, PUBLISH|SUBSCRIBE|ALL|CONNECT[, allow|deny]}: everything without a row is denied, in both brokers. */
     private void rule(Row row) {
         List<String> cells = row.cells();
         if (cells.size() < 4 || !cells.get(0).equals("p")) {
@@ -656,7 +656,7 @@ final class SmqttMapper {
         }
     }
 
-    /** A line of a file of values that are separated by commas. */
+    /** A line of a CSV file. */
     private record Row(List<String> cells, String where) {}
 
     private List<Row> rows(OldSetting setting) {

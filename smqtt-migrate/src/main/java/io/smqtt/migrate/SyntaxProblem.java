@@ -4,7 +4,7 @@ package io.smqtt.migrate;
 import java.util.regex.Pattern;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 
-/** The reason that a YAML parser gives, without what it quotes of the file, which may be a secret. */
+/** The error of a YAML parser, without quoted parts of the file, which may be secrets. */
 public final class SyntaxProblem {
 
     /** Kinds of tokens, such as {@code <block end>}, are the parser's own words; tag handles, names and characters are the file's. */
@@ -14,10 +14,10 @@ public final class SyntaxProblem {
     private SyntaxProblem() {}
 
     /**
-     * Words a parser's complaint.
+     * Formats the error of a parser.
      *
      * @param failure the exception
-     * @return for instance {@code expected <block end>, but found '-'}
+     * @return for example {@code expected <block end>, but found '-'}
      */
     public static String of(MarkedYAMLException failure) {
         String problem = String.valueOf(failure.getProblem());

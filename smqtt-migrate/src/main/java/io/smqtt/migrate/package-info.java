@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Reads the configuration files of other brokers and says the same in this broker's keys. Nothing here starts anything.
+ * Reads the configuration files of other brokers and maps them to this broker's keys. Starts nothing.
  */
 @NullMarked
 package io.smqtt.migrate;

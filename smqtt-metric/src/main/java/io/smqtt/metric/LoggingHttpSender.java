@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * successes. The request to create the InfluxDB database is repeated until it succeeds.
  */
 @AnyThread
-final class ToldSender implements HttpSender {
+final class LoggingHttpSender implements HttpSender {
 
     private static final Response TAKEN = new Response(200, null);
     private static final int MOST_CHARS = 200;
@@ -28,7 +28,7 @@ final class ToldSender implements HttpSender {
      * @param http sends the requests
      * @param outage logs the failures
      */
-    ToldSender(HttpSender http, Outage outage) {
+    LoggingHttpSender(HttpSender http, Outage outage) {
         this.http = http;
         this.outage = outage;
     }

@@ -18,15 +18,15 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /** What is logged of a collector that takes no metrics. */
-class ToldSenderTest {
+class LoggingHttpSenderTest {
 
-    private final Logger log = (Logger) LoggerFactory.getLogger(ToldSenderTest.class);
+    private final Logger log = (Logger) LoggerFactory.getLogger(LoggingHttpSenderTest.class);
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
     private final List<String> asked = new ArrayList<>();
     private int status = 204;
     private int statusOfCreation = 200;
     private boolean unreachable;
-    private ToldSender sender;
+    private LoggingHttpSender sender;
 
     @BeforeEach
     void create() {
@@ -38,7 +38,7 @@ class ToldSenderTest {
             boolean creates = request.getUrl().getPath().equals("/query");
             return new HttpSender.Response(creates ? statusOfCreation : status, "because\nof that");
         };
-        sender = new ToldSender(
+        sender = new LoggingHttpSender(
                 network,
                 new Outage(log, Level.WARN, "metrics to x could not be sent", "metrics to x can be sent again"));
         log.setLevel(ch.qos.logback.classic.Level.INFO);

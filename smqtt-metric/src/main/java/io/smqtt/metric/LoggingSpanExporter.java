@@ -28,9 +28,9 @@ import org.slf4j.event.Level;
  * log; so the exporter counts the spans that enter the queue, and drops the excess itself.
  */
 @AnyThread
-final class ToldSpanExporter implements SpanExporter {
+final class LoggingSpanExporter implements SpanExporter {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ToldSpanExporter.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LoggingSpanExporter.class);
 
     private final SpanExporter exporter;
     private final String url;
@@ -49,7 +49,7 @@ final class ToldSpanExporter implements SpanExporter {
      * @param url the receiver, for the log
      * @param most capacity of the queue
      */
-    ToldSpanExporter(SpanExporter exporter, String url, int most) {
+    LoggingSpanExporter(SpanExporter exporter, String url, int most) {
         this.exporter = exporter;
         this.url = url;
         this.most = most;
@@ -114,9 +114,9 @@ final class ToldSpanExporter implements SpanExporter {
     private static String reason(@Nullable Throwable failure) {
         List<String> causes = new ArrayList<>();
         for (Throwable cause = failure; cause != null && causes.size() < 3; cause = cause.getCause()) {
-            String told = cause.getClass().getName() + (cause.getMessage() == null ? "" : ": " + cause.getMessage());
-            if (!told.startsWith("io.opentelemetry.") && !causes.contains(told)) {
-                causes.add(told);
+            String text = cause.getClass().getName() + (cause.getMessage() == null ? "" : ": " + cause.getMessage());
+            if (!text.startsWith("io.opentelemetry.") && !causes.contains(text)) {
+                causes.add(text);
             }
         }
         return causes.isEmpty() ? "it answers" + status(failure) : String.join(", ", causes);

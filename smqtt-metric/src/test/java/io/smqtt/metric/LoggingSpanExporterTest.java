@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Spans that are too many to wait. */
-class ToldSpanExporterTest {
+class LoggingSpanExporterTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int MOST = 64;
@@ -27,7 +27,7 @@ class ToldSpanExporterTest {
     void whatIsTooMuchIsCounted() {
         CompletableResultCode answer = new CompletableResultCode();
         AtomicInteger sent = new AtomicInteger();
-        ToldSpanExporter told = new ToldSpanExporter(exporter(sent, answer), "nowhere", MOST);
+        LoggingSpanExporter told = new LoggingSpanExporter(exporter(sent, answer), "nowhere", MOST);
         SdkTracerProvider provider = SdkTracerProvider.builder()
                 .addSpanProcessor(told.behind(BatchSpanProcessor.builder(told)
                         .setMaxQueueSize(MOST)
