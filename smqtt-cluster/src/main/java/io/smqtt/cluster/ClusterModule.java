@@ -195,16 +195,16 @@ public final class ClusterModule implements BrokerModule {
             created.start();
             return transport
                     .start(created)
-                    .then(Mono.defer(
-                            () -> await(() -> created.knowsAllRoutes() || namesake(created) != null, FIRST_ROUTES)))
+                    .then(Mono.defer(() -> await(
+                            () -> created.membership().knowsAllRoutes() || namesake(created) != null, FIRST_ROUTES)))
                     .then(alone(created))
                     .doOnSuccess(done -> created.execute(() -> report(created)));
         });
     }
 
     private static @Nullable String namesake(ClusterNode created) {
-        String ahead = created.duplicates().ahead();
-        return ahead != null ? ahead : created.duplicates().reported(created.nanoTime());
+        String ahead = created.membership().duplicates().ahead();
+        return ahead != null ? ahead : created.membership().duplicates().reported(created.nanoTime());
     }
 
     /** Completes when no other process has this node-id; fails if one has. */
@@ -224,10 +224,10 @@ public final class ClusterModule implements BrokerModule {
     private void alone(ClusterNode created, MonoSink<Void> sink, AtomicBoolean over, long looks) {
         String namesake = namesake(created);
         if (namesake == null) {
-            created.joined();
+            created.membership().joined();
             state = ClusterStatus.State.JOINED;
             sink.success();
-        } else if (created.duplicates().ahead() != null || looks <= 0) {
+        } else if (created.membership().duplicates().ahead() != null || looks <= 0) {
             sink.error(new ConfigurationException("cluster.node-id: " + nodeId + " is in use by the node at " + namesake
                     + ": each node needs a unique node-id"));
         } else if (!over.get() && !loop.isShuttingDown()) {
@@ -251,9 +251,12 @@ public final class ClusterModule implements BrokerModule {
     }
 
     private void report(ClusterNode joined) {
-        LOG.info("joined the cluster as {}, reachable nodes: {}", joined.self(), joined.reachableMembers());
+        LOG.info(
+                "joined the cluster as {}, reachable nodes: {}",
+                joined.self(),
+                joined.membership().reachable());
         boolean seeksOthers = config.seeds().stream().anyMatch(seed -> !seed.equals(config.bind()));
-        if (joined.reachableMembers().isEmpty() && seeksOthers) {
+        if (joined.membership().reachable().isEmpty() && seeksOthers) {
             LOG.warn(
                     "no node found at {}: running alone until another node connects{}",
                     config.seeds(),

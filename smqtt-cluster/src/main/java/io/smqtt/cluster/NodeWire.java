@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.spi.ClusterTransport.Peer;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /** The client frames of a {@link ClusterNode}: to other members by the transport, to itself by a task. */
 @OnClusterLoop
 final class NodeWire implements ClientWire {
 
-    private final Supplier<NodeIdentity> self;
-    private final Map<String, Member> members;
-    private final BiConsumer<Member, Frame.Client> others;
+    private final FrameSender frames;
+    private final Membership membership;
     private final Consumer<Frame.Client> itself;
     private final LoopTasks tasks;
     private final ClusterClock clock;
@@ -27,22 +24,19 @@ final class NodeWire implements ClientWire {
     /**
      * Creates the wire of a node.
      *
-     * @param self this node, in its current run
-     * @param members the other nodes, by name
-     * @param others sends a frame to a member
+     * @param frames sends frames to members
+     * @param membership the other nodes
      * @param itself handles frames of this node to itself
      */
     NodeWire(
-            Supplier<NodeIdentity> self,
-            Map<String, Member> members,
-            BiConsumer<Member, Frame.Client> others,
+            FrameSender frames,
+            Membership membership,
             Consumer<Frame.Client> itself,
             LoopTasks tasks,
             ClusterClock clock,
             Ticker ticker) {
-        this.self = self;
-        this.members = members;
-        this.others = others;
+        this.frames = frames;
+        this.membership = membership;
         this.itself = itself;
         this.tasks = tasks;
         this.clock = clock;
@@ -51,13 +45,13 @@ final class NodeWire implements ClientWire {
 
     @Override
     public NodeIdentity self() {
-        return self.get();
+        return frames.self();
     }
 
     @Override
     public Collection<String> others() {
         List<String> all = new ArrayList<>();
-        for (Member member : members.values()) {
+        for (Member member : membership.all()) {
             if (member.isReachable()) {
                 all.add(member.nodeId());
             }
@@ -67,7 +61,7 @@ final class NodeWire implements ClientWire {
 
     @Override
     public boolean reaches(String nodeId, long epoch) {
-        Member member = members.get(nodeId);
+        Member member = membership.find(nodeId);
         return member == null
                 ? self().equals(new NodeIdentity(nodeId, epoch))
                 : member.isReachable() && member.epoch() == epoch;
@@ -79,9 +73,15 @@ final class NodeWire implements ClientWire {
             tasks.execute(() -> itself.accept(frame));
             return;
         }
-        Member member = members.get(nodeId);
-        if (member != null) {
-            others.accept(member, frame);
+        Member member = membership.find(nodeId);
+        Peer peer = member == null ? null : member.peer();
+        if (peer == null) {
+            return;
+        }
+        if (frame instanceof Frame.SessionPart) {
+            frames.sendBulk(peer, frame);
+        } else {
+            frames.send(peer, frame);
         }
     }
 

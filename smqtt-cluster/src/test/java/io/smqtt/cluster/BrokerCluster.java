@@ -53,7 +53,7 @@ final class BrokerCluster {
     /** One node hears from another one that members of a group are there. */
     void call(int to, int from, String group) {
         ClusterNode node = Objects.requireNonNull(modules.get(to).node());
-        node.execute(() -> node.members().stream()
+        node.execute(() -> node.membership().all().stream()
                 .filter(member -> member.nodeId().equals(names.get(from)))
                 .forEach(member -> node.received(
                         Objects.requireNonNull(member.peer()),

@@ -82,7 +82,7 @@ class ClusterMendsTest {
 
         assertThat(a.reaches("b")).isTrue();
         assertThat(a.rowsOf("b")).containsOnlyKeys("t");
-        Member member = a.node().members().iterator().next();
+        Member member = a.node().membership().all().iterator().next();
         assertThat(member.epoch()).isEqualTo(1);
     }
 

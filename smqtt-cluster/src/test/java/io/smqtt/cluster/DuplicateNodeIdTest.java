@@ -76,7 +76,10 @@ class DuplicateNodeIdTest {
             ClusterNode running = module.node();
             return running != null
                     && CompletableFuture.supplyAsync(
-                                            () -> running.duplicates().reported(running.nanoTime()), running::execute)
+                                            () -> running.membership()
+                                                    .duplicates()
+                                                    .reported(running.nanoTime()),
+                                            running::execute)
                                     .join()
                             != null;
         }

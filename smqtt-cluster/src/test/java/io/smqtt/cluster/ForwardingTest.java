@@ -71,9 +71,9 @@ class ForwardingTest {
                 a.node().down(passing);
             }
             simulation.run(WHILE);
-            assertThat(a.node().members()).hasSize(902);
+            assertThat(a.node().membership().all()).hasSize(902);
             simulation.run(settings.routeTtl().plus(WHILE));
-            assertThat(a.node().members()).extracting(Member::nodeId).containsExactlyInAnyOrder("b", "c");
+            assertThat(a.node().membership().all()).extracting(Member::nodeId).containsExactlyInAnyOrder("b", "c");
         }
         assertThat(a.left()).isEqualTo(2_700);
     }
@@ -88,7 +88,7 @@ class ForwardingTest {
         simulation.run(WHILE);
         network.cut("b", "a");
         simulation.run(settings.routeTtl().plus(Duration.ofMinutes(1)));
-        assertThat(a.node().members()).extracting(Member::nodeId).containsExactly("c");
+        assertThat(a.node().membership().all()).extracting(Member::nodeId).containsExactly("c");
         assertThat(b.reaches("a")).as("it says nothing").isFalse();
         network.healAll();
         simulation.run(WHILE);
@@ -110,7 +110,7 @@ class ForwardingTest {
         simulation.run(WHILE);
         b.crash();
         simulation.run(settings.routeTtl().plus(Duration.ofMinutes(1)));
-        assertThat(a.node().members()).extracting(Member::nodeId).containsExactly("c");
+        assertThat(a.node().membership().all()).extracting(Member::nodeId).containsExactly("c");
         b = node("b", 2);
         b.subscribe("t");
         simulation.run(WHILE);
@@ -402,7 +402,7 @@ class ForwardingTest {
         simulation.run(WHILE);
 
         assertThat(a.node().counters().malformedFrames()).isEqualTo(1_000);
-        assertThat(a.node().members()).hasSize(2);
+        assertThat(a.node().membership().all()).hasSize(2);
         assertThat(a.rowsOf("b")).containsOnlyKeys("t");
     }
 

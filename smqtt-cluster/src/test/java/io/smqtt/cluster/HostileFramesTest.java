@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -38,8 +39,9 @@ class HostileFramesTest {
     private final SimulatedNode a = node("a");
     private final SimulatedNode b = node("b");
     private final SimulatedNode c = node("c");
-    private final Logger logger = (Logger) LoggerFactory.getLogger(ClusterNode.class);
-    private final Level level = logger.getLevel();
+    private final List<Logger> loggers = Stream.of(ClusterNode.class, Membership.class)
+            .map(type -> (Logger) LoggerFactory.getLogger(type))
+            .toList();
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
 
     private record Recorded(SimulatedNetwork.Endpoint from, byte[] frame) {}
@@ -77,15 +79,19 @@ class HostileFramesTest {
         a.retain("kept/0", "last of a");
         simulation.run(WHILE);
         network.listen((from, to, frame) -> {});
-        logger.setLevel(Level.WARN);
         lines.start();
-        logger.addAppender(lines);
+        loggers.forEach(logger -> {
+            logger.setLevel(Level.WARN);
+            logger.addAppender(lines);
+        });
     }
 
     @AfterEach
     void listenNoMore() {
-        logger.detachAppender(lines);
-        logger.setLevel(level);
+        loggers.forEach(logger -> {
+            logger.detachAppender(lines);
+            logger.setLevel(Level.ERROR);
+        });
     }
 
     private void connect(SimulatedNode node, String clientId) {
@@ -104,13 +110,13 @@ class HostileFramesTest {
         for (SimulatedNode node : List.of(a, b, c)) {
             all.append(node.nodeId())
                     .append(node.node().self())
-                    .append(node.node().reachableMembers());
+                    .append(node.node().membership().reachable());
             for (SimulatedNode other : List.of(a, b, c)) {
                 all.append(node.rowsOf(other.nodeId()));
             }
             all.append(node.tree()).append(node.arrivals());
             all.append(node.clients().sessions().keySet());
-            node.node().members().forEach(member -> all.append(member.identity()));
+            node.node().membership().all().forEach(member -> all.append(member.identity()));
             all.append(node.node().counters().repairs()).append('\n');
         }
         return all.toString();

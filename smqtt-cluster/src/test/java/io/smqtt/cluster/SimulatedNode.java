@@ -39,6 +39,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     static { // simulated nodes come and go all the time
         ((Logger) LoggerFactory.getLogger(ClusterNode.class)).setLevel(Level.ERROR);
+        ((Logger) LoggerFactory.getLogger(Membership.class)).setLevel(Level.ERROR);
     }
 
     private final Simulation simulation;
@@ -209,7 +210,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     }
 
     boolean reaches(String other) {
-        return node.reachableMembers().stream()
+        return node.membership().reachable().stream()
                 .anyMatch(member -> member.nodeId().equals(other));
     }
 
