@@ -6,18 +6,15 @@ import static io.smqtt.migrate.Rule.none;
 import static io.smqtt.migrate.Rule.same;
 import static io.smqtt.migrate.Rule.unguarded;
 
-import io.netty.util.NetUtil;
 import io.smqtt.config.ConfigurationException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -297,7 +294,7 @@ final class MosquittoMapper {
             listeners.add(0, standard);
         }
         boolean localOnly = !remote;
-        bindListeners(localOnly);
+        new MosquittoListeners(draft, localOnly).bind(listeners);
         decideAccess(localOnly);
         draft.byDefault("storage.kind", "memory", "mosquitto's default: persistence false");
         draft.byDefault("session.max-expiry", NEVER, "mosquitto's default: sessions do not expire");
@@ -495,119 +492,6 @@ final class MosquittoMapper {
         String ours = number > most ? NEVER : unit % 3_600 == 0 ? number * (unit / 3_600) + "h" : number + "s";
         draft.set("session.max-expiry", ours, setting);
         draft.set("session.default-expiry", ours, setting);
-    }
-
-    private void bindListeners(boolean localOnly) {
-        Set<String> names = new HashSet<>();
-        for (OldListener listener : listeners) {
-            String type = listener.webSocket ? "ws" : "tcp";
-            String name = names.contains(type) ? type + "-" + listener.port : type;
-            for (int i = 2; !names.add(name); i++) {
-                name = type + "-" + listener.port + "-" + i;
-            }
-            String prefix = "listeners." + name + ".";
-            if (listener.has("protocol")
-                    || listener.has("psk_hint")
-                    || (listener.has("psk_file") && !listener.has("certfile"))) {
-                draft.set(prefix + "enabled", "false", listener.origin);
-                continue;
-            }
-            if (!name.equals(type)) {
-                draft.set(prefix + "type", type, listener.origin);
-            }
-            draft.set(prefix + "port", String.valueOf(listener.port), listener.origin);
-            OldSetting bind = listener.get("bind_address");
-            String host = bind == null ? listener.host : bind.value();
-            OldSetting device = listener.get("bind_interface");
-            if (device != null && !localOnly && !isOneAddress(host)) {
-                draft.problem(
-                        device,
-                        "is not migrated, and the listener would use every interface: write the address of the interface "
-                                + "after the port of listener");
-            }
-            if (localOnly) {
-                draft.byDefault(prefix + "host", "127.0.0.1", "mosquitto's default: without a listener, loopback only");
-            } else if (!host.isEmpty()) {
-                draft.set(prefix + "host", host, bind == null ? listener.origin : bind);
-            }
-            limits(listener, prefix);
-            tls(listener, prefix);
-        }
-        for (String name : List.of("tcp", "ws")) {
-            if (!names.contains(name)) {
-                draft.byDefault("listeners." + name + ".enabled", "false", "not in the file");
-            }
-        }
-    }
-
-    /** Whether it is a specific address: not a name, which may resolve to any address, and not the wildcard address. */
-    private static boolean isOneAddress(String host) {
-        byte[] address = NetUtil.createByteArrayFromIpAddressString(host);
-        if (address == null) {
-            return false;
-        }
-        boolean any = true;
-        for (byte part : address) {
-            any &= part == 0;
-        }
-        return !any;
-    }
-
-    private void limits(OldListener listener, String prefix) {
-        OldSetting most = listener.get("max_connections");
-        if (most != null && draft.number(most) > 0) {
-            draft.set(prefix + "max-connections", most.value(), most);
-        }
-        OldSetting origin = listener.get("websockets_origin");
-        if (origin != null) {
-            draft.set(prefix + "allowed-origins", origin.value(), origin);
-        }
-        if (listener.webSocket) {
-            draft.byDefault(prefix + "path", "/mqtt", "mosquitto accepts every path");
-            draft.note(listener.origin, Outcome.DIFFERENT, prefix + "path: clients must ask for /mqtt");
-        }
-        OldSetting proxy = listener.get("enable_proxy_protocol");
-        if (proxy != null) {
-            draft.set(prefix + "proxy-protocol", "true", proxy);
-            draft.set(prefix + "trusted-proxies", "127.0.0.0/8", proxy);
-        }
-    }
-
-    private void tls(OldListener listener, String prefix) {
-        OldSetting certificate = listener.get("certfile");
-        OldSetting key = listener.get("keyfile");
-        if (certificate == null || key == null) {
-            OldSetting half = certificate == null ? key : certificate;
-            if (half != null) {
-                draft.problem(half, "needs both certfile and keyfile");
-            }
-            return;
-        }
-        draft.set(prefix + "tls.certificate", draft.path(certificate), certificate);
-        draft.set(prefix + "tls.key", draft.path(key), key);
-        OldSetting authority = listener.get("cafile");
-        OldSetting required = listener.get("require_certificate");
-        if (authority != null) {
-            draft.set(prefix + "tls.client-ca", draft.path(authority), authority);
-        }
-        if (required != null && draft.bool(required)) {
-            if (authority == null) {
-                draft.problem(required, "needs cafile; convert capath to one file first");
-                return;
-            }
-            draft.set(prefix + "tls.client-auth", "required", required);
-            userName(listener, prefix);
-        }
-    }
-
-    private void userName(OldListener listener, String prefix) {
-        for (Map.Entry<String, String> part : Map.of("use_identity_as_username", "cn", "use_subject_as_username", "dn")
-                .entrySet()) {
-            OldSetting use = listener.get(part.getKey());
-            if (use != null && draft.bool(use)) {
-                draft.set(prefix + "tls.user-name", part.getValue(), use);
-            }
-        }
     }
 
     private void decideAccess(boolean localOnly) {

@@ -6,22 +6,11 @@ import static io.smqtt.migrate.Rule.none;
 import static io.smqtt.migrate.Rule.same;
 
 import io.smqtt.config.ConfigSchema;
-import io.smqtt.config.ConfigurationException;
-import io.smqtt.config.InfluxConfig;
-import io.smqtt.topic.InvalidTopicException;
-import io.smqtt.topic.TopicFilter;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class SmqttMapper {
 
-    private static final String ROOT = "smqtt.";
     private static final String NO_THREADS =
             "every connection belongs to one event loop; set event-loops only if one per " + "core is too many";
     private static final String NO_RATE = "limits.max-publish-rate limits messages per second of one client";
@@ -40,11 +28,6 @@ final class SmqttMapper {
                     + "of the old store is not migrated";
     private static final String NO_RULES =
             "there is no rule engine; when embedded, use a PublishInterceptor, otherwise a " + "client that subscribes";
-
-    private static final String PASSWORD_OF_INFLUX =
-            "it is not written: put it into a file, and the path of that file into SMQTT_MANAGEMENT__INFLUX__PASSWORD_FILE";
-    private static final long LEAST_STEP = 10;
-    private static final long MOST_STEP = 3_600;
 
     static final RuleTable<SmqttMapper> RULES = new RuleTable<>(List.<Rule<SmqttMapper>>of(
             same("logLevel", "logging.level", SmqttMapper::logLevel),
@@ -140,7 +123,7 @@ final class SmqttMapper {
                     "meter.influxdb.password", // noted where it counts
                     Outcome.SAME,
                     "management.influx.password",
-                    PASSWORD_OF_INFLUX,
+                    SmqttMeters.PASSWORD,
                     SmqttMapper::keep),
             new Rule<>(
                     "meter.influxdb.step",
@@ -174,16 +157,14 @@ final class SmqttMapper {
             none("rules*", NO_RULES),
             none("sources*", NO_RULES)));
 
-    private static final Pattern NETWORK = Pattern.compile("ip\\{[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?}");
-
     private final OldFile file;
     private final Draft draft;
-    private final Map<String, OldSetting> kept = new HashMap<>();
-    private final Set<String> seen = new HashSet<>();
+    private final SmqttKeys keys;
 
     private SmqttMapper(OldFile file) {
         this.file = file;
         this.draft = new Draft(file.directory());
+        this.keys = new SmqttKeys(draft);
     }
 
     static Migration map(OldFile file, List<OldSetting> settings) {
@@ -202,8 +183,8 @@ final class SmqttMapper {
         RULES.rules().forEach(rule -> formerBlocks.add(firstWord(RuleTable.folded(rule.key()))));
         int former = 0;
         for (OldSetting setting : settings) {
-            if (setting.key().startsWith(ROOT)) {
-                String key = normalized(setting.key());
+            if (setting.key().startsWith(SmqttKeys.ROOT)) {
+                String key = SmqttKeys.normalized(setting.key());
                 boolean here = blocks.contains(firstWord(key));
                 boolean there = formerBlocks.contains(firstWord(RuleTable.folded(key)));
                 if (here && there) {
@@ -233,17 +214,17 @@ final class SmqttMapper {
     }
 
     private Migration map(List<OldSetting> settings) {
-        if (settings.stream().noneMatch(setting -> setting.key().startsWith(ROOT))) {
+        if (settings.stream().noneMatch(setting -> setting.key().startsWith(SmqttKeys.ROOT))) {
             throw file.problem(1, "has no key below smqtt, so it is not a configuration of the former smqtt");
         }
         for (OldSetting setting : settings) {
-            String key = normalized(setting.key());
+            String key = SmqttKeys.normalized(setting.key());
             Rule<SmqttMapper> rule = key.isEmpty() ? null : RULES.find(key);
             if (rule == null) {
                 draft.note(setting.unknown(), Outcome.NONE, "the former smqtt has no such key");
                 continue;
             }
-            seen.add(RuleTable.folded(key));
+            keys.saw(key);
             rule.action().accept(this, setting);
             if (rule.outcome() != Outcome.SAME) {
                 draft.note(
@@ -253,43 +234,15 @@ final class SmqttMapper {
         webSocket();
         tls();
         http();
-        meters();
+        new SmqttMeters(keys, draft).write();
         cluster();
-        users();
-        rules();
+        new SmqttAccess(file, keys, draft).write();
         defaults();
         return draft.finish(OldBroker.smqtt, file.shownAs());
     }
 
-    /** Converts a key of older files to that of newer ones, without the common prefix; empty for an unrelated key. */
-    private static String normalized(String written) {
-        String key = written;
-        if (key.startsWith(ROOT)) {
-            key = key.substring(ROOT.length());
-        } else if (!key.startsWith("db.") && !key.startsWith("redis.")) {
-            return "";
-        }
-        if (key.equals("log.level")) {
-            return "logLevel";
-        }
-        if (key.equals("tcp.ssl") || key.equals("http.ssl")) {
-            return key + ".enable";
-        }
-        return key.startsWith("websocket.") ? "ws." + key.substring("websocket.".length()) : key;
-    }
-
     private void keep(OldSetting setting) {
-        kept.put(RuleTable.folded(normalized(setting.key())), setting);
-    }
-
-    private @Nullable OldSetting kept(String key) {
-        OldSetting setting = kept.get(RuleTable.folded(key));
-        return setting == null || setting.value().isEmpty() ? null : setting;
-    }
-
-    private boolean isOn(String key, boolean otherwise) {
-        OldSetting setting = kept(key);
-        return setting == null ? otherwise : draft.bool(setting);
+        keys.keep(setting);
     }
 
     private void logLevel(OldSetting setting) {
@@ -315,7 +268,7 @@ final class SmqttMapper {
     }
 
     private void webSocket() {
-        OldSetting enable = kept("ws.enable");
+        OldSetting enable = keys.kept("ws.enable");
         if (enable != null && draft.bool(enable)) {
             draft.byDefault("listeners.ws.port", "8999", "the former default");
             return;
@@ -323,7 +276,7 @@ final class SmqttMapper {
         draft.drop("listeners.ws.port");
         draft.drop("listeners.ws.path");
         for (String key : List.of("ws.port", "ws.path")) {
-            OldSetting unused = kept(key);
+            OldSetting unused = keys.kept(key);
             if (unused != null) {
                 draft.note(unused, Outcome.NONE, "WebSocket is off in this file");
             }
@@ -337,14 +290,14 @@ final class SmqttMapper {
 
     /** The old broker used TLS of the block tcp for WebSocket too, and created a certificate if none was set. */
     private void tls() {
-        OldSetting certificate = kept("tcp.ssl.crt");
-        OldSetting key = kept("tcp.ssl.key");
-        boolean on = isOn("tcp.ssl.enable", certificate != null && key != null);
+        OldSetting certificate = keys.kept("tcp.ssl.crt");
+        OldSetting key = keys.kept("tcp.ssl.key");
+        boolean on = keys.isOn("tcp.ssl.enable", certificate != null && key != null);
         if (!on) {
             unused("TLS is off in this file", certificate, key);
             return;
         }
-        OldSetting enable = kept("tcp.ssl.enable");
+        OldSetting enable = keys.kept("tcp.ssl.enable");
         if (certificate == null || key == null) {
             OldSetting about = enable == null ? new OldSetting("smqtt.tcp.ssl", "", file.where(1)) : enable;
             draft.problem(
@@ -369,10 +322,10 @@ final class SmqttMapper {
 
     /** Without its files the port keeps this broker's defaults: loopback, and a token. */
     private void tlsOfManagement() {
-        OldSetting enable = kept("http.ssl.enable");
-        OldSetting certificate = kept("http.ssl.crt");
-        OldSetting key = kept("http.ssl.key");
-        if (!isOn("http.ssl.enable", certificate != null && key != null)) {
+        OldSetting enable = keys.kept("http.ssl.enable");
+        OldSetting certificate = keys.kept("http.ssl.crt");
+        OldSetting key = keys.kept("http.ssl.key");
+        if (!keys.isOn("http.ssl.enable", certificate != null && key != null)) {
             unused("TLS is off in this file", certificate, key);
         } else if (certificate != null && key != null) {
             draft.set("management.tls.certificate", draft.path(certificate), certificate);
@@ -388,14 +341,14 @@ final class SmqttMapper {
     }
 
     private void http() {
-        OldSetting enable = kept("http.enable");
-        if (!hasSeen("http.") || (enable != null && !draft.bool(enable))) {
-            unused("HTTP is off in this file", kept("http.ssl.crt"), kept("http.ssl.key"));
+        OldSetting enable = keys.kept("http.enable");
+        if (!keys.hasSeen("http.") || (enable != null && !draft.bool(enable))) {
+            unused("HTTP is off in this file", keys.kept("http.ssl.crt"), keys.kept("http.ssl.key"));
             return;
         }
         tlsOfManagement();
-        OldSetting port = kept("http.port");
-        OldSetting about = enable == null ? kept("http.host") : enable;
+        OldSetting port = keys.kept("http.port");
+        OldSetting about = enable == null ? keys.kept("http.host") : enable;
         OldSetting any = about == null ? port : about;
         if (any != null) {
             draft.set("legacy.management-paths", "true", any);
@@ -409,85 +362,14 @@ final class SmqttMapper {
         }
     }
 
-    /** The old broker sent to InfluxDB only with that type, at least every ten seconds. */
-    private void meters() {
-        OldSetting type = kept("meter.meterType");
-        boolean on = type != null && type.value().strip().equalsIgnoreCase("INFLUXDB");
-        OldSetting uri = filled("uri");
-        OldSetting database = filled("db");
-        OldSetting user = filled("userName");
-        OldSetting password = filled("password");
-        OldSetting step = filled("step");
-        boolean usable = uri != null && isUrl(uri.value().strip());
-        if (!on || uri == null || !usable) {
-            for (OldSetting unused : new OldSetting[] {uri, database, user, password, step}) {
-                if (unused != null) {
-                    String why =
-                            uri == null ? "there is no uri" : "the uri must begin with http:// or https:// and a host";
-                    draft.note(unused, Outcome.NONE, on ? why : "meterType is not INFLUXDB in this file");
-                }
-            }
-            return;
-        }
-        draft.set("management.influx.url", uri.value().strip(), uri);
-        if (database != null) {
-            draft.set("management.influx.database", database.value().strip(), database);
-        }
-        if (user != null && password != null) {
-            draft.set("management.influx.user", user.value().strip(), user);
-            draft.secret("management.influx.password", password.value(), password);
-            draft.note(password, Outcome.DIFFERENT, "management.influx.password: " + PASSWORD_OF_INFLUX);
-        } else if (user != null) {
-            draft.note(user, Outcome.NONE, "it has no password, so neither is sent");
-        } else if (password != null) {
-            draft.note(password, Outcome.NONE, "it has no userName, so neither is sent");
-        }
-        step(step);
-    }
-
-    private void step(@Nullable OldSetting step) {
-        if (step != null) {
-            try {
-                long seconds = Long.parseLong(step.value().strip());
-                long ours = Math.min(MOST_STEP, Math.max(LEAST_STEP, seconds));
-                draft.set("management.influx.interval", ours + "s", step);
-                if (seconds > MOST_STEP) {
-                    draft.note(step, Outcome.DIFFERENT, "management.influx.interval: the maximum is one hour");
-                }
-                return;
-            } catch (NumberFormatException e) {
-                draft.note(step, Outcome.NONE, "it is not an integer; management.influx.interval is 10s");
-            }
-        }
-        draft.byDefault("management.influx.interval", LEAST_STEP + "s", "the former default");
-    }
-
-    /** A key of InfluxDB; a blank one counts as missing, and is reported. */
-    private @Nullable OldSetting filled(String name) {
-        OldSetting setting = kept.get(RuleTable.folded("meter.influxdb." + name));
-        if (setting == null || !setting.value().isBlank()) {
-            return setting;
-        }
-        draft.note(setting, Outcome.NONE, "it is blank");
-        return null;
-    }
-
-    private static boolean isUrl(String text) {
-        try {
-            return InfluxConfig.of(text).url().equals(text);
-        } catch (ConfigurationException e) {
-            return false;
-        }
-    }
-
     private void cluster() {
-        OldSetting url = kept("cluster.url");
-        OldSetting addresses = kept("cluster.addresses");
-        OldSetting enable = kept("cluster.enable");
+        OldSetting url = keys.kept("cluster.url");
+        OldSetting addresses = keys.kept("cluster.addresses");
+        OldSetting enable = keys.kept("cluster.enable");
         boolean on = enable == null ? addresses != null : draft.bool(enable);
         if (!on) {
             for (String key : List.of("url", "port", "node", "localAddress")) {
-                OldSetting unused = kept("cluster." + key);
+                OldSetting unused = keys.kept("cluster." + key);
                 if (unused != null) {
                     draft.note(unused, Outcome.NONE, "the cluster is off in this file");
                 }
@@ -500,7 +382,7 @@ final class SmqttMapper {
             return;
         }
         draft.set("cluster.enabled", "true", about);
-        OldSetting node = kept("cluster.node");
+        OldSetting node = keys.kept("cluster.node");
         if (node != null) {
             draft.set("cluster.node-id", node.value(), node);
         }
@@ -529,8 +411,8 @@ final class SmqttMapper {
 
     /** The entry of the list for this node, by its address or its port; otherwise loopback. */
     private String bind(String seeds) {
-        OldSetting local = kept("cluster.localAddress");
-        OldSetting port = kept("cluster.port");
+        OldSetting local = keys.kept("cluster.localAddress");
+        OldSetting port = keys.kept("cluster.port");
         String[] all = seeds.isEmpty() ? new String[0] : seeds.split(",", -1);
         String found = null;
         for (String seed : all) {
@@ -547,129 +429,6 @@ final class SmqttMapper {
             return found;
         }
         return (local == null ? "127.0.0.1" : local.value()) + ":" + (port == null ? "7800" : port.value());
-    }
-
-    private void users() {
-        OldSetting user = kept("tcp.username") == null ? kept("auth.fixed.username") : kept("tcp.username");
-        OldSetting password = kept("tcp.password") == null ? kept("auth.fixed.password") : kept("tcp.password");
-        OldSetting users = kept("auth.file");
-        boolean elsewhere = hasSeen("auth.http.") || hasSeen("auth.sql.");
-        if (user != null && password != null) {
-            draft.user(user.value(), password.value());
-            draft.set("access.allow-anonymous", "false", user);
-        } else if (user != null || password != null) {
-            OldSetting half = user == null ? password : user;
-            draft.problem(Objects.requireNonNull(half), "needs both user name and password");
-        }
-        if (users != null) {
-            draft.set("access.allow-anonymous", "false", users);
-            readUsers(users);
-        }
-        if (elsewhere) {
-            draft.byDefault("access.allow-anonymous", "false", "another system decided who may connect");
-        }
-        if (!draft.has("access.allow-anonymous")) {
-            draft.byDefault("access.allow-anonymous", "true", "there is no user in " + file.shownAs());
-            draft.note(
-                    file.shownAs(),
-                    Outcome.DIFFERENT,
-                    "access.allow-anonymous: there is no user, so all clients may connect, as before; by default only "
-                            + "clients on this machine may");
-        }
-    }
-
-    private boolean hasSeen(String prefix) {
-        return seen.stream().anyMatch(key -> key.startsWith(prefix));
-    }
-
-    /** Lines of client identifier, user name and password, separated by commas. */
-    private void readUsers(OldSetting setting) {
-        for (Row row : rows(setting)) {
-            if (row.cells().size() < 3) {
-                draft.problem(new OldSetting("", "", row.where()), "needs client identifier, user name and password");
-            } else if (draft.hasUser(row.cells().get(1))) {
-                draft.note(row.where(), Outcome.NONE, "the user exists already; a user has one password");
-            } else {
-                draft.user(row.cells().get(1), row.cells().get(2));
-            }
-        }
-    }
-
-    private void rules() {
-        OldSetting policy = kept("acl.aclPolicy");
-        OldSetting path = kept("acl.filePath");
-        boolean stored = hasSeen("acl.jdbcaclconfig.")
-                || (policy != null && policy.value().equalsIgnoreCase("jdbc"));
-        if (policy != null && policy.value().equalsIgnoreCase("none")) {
-            return;
-        }
-        if (path != null) {
-            draft.rule("# from " + path.value().replaceAll("\\p{Cntrl}", " "));
-            rows(path).forEach(this::rule);
-        } else if (stored) {
-            draft.rule("# the rules were in a database; without rules everything is denied");
-            draft.note(
-                    String.valueOf(policy == null ? file.shownAs() : policy.toString()),
-                    Outcome.DIFFERENT,
-                    "access.acl-file: the rules of the database are not read; everything is denied until access.acl-file has rules");
-        }
-    }
-
-    /** {@code p, subject, topic, PUBLISH|SUBSCRIBE|ALL|CONNECT[, allow|deny]}: everything without a row is denied, in both brokers. */
-    private void rule(Row row) {
-        List<String> cells = row.cells();
-        if (cells.size() < 4 || !cells.get(0).equals("p")) {
-            draft.note(row.where(), Outcome.NONE, "is not a rule of the form p, subject, topic, action");
-            return;
-        }
-        boolean deny = cells.size() > 4 && cells.get(4).equalsIgnoreCase("deny");
-        String subject = cells.get(1);
-        String access = switch (cells.get(3).toUpperCase(Locale.ROOT)) {
-            case "PUBLISH" -> "write";
-            case "SUBSCRIBE" -> "read";
-            case "ALL" -> "readwrite";
-            default -> "";
-        };
-        String network = network(subject);
-        if (access.isEmpty() || !isFilter(cells.get(2)) || (network == null && !subject.equalsIgnoreCase("all"))) {
-            draft.note(
-                    row.where(),
-                    deny ? Outcome.UNGUARDED : Outcome.NONE,
-                    "write it below the user in the file of access.acl-file, which has rules for users and networks, not for client "
-                            + "identifiers, on topics to publish and subscribe");
-            return;
-        }
-        draft.rule("address " + (network == null ? "any" : network));
-        draft.rule("pattern " + (deny ? "deny " : "") + access + " " + cells.get(2));
-    }
-
-    private static @Nullable String network(String subject) {
-        return NETWORK.matcher(subject).matches() ? subject.substring(3, subject.length() - 1) : null;
-    }
-
-    private static boolean isFilter(String topic) {
-        try {
-            TopicFilter.of(topic);
-            return topic.indexOf('\n') < 0;
-        } catch (InvalidTopicException e) {
-            return false;
-        }
-    }
-
-    /** A line of a CSV file. */
-    private record Row(List<String> cells, String where) {}
-
-    private List<Row> rows(OldSetting setting) {
-        OldFile csv = OldFile.read(Path.of(draft.path(setting)), setting.value());
-        List<Row> rows = new ArrayList<>();
-        int line = 0;
-        for (String text : csv.text().lines().toList()) {
-            line++;
-            if (!text.isBlank() && text.strip().charAt(0) != '#') {
-                rows.add(new Row(Stream.of(text.split(",")).map(String::strip).toList(), csv.where(line)));
-            }
-        }
-        return rows;
     }
 
     private void defaults() {
