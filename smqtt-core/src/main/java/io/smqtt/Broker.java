@@ -4,20 +4,14 @@ package io.smqtt;
 import io.smqtt.access.AccessControl;
 import io.smqtt.access.AccessReload;
 import io.smqtt.config.ConfigurationException;
-import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
-import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
-import io.smqtt.routing.Subscription;
-import io.smqtt.session.ConsumerPressure;
-import io.smqtt.session.InProcess;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
-import io.smqtt.session.Stores;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -29,7 +23,6 @@ import io.smqtt.transport.Listeners;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -38,18 +31,13 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
@@ -73,10 +61,7 @@ import reactor.core.publisher.Sinks;
 public final class Broker {
 
     private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
-    private static final int IN_PROCESS_BUFFER = 4_096;
-    private static final Duration MODULE_STOP = Duration.ofSeconds(5);
     private static final long NEVER_EXPIRES = 0xFFFF_FFFFL;
-    private static final Duration POLL = Duration.ofMillis(20);
 
     private final AccessControl access;
     private final EventLoops eventLoops;
@@ -87,10 +72,8 @@ public final class Broker {
     private final Ticker ticker;
     private final BrokerParts parts;
     private final List<BrokerModule> modules;
-    private final Duration patience;
-    private final Duration stall;
-    private final AtomicLong subscriberNumber = new AtomicLong();
-    private final Set<FluxSink<?>> consumers = ConcurrentHashMap.newKeySet();
+    private final Shutdown shutdown;
+    private final DirectConsumers directConsumers;
     private final Consumers consumersWithSessions;
     private final Explainer explainer;
     private final AtomicReference<@Nullable Mono<Void>> closing = new AtomicReference<>();
@@ -110,10 +93,10 @@ public final class Broker {
         events = parts.events();
         ticker = builder.ticker;
         modules = List.copyOf(builder.modules);
-        patience = builder.patience;
         explainer = new Explainer(parts);
-        stall = builder.stall;
-        consumersWithSessions = new Consumers(parts, () -> closing.get() != null, stall);
+        directConsumers = new DirectConsumers(parts, () -> closing.get() != null, builder.stall);
+        consumersWithSessions = new Consumers(parts, () -> closing.get() != null, builder.stall);
+        shutdown = new Shutdown(parts, modules, builder.patience, this::completeConsumers, this::endLoops);
         access.warnings().forEach(warning -> LOG.warn("{}", warning));
     }
 
@@ -136,7 +119,7 @@ public final class Broker {
             sessions.recover();
             return this;
         } catch (RuntimeException e) {
-            release().subscribe();
+            shutdown.release().subscribe();
             throw e;
         }
     }
@@ -159,7 +142,7 @@ public final class Broker {
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))
                 .doOnSuccess(bound -> modules.forEach(BrokerModule::listening))
-                .onErrorResume(error -> release().then(Mono.error(error)));
+                .onErrorResume(error -> shutdown.release().then(Mono.error(error)));
     }
 
     /** What the first module offers that offers it at all. */
@@ -171,23 +154,6 @@ public final class Broker {
             }
         }
         return null;
-    }
-
-    /** Stops modules, the last one first, whether they have been started or not. */
-    static Mono<Void> stop(List<BrokerModule> modules) {
-        List<BrokerModule> lastFirst = new ArrayList<>(modules);
-        Collections.reverse(lastFirst);
-        return Flux.fromIterable(lastFirst)
-                .concatMap(module -> step("the end of " + module.getClass().getName(), MODULE_STOP, module::stop))
-                .then();
-    }
-
-    private Mono<Void> release() {
-        return stop(modules)
-                .then(step("the end of what is written to the store", patience, this::finishWriting))
-                .then(step("the close of the store", patience, this::closeStore))
-                .then(step("the end of the event loops", patience, this::endLoops))
-                .doFinally(signal -> access.close());
     }
 
     private Mono<Void> endLoops() {
@@ -218,57 +184,6 @@ public final class Broker {
         if (closed) {
             throw new BrokerClosedException();
         }
-    }
-
-    /** A step of the end: whatever becomes of it, the next one follows in time. */
-    private static Mono<Void> step(String name, Duration atMost, Supplier<Mono<Void>> work) {
-        return Mono.defer(work).timeout(atMost).onErrorResume(error -> {
-            if (error instanceof TimeoutException) {
-                LOG.warn("{} did not stop within {}; the broker stops without it", name, atMost);
-            } else {
-                LOG.warn("{} failed to stop; the broker stops without it", name, error);
-            }
-            return Mono.empty();
-        });
-    }
-
-    /** Lets the event loops hand over what they have written. */
-    private Mono<Void> finishWriting() {
-        Stores stores = parts.stores();
-        if (stores == null) {
-            return Mono.empty();
-        }
-        return Flux.fromIterable(router.loops())
-                .concatMap(loop -> Mono.<Void>create(sink -> loop.executor().execute(() -> {
-                    try {
-                        stores.of(loop).finish();
-                        sink.success();
-                    } catch (RuntimeException e) { // or nobody would ever know
-                        sink.error(e);
-                    }
-                })))
-                .then();
-    }
-
-    /** On a thread of its own, because it blocks, and those of a pool may all be taken. */
-    private Mono<Void> closeStore() {
-        Stores stores = parts.stores();
-        if (stores == null) {
-            return Mono.empty();
-        }
-        return Mono.create(sink -> {
-            Thread closer = new Thread(
-                    () -> {
-                        try {
-                            stores.store().close();
-                            sink.success();
-                        } catch (RuntimeException e) {
-                            sink.error(e);
-                        }
-                    },
-                    "smqtt-store-close");
-            closer.start();
-        });
     }
 
     /**
@@ -332,36 +247,7 @@ public final class Broker {
         }
         TopicFilter parsed = TopicFilter.of(filter);
         Sinks.Empty<Void> ready = Sinks.empty();
-        return new MessageFlux<>(Flux.defer(() -> direct(parsed, ready)), ready);
-    }
-
-    /** Of the published messages each goes to the subscriber on the event loop that routes it. */
-    private Flux<ApplicationMessage> direct(TopicFilter filter, Sinks.Empty<Void> ready) {
-        if (closing.get() != null) {
-            BrokerClosedException reason = new BrokerClosedException();
-            ready.tryEmitError(reason);
-            return Flux.error(reason);
-        }
-        Sinks.Empty<Void> subscribed =
-                Sinks.empty(); // the retained ones are looked up after that: nothing falls between
-        AtomicInteger ahead = new AtomicInteger(); // retained ones that mergeSequential has and the consumer has not
-        AtomicReference<@Nullable InProcessSubscriber> subscriber = new AtomicReference<>();
-        Flux<ApplicationMessage> retained = subscribed
-                .asMono()
-                .thenMany(Flux.defer(() -> retained(filter)))
-                .doOnNext(message -> ahead.incrementAndGet());
-        Runnable whenSubscribed = () -> {
-            ready.tryEmitEmpty();
-            subscribed.tryEmitEmpty();
-        };
-        return Flux.mergeSequential(retained, live(filter, subscriber, whenSubscribed))
-                .doOnNext(message -> {
-                    if (ahead.get() > 0) { // all retained ones come before the first published one
-                        ahead.decrementAndGet();
-                    } else {
-                        Objects.requireNonNull(subscriber.get()).taken(message);
-                    }
-                });
+        return new MessageFlux<>(Flux.defer(() -> directConsumers.messages(parsed, ready)), ready);
     }
 
     /**
@@ -412,60 +298,6 @@ public final class Broker {
      */
     public Mono<Boolean> removeConsumer(String name) {
         return answered(sink -> consumersWithSessions.remove(name, sink));
-    }
-
-    private Flux<ApplicationMessage> retained(TopicFilter filter) {
-        RetainedCursor cursor = router.retained().cursor(filter);
-        return Flux.generate(sink -> {
-            ApplicationMessage next = cursor.next(ticker.nanoTime());
-            if (next == null) {
-                sink.complete();
-            } else {
-                sink.next(next);
-            }
-        });
-    }
-
-    private Flux<ApplicationMessage> live(
-            TopicFilter filter, AtomicReference<@Nullable InProcessSubscriber> taker, Runnable whenSubscribed) {
-        return Flux.create(
-                sink -> {
-                    InProcessSubscriber subscriber = new InProcessSubscriber(
-                            InProcess.PREFIX + "~" + subscriberNumber.incrementAndGet(),
-                            sink,
-                            parts.observer(),
-                            parts.budget(),
-                            pressure(filter));
-                    taker.set(subscriber);
-                    Subscription subscription = new Subscription(
-                            subscriber, filter, null, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
-                    sink.onDispose(() -> leave(sink, subscriber, filter));
-                    consumers.add(sink);
-                    router.index().add(subscription);
-                    if (sink.isCancelled()) { // meanwhile, by another thread
-                        leave(sink, subscriber, filter);
-                    } else if (closing.get() != null) { // just now
-                        sink.complete();
-                    }
-                    whenSubscribed.run();
-                },
-                FluxSink.OverflowStrategy.BUFFER);
-    }
-
-    private ConsumerPressure pressure(TopicFilter filter) {
-        router.ticketsAreHeld();
-        LimitsConfig ofClients = parts.config().limits();
-        LimitsConfig limits = InProcess.limits(ofClients, IN_PROCESS_BUFFER, InProcess.queuedBytes(ofClients));
-        ConsumerPressure pressure = new ConsumerPressure(
-                "the consumer of " + filter, limits, router.loops().get(0).executor(), parts.budget());
-        pressure.set("the consumer of " + filter, limits, true, stall);
-        return pressure;
-    }
-
-    private void leave(FluxSink<?> sink, InProcessSubscriber subscriber, TopicFilter filter) {
-        router.index().remove(subscriber, filter, null);
-        subscriber.leave();
-        consumers.remove(sink);
     }
 
     /**
@@ -562,7 +394,7 @@ public final class Broker {
 
     /** Ends the connection of a client, if there is one. */
     @OnEventLoop
-    private static boolean disconnect(Session session, ReasonCode reason) {
+    static boolean disconnect(Session session, ReasonCode reason) {
         PacketSink connection = session.sink();
         if (connection == null) {
             return false;
@@ -639,84 +471,13 @@ public final class Broker {
      */
     public Mono<Void> close(Duration deadline) {
         return Mono.defer(() -> {
-            closing.compareAndSet(null, stop(deadline).cache());
+            closing.compareAndSet(null, shutdown.run(deadline).cache());
             return Objects.requireNonNull(closing.get());
         });
     }
 
-    private Mono<Void> stop(Duration deadline) {
-        Duration drain = drainTime(deadline);
-        return step("the news of the end to modules", patience, () -> {
-                    modules.forEach(BrokerModule::draining);
-                    return Mono.empty();
-                })
-                .then(step("the close of the ports", patience, listeners::stopAccepting))
-                .then(step("sending clients away", drain.plus(patience), () -> sendAway(drain)))
-                .then(step(
-                        "waiting for clients",
-                        deadline.plus(patience),
-                        () -> Flux.interval(Duration.ZERO, POLL)
-                                .takeUntil(tick -> isDeserted())
-                                .then()
-                                .timeout(deadline.minus(drain), Mono.empty())))
-                .then(step("the close of connections", patience, listeners::close))
-                .then(step("the end of consumers", patience, this::completeConsumers))
-                .then(Mono.defer(this::release))
-                .doOnSuccess(done -> LOG.info("stopped"));
-    }
-
-    private Duration drainTime(Duration deadline) {
-        Duration longest = Duration.ZERO;
-        for (BrokerModule module : modules) {
-            Duration wanted = module.drainTime();
-            longest = wanted.compareTo(longest) > 0 ? wanted : longest;
-        }
-        Duration most = deadline.dividedBy(2);
-        return longest.compareTo(most) > 0 ? most : longest;
-    }
-
-    /** Tells clients to go one after the other, so many in each tick that the time is used. */
-    private Mono<Void> sendAway(Duration during) {
-        long ticks = during.toNanos() / POLL.toNanos();
-        if (ticks == 0) {
-            return Mono.empty();
-        }
-        List<Session> online = new ArrayList<>();
-        for (Session session : sessions.all()) {
-            if (isClientOnline(session)) {
-                online.add(session);
-            }
-        }
-        return Flux.interval(POLL)
-                .take(ticks)
-                .doOnNext(tick -> online.subList(share(online, tick, ticks), share(online, tick + 1, ticks))
-                        .forEach(
-                                session -> session.execute(() -> disconnect(session, ReasonCode.SERVER_SHUTTING_DOWN))))
-                .takeUntil(tick -> listeners.connectedCount() == 0)
-                .then();
-    }
-
-    /** Consumers in this process stay until the clients are gone. */
-    private static boolean isClientOnline(Session session) {
-        return session.isOnline() && !InProcess.isReserved(session.id());
-    }
-
-    private static int share(List<Session> all, long tick, long ticks) {
-        return (int) (all.size() * tick / ticks);
-    }
-
-    /** Tells clients to go, also those that came in while the first were told; returns whether all have gone. */
-    private boolean isDeserted() {
-        for (Session session : sessions.all()) {
-            if (isClientOnline(session)) {
-                session.execute(() -> disconnect(session, ReasonCode.SERVER_SHUTTING_DOWN));
-            }
-        }
-        return listeners.connectedCount() == 0;
-    }
-
     private Mono<Void> completeConsumers() {
-        consumers.forEach(FluxSink::complete);
+        directConsumers.complete();
         events.complete();
         return consumersWithSessions.stop();
     }

@@ -216,7 +216,7 @@ public final class BrokerBuilder {
      */
     public Mono<Broker> start() {
         return Mono.fromCallable(() -> new Broker(this))
-                .onErrorResume(error -> Broker.stop(modules).then(Mono.error(error)))
+                .onErrorResume(error -> Shutdown.stop(modules).then(Mono.error(error)))
                 .map(Broker::recover)
                 .subscribeOn(Schedulers.boundedElastic())
                 .flatMap(broker -> broker.bind().thenReturn(broker));

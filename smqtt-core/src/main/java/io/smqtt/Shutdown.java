@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.session.InProcess;
+import io.smqtt.session.Session;
+import io.smqtt.session.Stores;
+import io.smqtt.thread.AnyThread;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The end of a broker: first clients, then consumers, modules, store and event loops. A step that fails or takes too long is
+ * named in the log, and the next one follows.
+ */
+@AnyThread
+final class Shutdown {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
+    private static final Duration MODULE_STOP = Duration.ofSeconds(5);
+    private static final Duration POLL = Duration.ofMillis(20);
+
+    private final BrokerParts parts;
+    private final List<BrokerModule> modules;
+    private final Duration patience;
+    private final Supplier<Mono<Void>> consumers;
+    private final Supplier<Mono<Void>> loops;
+
+    /**
+     * Creates a shutdown that has not begun.
+     *
+     * @param parts the parts of the broker
+     * @param modules in the order of their start
+     * @param patience the time that a step may take
+     * @param consumers ends the consumers in this process
+     * @param loops ends the event loops
+     */
+    Shutdown(
+            BrokerParts parts,
+            List<BrokerModule> modules,
+            Duration patience,
+            Supplier<Mono<Void>> consumers,
+            Supplier<Mono<Void>> loops) {
+        this.parts = parts;
+        this.modules = modules;
+        this.patience = patience;
+        this.consumers = consumers;
+        this.loops = loops;
+    }
+
+    /**
+     * Ends the broker as {@link Broker#close} describes.
+     *
+     * @param deadline how long clients have
+     * @return completes when everything has ended or was left behind
+     */
+    Mono<Void> run(Duration deadline) {
+        Duration drain = drainTime(deadline);
+        return step("the news of the end to modules", patience, () -> {
+                    modules.forEach(BrokerModule::draining);
+                    return Mono.empty();
+                })
+                .then(step("the close of the ports", patience, parts.listeners()::stopAccepting))
+                .then(step("sending clients away", drain.plus(patience), () -> sendAway(drain)))
+                .then(step(
+                        "waiting for clients",
+                        deadline.plus(patience),
+                        () -> Flux.interval(Duration.ZERO, POLL)
+                                .takeUntil(tick -> isDeserted())
+                                .then()
+                                .timeout(deadline.minus(drain), Mono.empty())))
+                .then(step("the close of connections", patience, parts.listeners()::close))
+                .then(step("the end of consumers", patience, consumers))
+                .then(Mono.defer(this::release))
+                .doOnSuccess(done -> LOG.info("stopped"));
+    }
+
+    private Duration drainTime(Duration deadline) {
+        Duration longest = Duration.ZERO;
+        for (BrokerModule module : modules) {
+            Duration wanted = module.drainTime();
+            longest = wanted.compareTo(longest) > 0 ? wanted : longest;
+        }
+        Duration most = deadline.dividedBy(2);
+        return longest.compareTo(most) > 0 ? most : longest;
+    }
+
+    /** Tells clients to go one after the other, so many in each tick that the time is used. */
+    private Mono<Void> sendAway(Duration during) {
+        long ticks = during.toNanos() / POLL.toNanos();
+        if (ticks == 0) {
+            return Mono.empty();
+        }
+        List<Session> online = new ArrayList<>();
+        for (Session session : parts.sessions().all()) {
+            if (isClientOnline(session)) {
+                online.add(session);
+            }
+        }
+        return Flux.interval(POLL)
+                .take(ticks)
+                .doOnNext(tick -> online.subList(share(online, tick, ticks), share(online, tick + 1, ticks))
+                        .forEach(session ->
+                                session.execute(() -> Broker.disconnect(session, ReasonCode.SERVER_SHUTTING_DOWN))))
+                .takeUntil(tick -> parts.listeners().connectedCount() == 0)
+                .then();
+    }
+
+    /** Consumers in this process stay until the clients are gone. */
+    private static boolean isClientOnline(Session session) {
+        return session.isOnline() && !InProcess.isReserved(session.id());
+    }
+
+    private static int share(List<Session> all, long tick, long ticks) {
+        return (int) (all.size() * tick / ticks);
+    }
+
+    /** Tells clients to go, also those that came in while the first were told; returns whether all have gone. */
+    private boolean isDeserted() {
+        for (Session session : parts.sessions().all()) {
+            if (isClientOnline(session)) {
+                session.execute(() -> Broker.disconnect(session, ReasonCode.SERVER_SHUTTING_DOWN));
+            }
+        }
+        return parts.listeners().connectedCount() == 0;
+    }
+
+    /** Stops modules, the last one first, whether they have been started or not. */
+    static Mono<Void> stop(List<BrokerModule> modules) {
+        List<BrokerModule> lastFirst = new ArrayList<>(modules);
+        Collections.reverse(lastFirst);
+        return Flux.fromIterable(lastFirst)
+                .concatMap(module -> step("the end of " + module.getClass().getName(), MODULE_STOP, module::stop))
+                .then();
+    }
+
+    /** Ends modules, store and event loops; also those of a broker that could not start. */
+    Mono<Void> release() {
+        return stop(modules)
+                .then(step("the end of what is written to the store", patience, this::finishWriting))
+                .then(step("the close of the store", patience, this::closeStore))
+                .then(step("the end of the event loops", patience, loops))
+                .doFinally(signal -> parts.access().close());
+    }
+
+    /** A step of the end: whatever becomes of it, the next one follows in time. */
+    private static Mono<Void> step(String name, Duration atMost, Supplier<Mono<Void>> work) {
+        return Mono.defer(work).timeout(atMost).onErrorResume(error -> {
+            if (error instanceof TimeoutException) {
+                LOG.warn("{} did not stop within {}; the broker stops without it", name, atMost);
+            } else {
+                LOG.warn("{} failed to stop; the broker stops without it", name, error);
+            }
+            return Mono.empty();
+        });
+    }
+
+    /** Lets the event loops hand over what they have written. */
+    private Mono<Void> finishWriting() {
+        Stores stores = parts.stores();
+        if (stores == null) {
+            return Mono.empty();
+        }
+        return Flux.fromIterable(parts.router().loops())
+                .concatMap(loop -> Mono.<Void>create(sink -> loop.executor().execute(() -> {
+                    try {
+                        stores.of(loop).finish();
+                        sink.success();
+                    } catch (RuntimeException e) { // or nobody would ever know
+                        sink.error(e);
+                    }
+                })))
+                .then();
+    }
+
+    /** On a thread of its own, because it blocks, and those of a pool may all be taken. */
+    private Mono<Void> closeStore() {
+        Stores stores = parts.stores();
+        if (stores == null) {
+            return Mono.empty();
+        }
+        return Mono.create(sink -> {
+            Thread closer = new Thread(
+                    () -> {
+                        try {
+                            stores.store().close();
+                            sink.success();
+                        } catch (RuntimeException e) {
+                            sink.error(e);
+                        }
+                    },
+                    "smqtt-store-close");
+            closer.start();
+        });
+    }
+}
