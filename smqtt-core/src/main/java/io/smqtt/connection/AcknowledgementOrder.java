@@ -243,9 +243,13 @@ final class AcknowledgementOrder {
             if (failed && !connection.isV5()) {
                 connection.disconnect(ReasonCode.QUOTA_EXCEEDED); // there is no negative acknowledgement
             } else if (qos == QoS.AT_LEAST_ONCE) {
-                connection.pubAck(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason, failed ? null : reasonString);
+                connection
+                        .output()
+                        .pubAck(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason, failed ? null : reasonString);
             } else {
-                connection.pubRec(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason, failed ? null : reasonString);
+                connection
+                        .output()
+                        .pubRec(packetId, failed ? ReasonCode.QUOTA_EXCEEDED : reason, failed ? null : reasonString);
             }
         }
     }

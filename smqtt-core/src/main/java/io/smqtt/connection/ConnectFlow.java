@@ -402,8 +402,10 @@ public final class ConnectFlow {
                 new InboundAliases(mqtt.topicAliasMaximum()),
                 new OutboundAliases(Math.min(mqtt.outboundTopicAliasMaximum(), packet.topicAliasMaximum())));
         connection.deadlines().keepAlive(keepAlive);
-        boolean answered = connection.connAck(
-                connAck(connection, packet, sessionPresent, grantedExpiry, keepAlive, opening.authenticationData));
+        boolean answered = connection
+                .output()
+                .connAck(connAck(
+                        connection, packet, sessionPresent, grantedExpiry, keepAlive, opening.authenticationData));
         if (!answered) { // [MQTT-3.1.2-24]
             disconnector.abandon(connection, "the client takes no CONNACK of this size");
             return;

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.smqtt.codec.AuthPacket;
-import io.smqtt.codec.ConnAck;
 import io.smqtt.codec.ConnectPacket;
-import io.smqtt.codec.PacketEncoder;
-import io.smqtt.codec.PublishEncoder;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
@@ -20,7 +15,6 @@ import io.smqtt.session.Session;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,32 +38,25 @@ final class Connection implements PacketSink {
         CLOSED
     }
 
-    /** Payloads from this length on are not copied for each subscriber. */
-    private static final int LARGE_PAYLOAD_BYTES = 16 * 1024;
-
-    private static final int NO_LIMIT = PacketEncoder.MAXIMUM_PACKET_BYTES;
-
     private final ChannelHandlerContext context;
     private final ConnectionLoop loop;
     private final ClientLink link;
     private final Disconnector disconnector;
     private final Runnable resume;
     private final OutboundBuffer outbound;
+    private final PacketOutput output;
 
     private Phase phase = Phase.AWAITING_CONNECT;
     private int awaited;
     private @Nullable ProtocolVersion version;
     private int maximumPacketBytes;
-    private long clientMaximumPacketBytes = NO_LIMIT;
     private int sendMaximum = 65_535;
-    private boolean problemInformation = true;
     private boolean asksForNoExpiry;
     private @Nullable ConnectPacket connect;
 
     private @Nullable Session session;
     private @Nullable ClientIdentity client;
     private @Nullable InboundAliases inboundAliases;
-    private @Nullable OutboundAliases outboundAliases;
     private @Nullable ConnectionDeadlines deadlines;
     private @Nullable ReadPace pace;
     private @Nullable Authenticating authenticating;
@@ -96,6 +83,7 @@ final class Connection implements PacketSink {
         this.disconnector = disconnector;
         this.resume = resume;
         this.outbound = new OutboundBuffer(loop, context);
+        this.output = new PacketOutput(this, loop, outbound, disconnector);
     }
 
     // --- what others ask
@@ -129,6 +117,15 @@ final class Connection implements PacketSink {
         return version;
     }
 
+    /** The version of the CONNECT, which must have arrived. */
+    ProtocolVersion knownVersion() {
+        ProtocolVersion known = version;
+        if (known == null) {
+            throw new IllegalStateException("no CONNECT yet");
+        }
+        return known;
+    }
+
     boolean isV5() {
         return version == ProtocolVersion.MQTT_5;
     }
@@ -139,6 +136,10 @@ final class Connection implements PacketSink {
 
     OutboundBuffer outbound() {
         return outbound;
+    }
+
+    PacketOutput output() {
+        return output;
     }
 
     /** What to call the client in a log. */
@@ -304,8 +305,7 @@ final class Connection implements PacketSink {
         connect = packet;
         version = packet.version();
         maximumPacketBytes = packetLimit;
-        clientMaximumPacketBytes = Math.min(NO_LIMIT, packet.maximumPacketSize());
-        problemInformation = packet.requestProblemInformation();
+        output.limits(packet);
         asksForNoExpiry = packet.sessionExpirySeconds() == 0;
     }
 
@@ -325,7 +325,7 @@ final class Connection implements PacketSink {
         session = opened;
         sendMaximum = window;
         inboundAliases = inbound;
-        outboundAliases = towardsClient;
+        output.aliases(towardsClient);
         phase = Phase.CONNECTED;
     }
 
@@ -440,7 +440,7 @@ final class Connection implements PacketSink {
         assert loop.inEventLoop();
         publishing = true;
         try {
-            return write(message, subscription, qos, retain, packetId, duplicate);
+            return output.publish(message, subscription, qos, retain, packetId, duplicate);
         } finally {
             publishing = false;
             if (sendsWaitingLater) {
@@ -450,149 +450,9 @@ final class Connection implements PacketSink {
         }
     }
 
-    private boolean write(
-            ApplicationMessage message,
-            Subscription subscription,
-            QoS qos,
-            boolean retain,
-            int packetId,
-            boolean duplicate) {
-        ProtocolVersion wire = knownVersion();
-        long expiry = ApplicationMessage.NEVER;
-        int[] identifiers = PublishEncoder.NO_IDENTIFIERS;
-        int alias = 0;
-        if (wire.isV5()) {
-            expiry = disconnector.remainingExpiry(message);
-            identifiers = subscription.identifiers();
-            boolean aliasFits = true;
-            if (clientMaximumPacketBytes < NO_LIMIT) {
-                if (PublishEncoder.size(wire, message, qos, identifiers, expiry, 0, true) > clientMaximumPacketBytes) {
-                    return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
-                }
-                aliasFits = PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
-                        <= clientMaximumPacketBytes;
-            }
-            alias = outboundAliases == null || !aliasFits ? 0 : outboundAliases.aliasFor(message.topic());
-        }
-        boolean topicPresent = alias == 0 || outboundAliases == null || outboundAliases.isNew();
-        if (message.payload().size() < LARGE_PAYLOAD_BYTES) {
-            ByteBuf out = outbound.begin(message.footprintBytes());
-            loop.encoder()
-                    .encode(
-                            out,
-                            wire,
-                            message,
-                            qos,
-                            duplicate,
-                            retain,
-                            packetId,
-                            identifiers,
-                            expiry,
-                            alias,
-                            topicPresent);
-            outbound.written();
-        } else {
-            ByteBuf out = outbound.begin();
-            loop.encoder()
-                    .encodeHeader(
-                            out,
-                            wire,
-                            message,
-                            qos,
-                            duplicate,
-                            retain,
-                            packetId,
-                            identifiers,
-                            expiry,
-                            alias,
-                            topicPresent);
-            outbound.append(loop.sharedPayload(message, context.alloc()).retainedDuplicate());
-        }
-        return true;
-    }
-
-    private ProtocolVersion knownVersion() {
-        ProtocolVersion known = version;
-        if (known == null) {
-            throw new IllegalStateException("no CONNECT yet");
-        }
-        return known;
-    }
-
     @Override
     public void pubRel(int packetId) {
-        pubRel(packetId, ReasonCode.SUCCESS);
-    }
-
-    void pubRel(int packetId, ReasonCode reason) {
-        PacketEncoder.pubRel(outbound.begin(), knownVersion(), packetId, reason, null, clientMaximumPacketBytes);
-        outbound.written();
-    }
-
-    void pubAck(int packetId, ReasonCode reason, @Nullable String text) {
-        PacketEncoder.pubAck(
-                outbound.begin(), knownVersion(), packetId, reason, textOf(reason, text), clientMaximumPacketBytes);
-        outbound.written();
-    }
-
-    void pubRec(int packetId, ReasonCode reason, @Nullable String text) {
-        PacketEncoder.pubRec(
-                outbound.begin(), knownVersion(), packetId, reason, textOf(reason, text), clientMaximumPacketBytes);
-        outbound.written();
-    }
-
-    void pubComp(int packetId, ReasonCode reason) {
-        PacketEncoder.pubComp(outbound.begin(), knownVersion(), packetId, reason, null, clientMaximumPacketBytes);
-        outbound.written();
-    }
-
-    void subAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
-        written(PacketEncoder.subAck(
-                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes));
-    }
-
-    /** An answer that must not be left out and cannot be sent ends the connection [MQTT-3.1.2-24]. */
-    private void written(boolean fits) {
-        outbound.written();
-        if (!fits) {
-            disconnect(ReasonCode.PACKET_TOO_LARGE);
-        }
-    }
-
-    void unsubAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
-        written(PacketEncoder.unsubAck(
-                outbound.begin(), knownVersion(), packetId, reasons, problem(text), clientMaximumPacketBytes));
-    }
-
-    void pingResp() {
-        PacketEncoder.pingResp(outbound.begin());
-        outbound.written();
-    }
-
-    boolean connAck(ConnAck packet) {
-        boolean fits = PacketEncoder.connAck(outbound.begin(), knownVersion(), packet, clientMaximumPacketBytes);
-        outbound.written();
-        return fits;
-    }
-
-    void auth(AuthPacket packet) {
-        written(PacketEncoder.auth(outbound.begin(), packet, null, clientMaximumPacketBytes));
-    }
-
-    void disconnectPacket(ReasonCode reason, @Nullable String text, @Nullable String serverReference) {
-        PacketEncoder.disconnect(
-                outbound.begin(), knownVersion(), reason, text, serverReference, clientMaximumPacketBytes);
-        outbound.written();
-    }
-
-    /** A reason string, if the client wants any [MQTT-3.1.2-29]. */
-    private @Nullable String problem(@Nullable String text) {
-        return problemInformation ? text : null;
-    }
-
-    /** A given text, or the words of an error code. */
-    private @Nullable String textOf(ReasonCode reason, @Nullable String given) {
-        return isV5() && reason.isError() ? problem(given == null ? ReasonTexts.of(reason) : given) : null;
+        output.pubRel(packetId, ReasonCode.SUCCESS);
     }
 
     @Override

@@ -272,7 +272,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void onPingReq() {
-        connected().pingResp(); // [MQTT-3.12.4-1]
+        connected().output().pingResp(); // [MQTT-3.12.4-1]
     }
 
     @Override

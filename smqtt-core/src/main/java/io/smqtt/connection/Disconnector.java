@@ -119,7 +119,7 @@ public final class Disconnector {
         }
         log.refused(connection, describe(reason, text));
         observer.connectRefused(refusal(connection, reason));
-        connection.connAck(ConnAck.refused(PermittedReasons.inConnAck(reason), text, null));
+        connection.output().connAck(ConnAck.refused(PermittedReasons.inConnAck(reason), text, null));
         finish(connection, reason);
     }
 
@@ -161,10 +161,12 @@ public final class Disconnector {
             return;
         }
         boolean shuttingDown = reason == ReasonCode.SERVER_SHUTTING_DOWN && serverReference != null;
-        connection.disconnectPacket( // [MQTT-4.13.2-1]
-                shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : PermittedReasons.inDisconnect(reason),
-                text,
-                shuttingDown ? serverReference : null);
+        connection
+                .output()
+                .disconnectPacket( // [MQTT-4.13.2-1]
+                        shuttingDown ? ReasonCode.USE_ANOTHER_SERVER : PermittedReasons.inDisconnect(reason),
+                        text,
+                        shuttingDown ? serverReference : null);
         leaveSession(connection, true, DisconnectPacket.UNCHANGED, reason, describe(reason, text));
         finish(connection, reason);
     }

@@ -96,7 +96,9 @@ public final class EnhancedFlow {
         Step unavailable = new Step.Failure(ReasonCode.SERVER_UNAVAILABLE);
         Answers.await(connection, exchange.next(data), unavailable, step -> {
             if (step instanceof Step.Challenge challenge) { // [MQTT-4.12.0-2]
-                connection.auth(new AuthPacket(ReasonCode.CONTINUE_AUTHENTICATION, state.method(), challenge.data()));
+                connection
+                        .output()
+                        .auth(new AuthPacket(ReasonCode.CONTINUE_AUTHENTICATION, state.method(), challenge.data()));
             } else if (step instanceof Step.Success success) {
                 succeeded(connection, state, success, connect);
             } else if (step instanceof Step.Failure failure) { // [MQTT-4.12.0-4] [MQTT-4.12.1-2]
@@ -127,6 +129,6 @@ public final class EnhancedFlow {
                 old.bridge());
         connection.client(again);
         connection.session().reauthenticated(again);
-        connection.auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));
+        connection.output().auth(new AuthPacket(ReasonCode.SUCCESS, state.method(), success.data()));
     }
 }

@@ -282,9 +282,9 @@ public final class PublishFlow {
         if (qos != QoS.AT_MOST_ONCE && connection.hasPendingAcknowledgements()) {
             connection.acknowledgements().expect(packetId, qos).routed(code, reasonString);
         } else if (qos == QoS.AT_LEAST_ONCE) { // [MQTT-4.3.2-4]
-            connection.pubAck(packetId, code, reasonString);
+            connection.output().pubAck(packetId, code, reasonString);
         } else if (qos == QoS.EXACTLY_ONCE) { // [MQTT-4.3.3-8]
-            connection.pubRec(packetId, code, reasonString);
+            connection.output().pubRec(packetId, code, reasonString);
         }
     }
 
@@ -295,12 +295,12 @@ public final class PublishFlow {
         if (session.isStored()) { // the client may use the identifier again when it has the PUBCOMP
             session.release(packetId, connection.waitsForStore(), connection.wantsStable(), () -> {
                 if (!connection.isClosing()) {
-                    connection.pubComp(packetId, outcome);
+                    connection.output().pubComp(packetId, outcome);
                 }
             });
         } else {
             session.inbound().released(packetId);
-            connection.pubComp(packetId, outcome);
+            connection.output().pubComp(packetId, outcome);
         }
     }
 
@@ -312,7 +312,7 @@ public final class PublishFlow {
         AcknowledgementOutcome outcome = connection.session().onPubRec(packetId, reason);
         requireStep(outcome);
         if (outcome == AcknowledgementOutcome.UNKNOWN && !reason.isError()) {
-            connection.pubRel(packetId, ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
+            connection.output().pubRel(packetId, ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
         }
     }
 

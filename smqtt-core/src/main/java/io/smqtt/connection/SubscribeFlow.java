@@ -284,7 +284,9 @@ public final class SubscribeFlow {
         if (connection.isClosing()) { // gone while the store worked
             return;
         }
-        connection.subAck(answer.packetId, answer.reasons, answer.reasonString); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
+        connection
+                .output()
+                .subAck(answer.packetId, answer.reasons, answer.reasonString); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
         for (Subscription subscription : answer.wantRetained) {
             connection.session().deliverRetained(router.retained().cursor(subscription.filter()), subscription);
         }
@@ -410,7 +412,7 @@ public final class SubscribeFlow {
         if (!kept) {
             reasons.replaceAll(reason -> ReasonCode.UNSPECIFIED_ERROR);
         }
-        connection.unsubAck(packetId, reasons, kept ? text : null); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
+        connection.output().unsubAck(packetId, reasons, kept ? text : null); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
     }
 
     private static ReasonCode unsubscribe(Session session, Leaving departure) {

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.connection;
+
+import io.netty.buffer.ByteBuf;
+import io.smqtt.codec.AuthPacket;
+import io.smqtt.codec.ConnAck;
+import io.smqtt.codec.ConnectPacket;
+import io.smqtt.codec.PacketEncoder;
+import io.smqtt.codec.PublishEncoder;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.ProtocolVersion;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.Subscription;
+import io.smqtt.thread.OnEventLoop;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Encodes the packets to one client, within the limits that its CONNECT has set. */
+@OnEventLoop
+final class PacketOutput {
+
+    /** Payloads from this length on are not copied for each subscriber. */
+    private static final int LARGE_PAYLOAD_BYTES = 16 * 1024;
+
+    private static final int NO_LIMIT = PacketEncoder.MAXIMUM_PACKET_BYTES;
+
+    private final Connection connection;
+    private final ConnectionLoop loop;
+    private final OutboundBuffer outbound;
+    private final Disconnector disconnector;
+    private long maximumPacketBytes = NO_LIMIT;
+    private boolean problemInformation = true;
+    private @Nullable OutboundAliases aliases;
+
+    /**
+     * Creates an output without limits, for the answer to a CONNECT that cannot be read.
+     *
+     * @param connection the connection
+     * @param loop has the encoder
+     * @param outbound where packets are encoded into
+     * @param disconnector has the clock
+     */
+    PacketOutput(Connection connection, ConnectionLoop loop, OutboundBuffer outbound, Disconnector disconnector) {
+        this.connection = connection;
+        this.loop = loop;
+        this.outbound = outbound;
+        this.disconnector = disconnector;
+    }
+
+    /** Takes the limits of the client. */
+    void limits(ConnectPacket packet) {
+        maximumPacketBytes = Math.min(NO_LIMIT, packet.maximumPacketSize());
+        problemInformation = packet.requestProblemInformation();
+    }
+
+    /** Uses topic aliases from now on. */
+    void aliases(OutboundAliases towardsClient) {
+        aliases = towardsClient;
+    }
+
+    /**
+     * Writes a PUBLISH.
+     *
+     * @return false if the client does not take a packet of this length
+     */
+    boolean publish(
+            ApplicationMessage message,
+            Subscription subscription,
+            QoS qos,
+            boolean retain,
+            int packetId,
+            boolean duplicate) {
+        ProtocolVersion wire = connection.knownVersion();
+        long expiry = ApplicationMessage.NEVER;
+        int[] identifiers = PublishEncoder.NO_IDENTIFIERS;
+        int alias = 0;
+        if (wire.isV5()) {
+            expiry = disconnector.remainingExpiry(message);
+            identifiers = subscription.identifiers();
+            boolean aliasFits = true;
+            if (maximumPacketBytes < NO_LIMIT) {
+                if (PublishEncoder.size(wire, message, qos, identifiers, expiry, 0, true) > maximumPacketBytes) {
+                    return false; // [MQTT-3.1.2-24] [MQTT-3.1.2-25]
+                }
+                aliasFits = PublishEncoder.size(wire, message, qos, identifiers, expiry, 0xFFFF, true)
+                        <= maximumPacketBytes;
+            }
+            alias = aliases == null || !aliasFits ? 0 : aliases.aliasFor(message.topic());
+        }
+        boolean topicPresent = alias == 0 || aliases == null || aliases.isNew();
+        if (message.payload().size() < LARGE_PAYLOAD_BYTES) {
+            ByteBuf out = outbound.begin(message.footprintBytes());
+            loop.encoder()
+                    .encode(
+                            out,
+                            wire,
+                            message,
+                            qos,
+                            duplicate,
+                            retain,
+                            packetId,
+                            identifiers,
+                            expiry,
+                            alias,
+                            topicPresent);
+            outbound.written();
+        } else {
+            ByteBuf out = outbound.begin();
+            loop.encoder()
+                    .encodeHeader(
+                            out,
+                            wire,
+                            message,
+                            qos,
+                            duplicate,
+                            retain,
+                            packetId,
+                            identifiers,
+                            expiry,
+                            alias,
+                            topicPresent);
+            outbound.append(
+                    loop.sharedPayload(message, connection.context().alloc()).retainedDuplicate());
+        }
+        return true;
+    }
+
+    void pubRel(int packetId, ReasonCode reason) {
+        PacketEncoder.pubRel(outbound.begin(), connection.knownVersion(), packetId, reason, null, maximumPacketBytes);
+        outbound.written();
+    }
+
+    void pubAck(int packetId, ReasonCode reason, @Nullable String text) {
+        PacketEncoder.pubAck(
+                outbound.begin(),
+                connection.knownVersion(),
+                packetId,
+                reason,
+                textOf(reason, text),
+                maximumPacketBytes);
+        outbound.written();
+    }
+
+    void pubRec(int packetId, ReasonCode reason, @Nullable String text) {
+        PacketEncoder.pubRec(
+                outbound.begin(),
+                connection.knownVersion(),
+                packetId,
+                reason,
+                textOf(reason, text),
+                maximumPacketBytes);
+        outbound.written();
+    }
+
+    void pubComp(int packetId, ReasonCode reason) {
+        PacketEncoder.pubComp(outbound.begin(), connection.knownVersion(), packetId, reason, null, maximumPacketBytes);
+        outbound.written();
+    }
+
+    void subAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
+        written(PacketEncoder.subAck(
+                outbound.begin(), connection.knownVersion(), packetId, reasons, problem(text), maximumPacketBytes));
+    }
+
+    /** An answer that must not be left out and cannot be sent ends the connection [MQTT-3.1.2-24]. */
+    private void written(boolean fits) {
+        outbound.written();
+        if (!fits) {
+            connection.disconnect(ReasonCode.PACKET_TOO_LARGE);
+        }
+    }
+
+    void unsubAck(int packetId, List<ReasonCode> reasons, @Nullable String text) {
+        written(PacketEncoder.unsubAck(
+                outbound.begin(), connection.knownVersion(), packetId, reasons, problem(text), maximumPacketBytes));
+    }
+
+    void pingResp() {
+        PacketEncoder.pingResp(outbound.begin());
+        outbound.written();
+    }
+
+    boolean connAck(ConnAck packet) {
+        boolean fits = PacketEncoder.connAck(outbound.begin(), connection.knownVersion(), packet, maximumPacketBytes);
+        outbound.written();
+        return fits;
+    }
+
+    void auth(AuthPacket packet) {
+        written(PacketEncoder.auth(outbound.begin(), packet, null, maximumPacketBytes));
+    }
+
+    void disconnectPacket(ReasonCode reason, @Nullable String text, @Nullable String serverReference) {
+        PacketEncoder.disconnect(
+                outbound.begin(), connection.knownVersion(), reason, text, serverReference, maximumPacketBytes);
+        outbound.written();
+    }
+
+    /** A reason string, if the client wants any [MQTT-3.1.2-29]. */
+    private @Nullable String problem(@Nullable String text) {
+        return problemInformation ? text : null;
+    }
+
+    /** A given text, or the words of an error code. */
+    private @Nullable String textOf(ReasonCode reason, @Nullable String given) {
+        return connection.isV5() && reason.isError() ? problem(given == null ? ReasonTexts.of(reason) : given) : null;
+    }
+}
