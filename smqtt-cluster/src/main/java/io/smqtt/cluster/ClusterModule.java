@@ -423,11 +423,6 @@ public final class ClusterModule implements BrokerModule {
             if (subscription.subscriber().isLocal()
                     && !isOfThisNode(subscription.filter().value())) {
                 node.localChange(subscription.clientFilter(), 1);
-                String shareName = subscription.shareName();
-                if (shareName != null
-                        && !subscription.subscriber().isOnline()) { // found in the store, maybe with messages
-                    node.groups().held(new SharedFilter(shareName, subscription.filter()), false);
-                }
             }
         }
 

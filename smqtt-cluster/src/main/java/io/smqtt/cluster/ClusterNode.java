@@ -531,7 +531,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                     budget,
                     () -> ++streams,
                     batch -> late.member().peer() != null && sendBulk(late.member(), batch),
-                    (message, group) -> local.redispatch(message, group, nodeId));
+                    local::redispatch);
             PeerInbox inbox = new PeerInbox(
                     ClusterNode.this::execute,
                     local::deliver,

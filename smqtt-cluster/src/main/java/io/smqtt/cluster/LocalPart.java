@@ -26,13 +26,12 @@ interface LocalPart {
     void deliver(List<InboundMessage> messages);
 
     /**
-     * Routes a message to another member of a group, because one node could not deliver it.
+     * Routes a message to a local member of a group, or queues it here, because another node could not deliver it.
      *
      * @param message the message, whose ticket is held for it
      * @param group the group
-     * @param nodeId the node that is not tried again
      */
-    void redispatch(OutboundMessage message, SharedFilter group, String nodeId);
+    void redispatch(OutboundMessage message, SharedFilter group);
 
     /**
      * Another node has connected members of a group: messages that wait here for absent ones may go to them.

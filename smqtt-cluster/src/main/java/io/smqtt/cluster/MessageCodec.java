@@ -32,8 +32,6 @@ final class MessageCodec {
     private static final int TO_ALL = 0x40;
     private static final int GROUPS = 0x80;
 
-    private static final int MAXIMUM_CROSSINGS = 0xFF;
-
     private MessageCodec() {}
 
     /**
@@ -98,9 +96,6 @@ final class MessageCodec {
             shared.forEach(target::block);
         }
         target.i64(message.mark());
-        if (message.crossings() > 0) {
-            target.u8(Math.min(message.crossings(), MAXIMUM_CROSSINGS));
-        }
     }
 
     private static List<byte[]> texts(List<SharedFilter> groups) {
@@ -118,8 +113,7 @@ final class MessageCodec {
         int bytes = 1
                 + FrameWriter.blockBytes(message.topic().utf8().length)
                 + FrameWriter.blockBytes(message.payload().size())
-                + Long.BYTES
-                + (message.crossings() > 0 ? 1 : 0);
+                + Long.BYTES;
         if (expiry != ApplicationMessage.NEVER) {
             bytes += FrameWriter.numberBytes(expiry);
         }
@@ -160,9 +154,6 @@ final class MessageCodec {
                 topic, payload, QoS.of(flags & QOS), (flags & RETAIN) != 0, properties, expiry, nowNanos, publisher);
         if (source.remaining() >= Long.BYTES) { // in a batch each message is a separate block
             message.mark(source.i64());
-        }
-        if (source.remaining() > 0) {
-            message.crossed(source.u8());
         }
         return new ForwardedMessage(message, (flags & TO_ALL) != 0, groups);
     }

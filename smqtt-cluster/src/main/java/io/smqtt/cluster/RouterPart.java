@@ -7,7 +7,6 @@ import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
-import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.Subscription;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.topic.SharedFilter;
@@ -186,7 +185,6 @@ final class RouterPart implements LocalPart {
         for (InboundMessage inbound : messages) {
             try {
                 ForwardedMessage forwarded = inbound.forwarded();
-                forwarded.message().crossed(forwarded.message().crossings() + 1);
                 router.routeForwarded(
                         loop,
                         forwarded.message(),
@@ -213,41 +211,18 @@ final class RouterPart implements LocalPart {
     }
 
     @Override
-    public void redispatch(OutboundMessage outbound, SharedFilter group, String nodeId) {
+    public void redispatch(OutboundMessage outbound, SharedFilter group) {
         ApplicationMessage message = outbound.message();
         RouteTicket ticket = outbound.ticket();
         ticket.hold();
         RoutingLoop loop = loopOf(message);
         boolean taken = execute(loop, () -> {
-            redispatch(loop, message, group, nodeId, ticket);
+            router.redispatch(loop, message, group, ticket);
             ticket.release(true);
         });
         if (!taken) {
             ticket.release(false);
         }
-    }
-
-    /** Tries another node, or an absent member of this one; otherwise the first node parks it for an absent member. */
-    private void redispatch(
-            RoutingLoop loop, ApplicationMessage message, SharedFilter group, String nodeId, RouteTicket ticket) {
-        ApplicationMessage next =
-                message.withProperties(message.properties()); // a copy, because other peers may have this message, too
-        next.crossed(message.crossings() + 1);
-        SharedGroup members = router.index().group(group.shareName(), group.filter());
-        boolean alone = members != null
-                && next.crossings() <= Router.MAXIMUM_CROSSINGS
-                && members.hasOnlineMember(member -> !nodeId.equals(member.node()))
-                && isAlone(members, nodeId);
-        if (alone) {
-            next.crossed(Router.MAXIMUM_CROSSINGS);
-        }
-        router.redispatch(loop, next, group, member -> !alone && isSeatOf(member, nodeId), ticket);
-    }
-
-    private static boolean isAlone(SharedGroup members, String nodeId) {
-        boolean[] others = {false};
-        members.forEachMember(member -> others[0] |= !nodeId.equals(member.node()));
-        return !others[0];
     }
 
     @Override
@@ -271,10 +246,5 @@ final class RouterPart implements LocalPart {
             };
             execute(loop, () -> execute(loop, routed));
         }
-    }
-
-    private static boolean isSeatOf(Subscription member, String nodeId) {
-        return member.subscriber() instanceof PeerSubscriber peer
-                && peer.nodeId().equals(nodeId);
     }
 }

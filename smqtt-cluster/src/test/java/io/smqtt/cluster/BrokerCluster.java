@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.mqtt.MqttMessageType;
+import io.smqtt.BrokerModule;
 import io.smqtt.config.ClusterConfig;
 import io.smqtt.message.ProtocolVersion;
+import io.smqtt.session.SessionRegistry;
 import io.smqtt.test.BrokerExtension;
 import io.smqtt.test.RawClient;
 import io.smqtt.test.ReceivedPacket;
@@ -15,9 +17,12 @@ import io.smqtt.test.store.ManualStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import reactor.core.publisher.Mono;
 
 /** Brokers of one JVM that form a cluster over a network that can be cut, and what clients do with them. */
 final class BrokerCluster {
@@ -26,6 +31,7 @@ final class BrokerCluster {
     static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final LoopbackHub hub = new LoopbackHub();
+    private final Map<String, SessionRegistry> registries = new ConcurrentHashMap<>();
     private final List<String> names = new ArrayList<>();
     private final List<ClusterModule> modules = new ArrayList<>();
     private final List<BrokerExtension> brokers = new ArrayList<>();
@@ -39,7 +45,9 @@ final class BrokerCluster {
         ClusterModule module = new ClusterModule(config, nodeId, hub.transport(nodeId), ClusterSettings.defaults());
         BrokerExtension broker = new BrokerExtension(
                 UnaryOperator.identity(),
-                parts -> parts.module(module).store(stored ? new ManualStore(System::nanoTime) : null));
+                parts -> parts.module(module)
+                        .module(new Seen(nodeId, registries))
+                        .store(stored ? new ManualStore(System::nanoTime) : null));
         names.add(nodeId);
         modules.add(module);
         brokers.add(broker);
@@ -48,6 +56,11 @@ final class BrokerCluster {
 
     BrokerExtension get(int index) {
         return brokers.get(index);
+    }
+
+    /** How many messages wait for shared groups on a node. */
+    long waitingForGroups(int broker) {
+        return Objects.requireNonNull(registries.get(names.get(broker))).queuedForGroups();
     }
 
     /** One node hears from another one that members of a group are there. */
@@ -147,6 +160,20 @@ final class BrokerCluster {
             }
             assertThat(packet).isNotNull();
             assertThat(packet.type()).isEqualTo(MqttMessageType.PINGRESP);
+        }
+    }
+
+    /** Lets tests look at the sessions of a broker. */
+    private record Seen(String nodeId, Map<String, SessionRegistry> registries) implements BrokerModule {
+
+        @Override
+        public Mono<Void> start(Core core) {
+            return Mono.fromRunnable(() -> registries.put(nodeId, core.sessions()));
+        }
+
+        @Override
+        public Mono<Void> stop() {
+            return Mono.empty();
         }
     }
 }

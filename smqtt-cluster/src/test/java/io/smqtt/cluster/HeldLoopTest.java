@@ -92,7 +92,7 @@ class HeldLoopTest {
         public void deliver(List<InboundMessage> messages) {}
 
         @Override
-        public void redispatch(OutboundMessage message, SharedFilter group, String nodeId) {}
+        public void redispatch(OutboundMessage message, SharedFilter group) {}
 
         @Override
         public void handOver(SharedFilter group, String nodeId) {}

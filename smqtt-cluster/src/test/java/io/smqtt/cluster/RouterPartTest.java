@@ -116,7 +116,7 @@ class RouterPartTest {
                 new OutboundMessage(ApplicationMessage.builder("t").payload("x").build());
         message.hold(answer);
 
-        part.redispatch(message, SharedFilter.of("$share/g/t"), "a");
+        part.redispatch(message, SharedFilter.of("$share/g/t"));
         message.settle(true);
 
         assertThat(answer.open).isZero();

@@ -58,6 +58,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private long clockAheadMillis;
     private long longestTaking;
     private boolean refusesGroups;
+    private final List<SharedFilter> requeued = new ArrayList<>();
     private long cannotTake = -1;
     private int left;
     private boolean failsToRetain;
@@ -439,20 +440,12 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     }
 
     @Override
-    public void redispatch(OutboundMessage message, SharedFilter group, String refusing) {
-        @Nullable
-        String other = remote.keySet().stream()
-                .filter(id -> !id.equals(refusing) && remote.get(id).containsKey(group.toString()))
-                .filter(this::reaches)
-                .findFirst()
-                .orElse(null);
-        if (other == null) {
-            messageDropped(DropReason.NO_SHARED_MEMBER, 1);
-            return;
-        }
-        OutboundMessage next = new OutboundMessage(message.message());
-        next.addGroup(group);
-        next.hold(message.ticket());
-        outboxes.get(other).offer(List.of(next));
+    public void redispatch(OutboundMessage message, SharedFilter group) {
+        requeued.add(group);
+    }
+
+    /** Groups of messages that other nodes had no room for, or were lost with. */
+    List<SharedFilter> requeued() {
+        return requeued;
     }
 }

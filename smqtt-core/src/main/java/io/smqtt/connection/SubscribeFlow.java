@@ -287,6 +287,7 @@ public final class SubscribeFlow {
         connection
                 .output()
                 .subAck(answer.packetId, answer.reasons, answer.reasonString); // [MQTT-3.8.4-5] [MQTT-3.8.4-6]
+        connection.session().start(); // shared groups may have messages
         for (Subscription subscription : answer.wantRetained) {
             connection.session().deliverRetained(router.retained().cursor(subscription.filter()), subscription);
         }

@@ -30,8 +30,6 @@ public final class ApplicationMessage {
     /** Given at most once, while the message is routed, by the one event loop that routes it. */
     private long mark;
 
-    private int crossings;
-
     /**
      * Creates a message as the broker has accepted it. Applications use {@link #builder(String)}.
      *
@@ -190,24 +188,6 @@ public final class ApplicationMessage {
         if (mark == 0) {
             mark = number;
         }
-    }
-
-    /**
-     * How often the message has gone from one node to another.
-     *
-     * @return 0 where it was published
-     */
-    public int crossings() {
-        return crossings;
-    }
-
-    /**
-     * Notes that the message has come from another node. Before it is handed to other threads.
-     *
-     * @param times how often it has gone from one node to another by now
-     */
-    public void crossed(int times) {
-        crossings = times;
     }
 
     /**
@@ -468,7 +448,6 @@ public final class ApplicationMessage {
                 timed,
                 expiryStated);
         changed.mark = mark;
-        changed.crossings = crossings;
         return changed;
     }
 

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -21,14 +22,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Router {
 
-    /** How often a message of a shared group is sent to other nodes in search of a member that is there. */
-    public static final int MAXIMUM_CROSSINGS = 4;
-
     private final SubscriptionIndex index;
     private final RetainedMessages retained;
     private final BrokerObserver observer;
     private final List<RoutingLoop> loops;
     private volatile boolean holdsTickets;
+    private Function<? super SharedGroup, ? extends GroupBacklog> backlogs = group -> null;
 
     /**
      * Creates a router.
@@ -53,6 +52,15 @@ public final class Router {
             created.add(new RoutingLoop(executor, created.size(), all.size(), observer));
         }
         this.loops = List.copyOf(created);
+    }
+
+    /**
+     * Lets messages of shared groups wait that no member can take. Before anything is routed.
+     *
+     * @param byGroup gives the backlog of a group
+     */
+    public void backlogs(Function<? super SharedGroup, ? extends GroupBacklog> byGroup) {
+        backlogs = byGroup;
     }
 
     /**
@@ -213,9 +221,7 @@ public final class Router {
         int count = toAll ? routeLocally(loop, message, ticket) : 0;
         for (SharedFilter wanted : groups) {
             SharedGroup group = index.group(wanted.shareName(), wanted.filter());
-            if (group != null
-                    && mayStay(message, group)
-                    && handToMember(loop, message, group, refused(message), ticket)) {
+            if (group != null && hasRoom(group) && handToMember(loop, message, group, Subscriber::isLocal, ticket)) {
                 count++;
             } else {
                 refused.accept(wanted);
@@ -223,6 +229,13 @@ public final class Router {
         }
         observer.messageReceived(message.qos(), message.payload().size(), count);
         return count;
+    }
+
+    /** Whether a message of another node is of use here; if not, it waits there. */
+    private static boolean hasRoom(SharedGroup group) {
+        GroupBacklog backlog = group.backlog();
+        return group.hasOnlineMember(member -> !member.isLocal())
+                && (backlog == null || backlog.subscription().subscriber().hasRoom());
     }
 
     private int routeLocally(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
@@ -242,56 +255,46 @@ public final class Router {
     }
 
     /**
-     * Tells whether a message of a shared group that has come from another node is not sent elsewhere if nobody is there:
-     * because a member had asked for it, or after it was sought elsewhere.
-     *
-     * @param message a message of a shared group
-     * @return true if it stays, and there may be more where it has come from
-     */
-    @AnyThread
-    public static boolean isAskedFor(ApplicationMessage message) {
-        return message.crossings() > MAXIMUM_CROSSINGS;
-    }
-
-    /**
-     * Whether a message of another node finds a member that is there. If not, that node looks for one elsewhere, until it has looked
-     * often enough. It is not passed on from here: its acknowledgement would wait for those of messages that wait for it.
-     */
-    private static boolean mayStay(ApplicationMessage message, SharedGroup group) {
-        return isAskedFor(message)
-                || message.qos() == QoS.AT_MOST_ONCE
-                || group.hasOnlineMember(member -> !member.isLocal());
-    }
-
-    /** Who does not get a message that has come from another node: members elsewhere, and full ones if it can go back. */
-    private static Predicate<Subscription> refused(ApplicationMessage message) {
-        boolean mayGoBack = message.crossings() == MAXIMUM_CROSSINGS + 1;
-        return member -> !member.subscriber().isLocal()
-                || (mayGoBack && !member.subscriber().hasRoom());
-    }
-
-    /**
-     * Gives a message that a node refused for a group of shared subscriptions to a member elsewhere. On an event loop.
+     * Gives a message that a node or a member of this one could not take to a local member, or keeps it until one can. On an
+     * event loop.
      *
      * @param loop the current event loop
      * @param message the message
      * @param wanted the group
-     * @param refused true for members that are not asked again
      * @param ticket what the publisher waits for
-     * @return false if there is no other member: the message is counted as dropped
+     * @return false if the group has no members: the message is counted as dropped
      */
-    public boolean redispatch(
-            RoutingLoop loop,
-            ApplicationMessage message,
-            SharedFilter wanted,
-            Predicate<? super Subscription> refused,
-            RouteTicket ticket) {
+    public boolean redispatch(RoutingLoop loop, ApplicationMessage message, SharedFilter wanted, RouteTicket ticket) {
         SharedGroup group = index.group(wanted.shareName(), wanted.filter());
-        boolean handed = group != null && handToMember(loop, message, group, refused, ticket);
+        boolean handed = group != null && handToMember(loop, message, group, Subscriber::isLocal, ticket);
         if (!handed) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
         }
         return handed;
+    }
+
+    /**
+     * Gives a message that waited to a member of its group. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param message the message
+     * @param wanted the group
+     * @param among who may get it
+     * @param ticket is held until the message is safe there
+     * @return false if none of them is there
+     */
+    public boolean handTo(
+            RoutingLoop loop,
+            ApplicationMessage message,
+            SharedFilter wanted,
+            Predicate<? super Subscriber> among,
+            RouteTicket ticket) {
+        SharedGroup group = index.group(wanted.shareName(), wanted.filter());
+        Subscription member = group == null ? null : group.select(message, among);
+        if (member != null) {
+            hand(loop, message, member, ticket);
+        }
+        return member != null;
     }
 
     /**
@@ -310,29 +313,6 @@ public final class Router {
         return outcome;
     }
 
-    /**
-     * Gives a message that a member of a shared group did not finish to another member, or back to that one if there is no
-     * other any more. On an event loop.
-     *
-     * @param loop the current event loop
-     * @param message the message
-     * @param subscription the leaving member's subscription
-     * @param ticket what waits until the message is safe with the other member
-     * @return false if there is no other member: the message is counted as dropped
-     */
-    public boolean redispatch(
-            RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        SharedGroup group = index.group(subscription);
-        Subscriber leaving = subscription.subscriber();
-        boolean handed = group != null
-                && (handToMember(loop, message, group, member -> member.subscriber() == leaving, ticket)
-                        || handToMember(loop, message, group, null, ticket));
-        if (!handed) {
-            observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
-        }
-        return handed;
-    }
-
     private boolean routeToGroup(RoutingLoop loop, ApplicationMessage message, SharedGroup group, RouteTicket ticket) {
         boolean handed = handToMember(loop, message, group, null, ticket);
         if (!handed) {
@@ -341,13 +321,13 @@ public final class Router {
         return handed;
     }
 
-    private static boolean handToMember(
+    private boolean handToMember(
             RoutingLoop loop,
             ApplicationMessage message,
             SharedGroup group,
-            @Nullable Predicate<? super Subscription> refused,
+            @Nullable Predicate<? super Subscriber> among,
             RouteTicket ticket) {
-        Subscription member = member(message, group, refused);
+        Subscription member = member(message, group, among);
         if (member == null) {
             return false;
         }
@@ -355,14 +335,20 @@ public final class Router {
         return true;
     }
 
-    private static @Nullable Subscription member(
-            ApplicationMessage message, SharedGroup group, @Nullable Predicate<? super Subscription> refused) {
-        Subscription member = group.selectExcept(message, refused);
-        return member == null
-                        || (message.qos() == QoS.AT_MOST_ONCE
-                                && !member.subscriber().isOnline())
-                ? null
-                : member;
+    /** The member that gets a message now, or the group's queue; null if there is nobody. */
+    private @Nullable Subscription member(
+            ApplicationMessage message, SharedGroup group, @Nullable Predicate<? super Subscriber> among) {
+        Subscription online = group.select(message, among);
+        boolean first =
+                online != null && !(group.hasBacklog() && online.subscriber().isLocal());
+        if (first || message.qos() == QoS.AT_MOST_ONCE) {
+            return online;
+        }
+        GroupBacklog backlog = group.mayQueue() ? group.backlog() : null;
+        if (backlog == null && group.mayQueue()) {
+            backlog = backlogs.apply(group);
+        }
+        return backlog == null ? online : backlog.subscription();
     }
 
     private static void hand(

@@ -29,6 +29,8 @@ public final class SharedGroup {
     @SuppressWarnings("UnusedVariable") // by TURN
     private volatile int turn;
 
+    private volatile @Nullable GroupBacklog backlog;
+
     SharedGroup(String shareName, TopicFilter filter, SharedStrategy strategy) {
         this.shareName = shareName;
         this.filter = filter;
@@ -99,38 +101,60 @@ public final class SharedGroup {
     }
 
     /**
-     * Chooses the member that gets a message.
+     * The messages that wait for the group on this node.
+     *
+     * @return null if nothing has waited yet
+     */
+    @AnyThread
+    public @Nullable GroupBacklog backlog() {
+        return backlog;
+    }
+
+    /**
+     * Messages wait from now on, if no member can take them.
+     *
+     * @param queue where they wait
+     */
+    @AnyThread
+    public void backlog(GroupBacklog queue) {
+        backlog = queue;
+    }
+
+    /** Whether messages wait on this node, which members take before later ones. */
+    boolean hasBacklog() {
+        GroupBacklog present = backlog;
+        return present != null && present.waiting() > 0;
+    }
+
+    /** Whether a message may wait: a member takes a quality of service above 0. */
+    boolean mayQueue() {
+        Object[] all = members.snapshot();
+        for (int i = 0, size = MemberList.size(all); i < size; i++) {
+            if (MemberList.get(all, i).maximumQos() != QoS.AT_MOST_ONCE) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Chooses the online member that gets a message.
      *
      * @param message the message
-     * @return an online member if there is one; or else an offline one for which the message may be queued, which takes
-     *     a quality of service above 0; or null
+     * @return null if no member is online
      */
     public @Nullable Subscription select(ApplicationMessage message) {
-        return selectExcept(message, null);
+        return select(message, null);
     }
 
     /**
-     * Chooses the member that gets a message which another one did not finish.
+     * Chooses the online member that gets a message.
      *
      * @param message the message
-     * @param exclude who does not get it; null if everyone may
-     * @return an online member if there is one; or else an offline one for which the message may be queued, which takes
-     *     a quality of service above 0; or null
+     * @param among true for those who may get it; null if everyone may
+     * @return null if none of them is online
      */
-    public @Nullable Subscription select(ApplicationMessage message, @Nullable Subscriber exclude) {
-        return selectExcept(message, exclude == null ? null : member -> member.subscriber() == exclude);
-    }
-
-    /**
-     * Chooses the member that gets a message, after several others have refused it.
-     *
-     * @param message the message
-     * @param refused true for those who are not asked again; null if everyone may be
-     * @return an online member if there is one; or else an offline one for which the message may be queued, which takes
-     *     a quality of service above 0; or null
-     */
-    public @Nullable Subscription selectExcept(
-            ApplicationMessage message, @Nullable Predicate<? super Subscription> refused) {
+    public @Nullable Subscription select(ApplicationMessage message, @Nullable Predicate<? super Subscriber> among) {
         Object[] all = members.snapshot();
         int size = MemberList.size(all);
         if (size == 0) {
@@ -138,14 +162,14 @@ public final class SharedGroup {
         }
         int start = start(size, message); // one turn for each message, however many members are passed over
         int index = switch (strategy) {
-            case ROUND_ROBIN -> nextInTurn(all, size, start, refused, false);
-            case LOCAL_FIRST -> localFirst(all, size, start, refused);
-            case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), refused);
-            case HASH_CLIENT -> scattered(all, size, publisherHash(message), refused);
-            case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), refused);
-            case LEAST_IN_FLIGHT -> leastInFlight(all, size, start, refused);
+            case ROUND_ROBIN -> nextInTurn(all, size, start, among, false);
+            case LOCAL_FIRST -> localFirst(all, size, start, among);
+            case RANDOM -> scattered(all, size, ThreadLocalRandom.current().nextInt(), among);
+            case HASH_CLIENT -> scattered(all, size, publisherHash(message), among);
+            case HASH_TOPIC -> scattered(all, size, message.topic().hashCode(), among);
+            case LEAST_IN_FLIGHT -> leastInFlight(all, size, start, among);
         };
-        return index >= 0 ? MemberList.get(all, index) : offline(all, size, start, message, refused);
+        return index >= 0 ? MemberList.get(all, index) : null;
     }
 
     private static int publisherHash(ApplicationMessage message) {
@@ -155,11 +179,11 @@ public final class SharedGroup {
 
     /** The next online member; the turns of those that are passed over are used up, so that nobody gets them on top. */
     private int nextInTurn(
-            Object[] all, int size, int start, @Nullable Predicate<? super Subscription> refused, boolean localOnly) {
+            Object[] all, int size, int start, @Nullable Predicate<? super Subscriber> among, boolean localOnly) {
         for (int passed = 0; passed < size; passed++) {
             int index = (start + passed) % size;
             Subscription member = MemberList.get(all, index);
-            if (isOnline(member, refused) && (!localOnly || member.subscriber().isLocal())) {
+            if (isOnline(member, among) && (!localOnly || member.subscriber().isLocal())) {
                 if (passed > 0) {
                     TURN.addAndGet(this, passed);
                 }
@@ -169,68 +193,44 @@ public final class SharedGroup {
         return -1;
     }
 
-    private int localFirst(Object[] all, int size, int start, @Nullable Predicate<? super Subscription> refused) {
-        int local = nextInTurn(all, size, start, refused, true);
-        return local >= 0 ? local : nextInTurn(all, size, start, refused, false);
+    private int localFirst(Object[] all, int size, int start, @Nullable Predicate<? super Subscriber> among) {
+        int local = nextInTurn(all, size, start, among, true);
+        return local >= 0 ? local : nextInTurn(all, size, start, among, false);
     }
 
     /** The member that a number falls on, or one that another number made of it falls on, or the next. */
-    private static int scattered(
-            Object[] all, int size, int number, @Nullable Predicate<? super Subscription> refused) {
+    private static int scattered(Object[] all, int size, int number, @Nullable Predicate<? super Subscriber> among) {
         int hash = number;
         for (int attempt = 0; attempt < 4; attempt++) {
             hash = spread(hash + attempt);
             int index = Integer.remainderUnsigned(hash, size);
-            if (isOnline(MemberList.get(all, index), refused)) {
+            if (isOnline(MemberList.get(all, index), among)) {
                 return index;
             }
         }
         int start = Integer.remainderUnsigned(hash, size);
         for (int passed = 1; passed < size; passed++) {
             int index = (start + passed) % size;
-            if (isOnline(MemberList.get(all, index), refused)) {
+            if (isOnline(MemberList.get(all, index), among)) {
                 return index;
             }
         }
         return -1;
     }
 
-    private static int leastInFlight(
-            Object[] all, int size, int start, @Nullable Predicate<? super Subscription> refused) {
+    private static int leastInFlight(Object[] all, int size, int start, @Nullable Predicate<? super Subscriber> among) {
         int best = -1;
         int fewest = Integer.MAX_VALUE;
         for (int passed = 0; passed < size && fewest > 0; passed++) {
             int index = (start + passed) % size;
             Subscription member = MemberList.get(all, index);
             int inFlight = member.subscriber().inFlightCount();
-            if ((best < 0 || inFlight < fewest) && isOnline(member, refused)) {
+            if ((best < 0 || inFlight < fewest) && isOnline(member, among)) {
                 best = index;
                 fewest = inFlight;
             }
         }
         return best;
-    }
-
-    /** One after the other of the offline members that may be queued for; those of this node first if so wished. */
-    private @Nullable Subscription offline(
-            Object[] all,
-            int size,
-            int start,
-            ApplicationMessage message,
-            @Nullable Predicate<? super Subscription> refused) {
-        Subscription other = null;
-        for (int passed = 0; passed < size; passed++) {
-            Subscription member = MemberList.get(all, (start + passed) % size);
-            boolean queued = message.qos().atMost(member.maximumQos()) != QoS.AT_MOST_ONCE;
-            if (queued && (refused == null || !refused.test(member))) {
-                if (strategy != SharedStrategy.LOCAL_FIRST
-                        || member.subscriber().isLocal()) {
-                    return member;
-                }
-                other = other == null ? member : other;
-            }
-        }
-        return other;
     }
 
     /** The member from which on others are looked for, where it is not the strategy that names each. */
@@ -244,8 +244,9 @@ public final class SharedGroup {
         return Integer.remainderUnsigned(number, size);
     }
 
-    private static boolean isOnline(Subscription member, @Nullable Predicate<? super Subscription> refused) {
-        return member.subscriber().isOnline() && (refused == null || !refused.test(member));
+    private static boolean isOnline(Subscription member, @Nullable Predicate<? super Subscriber> among) {
+        Subscriber subscriber = member.subscriber();
+        return subscriber.isOnline() && (among == null || among.test(subscriber));
     }
 
     private static int spread(int number) {

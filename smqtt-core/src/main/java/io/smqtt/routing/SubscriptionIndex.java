@@ -3,6 +3,7 @@ package io.smqtt.routing;
 
 import io.smqtt.config.SharedStrategy;
 import io.smqtt.thread.AnyThread;
+import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicLevels;
 import io.smqtt.topic.TopicName;
@@ -42,6 +43,8 @@ public final class SubscriptionIndex {
 
     /** Told of changes under the lock; null until somebody asks. */
     private @Nullable SubscriptionObserver observer;
+
+    private @Nullable Consumer<? super SharedFilter> groupEnds;
 
     // guarded by lock
     private final TopicScan scan = new TopicScan();
@@ -105,6 +108,9 @@ public final class SubscriptionIndex {
                 if (observer != null) {
                     observer.removed(subscriber, filter, shareName);
                 }
+                if (shareName != null) {
+                    endIfEmpty(new SharedFilter(shareName, filter));
+                }
             }
             return removed;
         }
@@ -139,6 +145,30 @@ public final class SubscriptionIndex {
             }
             observer = next;
             forEach(next::added);
+        }
+    }
+
+    /**
+     * Has somebody notified of groups of shared subscriptions whose last member leaves. There is one observer at most.
+     *
+     * @param action called under the lock of the index
+     */
+    public void whenGroupEnds(Consumer<? super SharedFilter> action) {
+        synchronized (lock) {
+            groupEnds = action;
+        }
+    }
+
+    /**
+     * Notifies of the end of a group that has no members.
+     *
+     * @param name the group
+     */
+    public void endIfEmpty(SharedFilter name) {
+        synchronized (lock) {
+            if (groupEnds != null && group(name.shareName(), name.filter()) == null) {
+                groupEnds.accept(name);
+            }
         }
     }
 

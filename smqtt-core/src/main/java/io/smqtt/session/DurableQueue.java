@@ -17,6 +17,7 @@ import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Objects;
@@ -45,7 +46,6 @@ final class DurableQueue {
     private final SessionRecord record;
     private final SessionResources resources;
     private final QueueSweep sweep;
-    private @Nullable QueueHandOver handOver;
     private @Nullable OutboundFlow flow;
     private @Nullable InFlightWindow window;
 
@@ -89,13 +89,6 @@ final class DurableQueue {
         this.sweep = new QueueSweep(session, this, resources, waiting > 0); // nobody has read them yet
     }
 
-    /** The session was found in the store and is in a shared group. */
-    void recoveredShared() {
-        if (waiting > 0) {
-            handOver().mayHold();
-        }
-    }
-
     void flow(OutboundFlow newFlow, InFlightWindow newWindow) {
         flow = newFlow;
         window = newWindow;
@@ -111,9 +104,6 @@ final class DurableQueue {
         epoch++;
         reading = false;
         sweep.interrupt();
-        if (handOver != null) {
-            handOver.interrupt();
-        }
     }
 
     /** What is at hand is only in the store again. */
@@ -228,8 +218,12 @@ final class DurableQueue {
     /** Writes a message that is sent at QoS 1. */
     private void write(
             long number, ApplicationMessage message, Subscription subscription, long sequence, RouteTicket ticket) {
-        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
         StoreLoop loop = record.loop();
+        if (subscription.shareName() != null && number == 0 && flow != null) {
+            flow.storeShared(loop, message, subscription, sequence, ticket);
+            return;
+        }
+        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
         loop.writer().putMessage(record.number(), stored(number, message, subscription, QoS.AT_LEAST_ONCE, delivery));
         loop.watch(this, QueueStep.APPENDED, number, 0);
         if (ticket != RouteTicket.NONE) {
@@ -244,9 +238,6 @@ final class DurableQueue {
         int footprint = message.footprintBytes();
         waiting++;
         bytes += footprint;
-        if (subscription.shareName() != null) {
-            handOver().mayHold();
-        }
         sweep.enqueued(message);
         StoredMessage stored = stored(number, message, subscription, qos, StoredDelivery.WAITING);
         if (qos == QoS.EXACTLY_ONCE) {
@@ -332,80 +323,48 @@ final class DurableQueue {
         loop.watch(this, QueueStep.REMOVED, number, 0);
     }
 
+    // --- messages of shared groups
+
+    /** A QoS 1 message of a shared group is sent: its group stores it if it is not acknowledged at once. */
+    void holdBack(ApplicationMessage message, Subscription subscription, long sequence, RouteTicket ticket) {
+        if (!unwritten().add(sequence, ticket)) {
+            write(0, message, subscription, sequence, ticket);
+        }
+    }
+
+    /** Stores a QoS 1 message in flight whose group is no more. Nothing must wait. */
+    long keepSent(ApplicationMessage message, Subscription subscription, long sequence) {
+        long number = next++;
+        unreadFrom = next;
+        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
+        StoreLoop loop = record.loop();
+        loop.writer().putMessage(record.number(), stored(number, message, subscription, QoS.AT_LEAST_ONCE, delivery));
+        loop.watch(this, QueueStep.APPENDED, number, 0);
+        return number;
+    }
+
+    /** Stores a QoS 2 message of a shared group that is about to be sent; the group has it no more. Nothing must wait. */
+    long takeOver(GroupMessage entry, Subscription subscription, long sequence) {
+        writeUnwritten();
+        long number = next++;
+        unreadFrom = next;
+        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
+        StoreLoop loop = record.loop();
+        StoreWriter writer = loop.writer();
+        writer.putMessage(record.number(), stored(number, entry.message(), subscription, QoS.EXACTLY_ONCE, delivery));
+        if (entry.isStored()) {
+            writer.removeHandedOver(entry.record(), entry.number());
+        }
+        awaitSafety(loop, sequence, QueueStep.SENT_APPENDED);
+        return number;
+    }
+
+    /** Gives a QoS 2 message back to its group that was never sent. */
+    void giveBack(GroupQueue group, ApplicationMessage message, long number) {
+        group.record().takeOver(record.loop(), message, record.number(), number);
+    }
+
     // --- what others do for it
-
-    private QueueHandOver handOver() {
-        QueueHandOver present = handOver;
-        if (present == null) {
-            present = new QueueHandOver(session, record, this);
-            handOver = present;
-        }
-        return present;
-    }
-
-    /** See {@link QueueHandOver#depart}. */
-    boolean depart(
-            OutboundFlow.SharedReturn target,
-            ApplicationMessage message,
-            Subscription subscription,
-            long number,
-            long sequence,
-            boolean delivered) {
-        return handOver().depart(target, message, subscription, number, sequence, delivered);
-    }
-
-    /** Offers what waits by shared subscriptions to other members, page by page, while the client is away. */
-    void drainShared(OutboundFlow.SharedReturn target) {
-        if (handOver != null) {
-            handOver.drain(target);
-        }
-    }
-
-    /** A message in flight is safe with another member. Does nothing to one that waited. */
-    void departed(long sequence) {
-        if (sequence >= 0 && flow != null) {
-            flow.departed(sequence);
-        }
-    }
-
-    /** A message that was delivered once is to be delivered to somebody else too. */
-    void redispatched() {
-        resources.observer().deliveriesAdded(DeliverySource.REDISPATCHED, 1);
-    }
-
-    /** A delivery that ended elsewhere goes on here. */
-    void repeated() {
-        resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
-    }
-
-    /** A message that was offered to others is in its old place, or waits if the session has ended. */
-    void cameBack(ApplicationMessage message, long number, long sequence) {
-        if (session.hasEnded() && !isLeaving()) { // nobody waits for it: the session has moved meanwhile
-            resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
-        } else if (sequence < 0) {
-            waiting++;
-            bytes += message.footprintBytes();
-        } else if (session.hasEnded()) {
-            waiting++;
-            unreadFrom = Math.min(unreadFrom, number);
-        } else if (flow != null) {
-            flow.cameBack(sequence);
-        }
-    }
-
-    /** Whether messages are on their way to others, or about to be. */
-    boolean isHandingOver() {
-        return handOver != null && handOver.goesOn();
-    }
-
-    /** See {@link QueueHandOver#drains()}. */
-    int drains() {
-        return handOver == null ? 0 : handOver.drains();
-    }
-
-    private boolean isLeaving() {
-        return handOver != null && handOver.isLeaving();
-    }
 
     /** Makes room for a message; see {@link QueueSweep#makeRoom}. */
     boolean makeRoom(int footprintBytes, LimitsConfig limits) {
@@ -460,7 +419,7 @@ final class DurableQueue {
     void retry(QueueStep step, long value) {
         if (!session.isHere()) {
             session.execute(() -> retry(step, value));
-        } else if (!session.hasEnded() || isLeaving()) {
+        } else if (!session.hasEnded()) {
             if (step == QueueStep.REMOVED) {
                 remove(value);
             } else if (flow != null) {
@@ -472,7 +431,7 @@ final class DurableQueue {
     private void fetchAgain() {
         if (!session.isHere()) {
             session.execute(this::fetchAgain);
-        } else if (!session.hasEnded() || isLeaving()) {
+        } else if (!session.hasEnded()) {
             fetch();
         }
     }
@@ -533,7 +492,12 @@ final class DurableQueue {
             if (sequence >= 0) {
                 unsafeSent--;
             }
-            if (session.hasEnded() && !isLeaving()) {
+            if (session.hasEnded()) {
+                if (kept && SharedFilter.isShared(stored.clientFilter())) { // it was never sent: others may have it
+                    resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
+                    SharedFilter group = SharedFilter.of(stored.clientFilter());
+                    session.groups().requeue(session.owner(), group, stored.message(), RouteTicket.NONE);
+                }
                 if (kept) {
                     record.writer().removeMessage(record.number(), stored.sequence()); // came behind the session's end
                 }
@@ -559,9 +523,6 @@ final class DurableQueue {
         }
         if (parts != null && parts.isEmpty()) {
             joint = null;
-            if (handOver != null) {
-                handOver.jointSettled();
-            }
         }
         fetch();
     }
@@ -600,7 +561,7 @@ final class DurableQueue {
             return;
         }
         if (barrier() <= unreadFrom) {
-            return; // goes on when that is safe, or has departed
+            return; // goes on when that is safe
         }
         reading = true;
         long end = next;
@@ -698,25 +659,9 @@ final class DurableQueue {
         }
     }
 
-    void pumpIfConnected() {
-        if (connected) {
-            pump();
-        }
-    }
-
-    /** Whether messages wait that are not safe yet. */
-    boolean holdsUnsafe() {
-        return joint != null;
-    }
-
-    /** The first message that the store does not show yet. */
-    long unsafeFrom() {
-        return joint == null ? Long.MAX_VALUE : joint.element().stored.sequence();
-    }
-
-    /** The first message that must not be read for the client yet: another member may have it. */
+    /** The first message that the store does not show yet, or {@link Long#MAX_VALUE}. */
     long barrier() {
-        return handOver == null ? unsafeFrom() : Math.min(handOver.barrier(), unsafeFrom());
+        return joint == null ? Long.MAX_VALUE : joint.element().stored.sequence();
     }
 
     /** There is nothing up to a number: what was counted and is not there, was lost or done with. */
@@ -750,44 +695,26 @@ final class DurableQueue {
 
     // --- the end of the session
 
-    /**
-     * The session ends: leaves what waits by shared subscriptions to the other members, and forgets the rest.
-     *
-     * @param others takes the messages; null if there is nobody who could
-     * @param then what follows when that is done
-     * @return whether it takes time
-     */
-    boolean leave(OutboundFlow.@Nullable SharedReturn others, Runnable then) {
+    /** The session ends: what waits is dropped. */
+    void end() {
         detach();
-        if (handOver == null) {
-            forgetAll();
-            then.run();
-            return false;
+        joint = null;
+        if (waiting > 0) {
+            resources.observer().messageDropped(DropReason.SESSION_ENDED, waiting);
         }
-        return handOver.leave(others, () -> {
-            forgetAll();
-            then.run();
-        });
+        waiting = 0;
+        bytes = 0;
     }
 
-    /** Whether all messages can be read from the store: none is on its way into it, or to another member. */
+    /** Whether all messages can be read from the store: none is on its way into it. */
     boolean isQuiet() {
-        return joint == null && unsafeSent == 0 && !isHandingOver();
+        return joint == null && unsafeSent == 0;
     }
 
     /** The session lives on another node: what waits is forgotten, and was not dropped. */
     void forgetMoved() {
         detach();
         joint = null;
-        waiting = 0;
-        bytes = 0;
-    }
-
-    private void forgetAll() {
-        joint = null;
-        if (waiting > 0) {
-            resources.observer().messageDropped(DropReason.SESSION_ENDED, waiting);
-        }
         waiting = 0;
         bytes = 0;
     }

@@ -38,13 +38,12 @@ final class InFlightWindow {
     static final byte AWAITING_PUBCOMP = 3;
 
     /**
-     * Flags of a slot: the message was not sent yet; its last step is not safe in the store yet; it was offered to another
-     * member of its shared group; the store does not know it yet.
+     * Flags of a slot: the message was not sent yet; its last step is not safe in the store yet; the store does not know it
+     * yet.
      */
     static final byte UNSENT = 0x08;
 
     static final byte UNSAFE = 0x10;
-    static final byte DEPARTING = 0x20;
     static final byte HELD_BACK = 0x40;
 
     private static final ApplicationMessage NOTHING =
@@ -383,22 +382,22 @@ final class InFlightWindow {
         return DurableQueue.stored(number, message, subscription, qos, delivery);
     }
 
-    /** How many messages the client has not said to have, without those that go to others. */
+    /** How many messages the client has not said to have. */
     int undelivered() {
         int count = 0;
         for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
-            if (messages[slot(sequence)] != null && !is(sequence, DEPARTING)) {
+            if (messages[slot(sequence)] != null) {
                 count++;
             }
         }
         return count;
     }
 
-    /** How many messages were never sent, without those that go to others. */
+    /** How many messages were never sent. */
     int unsent() {
         int count = 0;
         for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
-            if (is(sequence, UNSENT) && !is(sequence, DEPARTING)) {
+            if (is(sequence, UNSENT)) {
                 count++;
             }
         }

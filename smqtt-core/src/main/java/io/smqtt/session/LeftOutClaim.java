@@ -113,17 +113,10 @@ final class LeftOutClaim {
         return fits(session, found) ? this::back : () -> stays(ReasonCode.QUOTA_EXCEEDED);
     }
 
-    /** Ends the session without its having been here. What waits for shared subscriptions goes to other members. */
+    /** Ends the session without its having been here. */
     private void end(Session session, FoundSession found, boolean expired, boolean superseded) {
-        List<Subscription> subscriptions =
-                subscriptions(session, found); // before anything is charged: a row may be damaged
         arrived(found);
         session.charge(session.weight());
-        for (Subscription subscription : subscriptions) {
-            if (subscription.shareName() != null) {
-                session.recover(subscription);
-            }
-        }
         if (expired) {
             session.expireIfOffline();
         } else if (superseded) { // its will is the concern of the session that the client has

@@ -193,6 +193,7 @@ final class MergingArrival implements SessionArrival {
                 ticket.release(true);
             });
         }
+        session.start();
         RoutingLoop loop = session.owner();
         Runnable forget = () -> session.execute(() -> session.cameElsewhereNoMore(came));
         loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);

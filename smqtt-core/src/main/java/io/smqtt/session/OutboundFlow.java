@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.netty.util.collection.LongObjectHashMap;
 import io.smqtt.config.DropPolicy;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
@@ -19,7 +20,11 @@ import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicFilter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,9 +38,9 @@ final class OutboundFlow {
     /** How many retained messages are looked at before the others of the event loop have their turn. */
     private static final int RETAINED_STEPS = 1_000;
 
+    private final Session session;
     private final SessionResources resources;
     private final BrokerObserver observer;
-    private final Runnable later;
 
     // valid for the session
     private final InFlightWindow inFlight;
@@ -43,6 +48,10 @@ final class OutboundFlow {
     private final @Nullable DurableQueue stored;
     private final @Nullable ConsumerPressure pressure;
     private @Nullable RetainedDeliveries retained;
+
+    /** Messages in flight that the store has under the number of their shared group, by their places in the window. */
+    private @Nullable LongObjectHashMap<GroupMessage> lent;
+
     private int retainedSteps = RETAINED_STEPS;
     private boolean pumpedLater;
 
@@ -56,16 +65,16 @@ final class OutboundFlow {
     /**
      * Creates a flow.
      *
-     * @param later lets {@link #pumpLater()} be called in a later pass
+     * @param session whose messages these are
      * @param stored the QoS 1 and 2 messages of a stored session, or null
      * @param pressure what a consumer in this process does to publishers; null for a client
      */
     OutboundFlow(
+            Session session,
             SessionResources resources,
-            Runnable later,
             @Nullable DurableQueue stored,
             @Nullable ConsumerPressure pressure) {
-        this.later = later;
+        this.session = session;
         this.resources = resources;
         this.observer = resources.observer();
         this.queue = new DeliveryQueue(resources.budget());
@@ -116,35 +125,13 @@ final class OutboundFlow {
         return stored == null ? queue.bytes() : queue.bytes() + stored.bytes();
     }
 
-    /** Whether one more message can be kept, besides those that are routed here meanwhile: half of the queue is theirs. */
-    boolean hasRoom(ApplicationMessage message) {
-        LimitsConfig limits = limits();
-        return queuedCount() == 0
-                || message.qos() == QoS.AT_MOST_ONCE
-                || (queuedCount() * 2L < limits.maxQueuedMessages()
-                        && (queuedBytes() + message.footprintBytes()) * 2 <= limits.maxQueuedBytes());
-    }
-
-    /** Takes back a message that was offered to others: it had its place here, so the queue's limits let it in. */
-    void takeBack(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        QoS qos = message.qos().atMost(subscription.maximumQos());
-        if (sink != null || qos == QoS.AT_MOST_ONCE) {
-            deliver(message, subscription, ticket);
-            return;
-        }
-        if (stored == null) {
-            queue.add(message, subscription);
-        } else {
-            stored.enqueue(message, subscription, qos, ticket);
-        }
-        observer.messageQueued(qos, message.footprintBytes());
-    }
-
     /** Takes a routed message. */
     void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         QoS qos = message.qos().atMost(subscription.maximumQos()); // [MQTT-3.8.4-8]
         PacketSink current = sink;
-        if (stored != null && qos != QoS.AT_MOST_ONCE) {
+        if (subscription.shareName() != null && current != null && pressure == null) {
+            deliverShared(current, message, subscription, qos, ticket);
+        } else if (stored != null && qos != QoS.AT_MOST_ONCE) {
             deliverStored(stored, message, subscription, qos, ticket);
         } else if (current == null) {
             deliverOffline(message, subscription, qos, ticket);
@@ -244,13 +231,9 @@ final class OutboundFlow {
             drop(DropReason.EXPIRED, ticket);
             return;
         }
-        long sequence = inFlight.add(message, subscription, qos);
-        resendNext = inFlight.tail();
-        resendEnd = resendNext;
-        outstanding++; // before writing, which may empty the socket and call back
+        long sequence = addSent(message, subscription, qos);
         if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
-            outstanding--;
-            inFlight.remove(sequence);
+            removeSent(sequence);
             ticket.dropped(DropReason.PACKET_TOO_LARGE);
         }
     }
@@ -443,12 +426,20 @@ final class OutboundFlow {
             pump();
             return false;
         }
+        if (step == QueueStep.SENT_APPENDED) {
+            takeLent(sequence); // it has left the group
+        }
         inFlight.clear(sequence, InFlightWindow.UNSAFE);
         PacketSink current = sink;
         if (current != null && step == QueueStep.RECEIVED_WRITTEN && sequence < resendNext) {
             current.pubRel(InFlightWindow.packetId(sequence));
         }
         pump();
+        if (current == null) {
+            session.stayedAway(); // when it was not safe the message had to stay
+        } else {
+            session.gatherMore();
+        }
         return false;
     }
 
@@ -457,10 +448,16 @@ final class OutboundFlow {
         inFlight.clear(sequence, InFlightWindow.UNSAFE);
     }
 
-    /** The store has not taken a message that could not be sent before. */
+    /** The store has not taken a message that could not be sent before. One of a group is there as it was. */
     private void removeUnsent(long sequence) {
-        observer.messageDropped(DropReason.FAILED, 1);
+        GroupMessage entry = takeLent(sequence);
         inFlight.remove(sequence);
+        if (entry == null) {
+            observer.messageDropped(DropReason.FAILED, 1);
+        } else {
+            session.member().pause(Objects.requireNonNull(resources.stores()).of(session.owner()));
+            entry.queue().giveBack(List.of(entry));
+        }
     }
 
     /** Writes a step again that could not be stored. */
@@ -491,10 +488,271 @@ final class OutboundFlow {
     }
 
     private void remove(long sequence) {
-        if (stored != null && !stored.wasUnwritten(sequence)) {
-            stored.remove(inFlight.number(sequence));
+        boolean unwritten = stored != null && stored.wasUnwritten(sequence);
+        GroupMessage entry = takeLent(sequence);
+        long number = stored == null ? 0 : inFlight.number(sequence);
+        if (number != 0 && stored != null && !unwritten) {
+            stored.remove(number);
+        } else if (entry != null && number == 0) {
+            settle(entry);
         }
         inFlight.remove(sequence);
+    }
+
+    // --- messages of shared subscriptions
+
+    /** Takes a message that the router has chosen this member for. What it has no room for waits in the group's queue. */
+    private void deliverShared(
+            PacketSink current, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        if (check != null && !check.mayReceive(message.topic())) {
+            drop(DropReason.NOT_AUTHORIZED, ticket);
+        } else if (qos == QoS.AT_MOST_ONCE) {
+            sendAtMostOnce(current, message, subscription, ticket);
+        } else if (mayTakeShared(current)) {
+            sendShared(current, message, subscription, qos, ticket);
+        } else if (stored == null && queue.size() * 2L < limits().maxQueuedMessages() && fitsHalf(message)) {
+            queue.add(message, subscription);
+            observer.messageQueued(qos, message.footprintBytes());
+            ticket.queued();
+        } else {
+            session.groups().add(session.owner(), message, subscription, ticket);
+        }
+    }
+
+    private boolean fitsHalf(ApplicationMessage message) {
+        int footprint = message.footprintBytes();
+        return (queue.bytes() + footprint) * 2 <= limits().maxQueuedBytes()
+                && queue.refusal(footprint, limits()) == null;
+    }
+
+    /** Whether nothing waits here, and the window takes one more. */
+    private boolean mayTakeShared(PacketSink current) {
+        if (!queue.isEmpty()) {
+            return false;
+        }
+        return stored == null ? resendNext == resendEnd && mayAdd(current) : stored.isEmpty() && mayKeep(current);
+    }
+
+    /** For how many messages of shared groups there is room. */
+    int sharedRoom() {
+        PacketSink current = sink;
+        if (current == null || !mayTakeShared(current)) {
+            return 0;
+        }
+        int taken = stored == null ? outstanding : inFlight.size();
+        return Math.min(DurableQueue.PAGE_MESSAGES, current.sendMaximum() - taken);
+    }
+
+    private void sendShared(
+            PacketSink current, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        if (stored == null) {
+            sendNew(current, message, subscription, qos, ticket);
+        } else if (qos == QoS.EXACTLY_ONCE) {
+            sendStored(current, stored, message, subscription, qos, ticket);
+        } else if (isExpired(message)) { // [MQTT-3.3.2-5]
+            drop(DropReason.EXPIRED, ticket);
+        } else {
+            long sequence = keep(message, subscription, qos);
+            inFlight.number(sequence, 0); // the session has no number for it
+            stored.holdBack(message, subscription, sequence, ticket);
+            resend(current);
+        }
+    }
+
+    /** Takes a message of a group's queue; returns false if there is no room. */
+    boolean takeShared(GroupMessage entry, Subscription subscription) {
+        PacketSink current = sink;
+        ApplicationMessage message = entry.message();
+        QoS qos = message.qos().atMost(subscription.maximumQos());
+        if (current == null || !current.isWritable() || (qos != QoS.AT_MOST_ONCE && !mayTakeShared(current))) {
+            return false;
+        }
+        if (check != null && !check.mayReceive(message.topic())) {
+            drop(DropReason.NOT_AUTHORIZED, RouteTicket.NONE);
+            settle(entry);
+        } else if (qos == QoS.AT_MOST_ONCE) {
+            sendAtMostOnce(current, message, subscription, RouteTicket.NONE);
+            settle(entry);
+        } else if (isExpired(message)) {
+            drop(DropReason.EXPIRED, RouteTicket.NONE);
+            settle(entry);
+        } else if (stored == null) {
+            long sequence = addSent(message, subscription, qos);
+            lend(sequence, entry);
+            if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
+                removeSent(sequence);
+            }
+        } else {
+            long sequence = keep(message, subscription, qos);
+            lend(sequence, entry); // at QoS 2 until it is safe here
+            inFlight.number(sequence, qos == QoS.EXACTLY_ONCE ? stored.takeOver(entry, subscription, sequence) : 0);
+            resend(current);
+        }
+        return true;
+    }
+
+    private long addSent(ApplicationMessage message, Subscription subscription, QoS qos) {
+        long sequence = inFlight.add(message, subscription, qos);
+        if (stored != null) {
+            inFlight.number(sequence, 0);
+        }
+        resendNext = inFlight.tail();
+        resendEnd = resendNext;
+        outstanding++; // before writing, which may empty the socket and call back
+        return sequence;
+    }
+
+    private void removeSent(long sequence) {
+        outstanding--;
+        remove(sequence);
+    }
+
+    private void lend(long sequence, GroupMessage entry) {
+        LongObjectHashMap<GroupMessage> all = lent;
+        if (all == null) {
+            all = new LongObjectHashMap<>();
+            lent = all;
+        }
+        all.put(sequence, entry);
+    }
+
+    private @Nullable GroupMessage takeLent(long sequence) {
+        return lent == null ? null : lent.remove(sequence);
+    }
+
+    /** The group may forget a message. */
+    private void settle(GroupMessage entry) {
+        Stores stores = resources.stores();
+        if (entry.isStored() && stores != null) {
+            GroupRecord.settle(stores.of(session.owner()), entry);
+        }
+    }
+
+    /** Stores a QoS 1 message that was sent and not acknowledged in time, with its group. */
+    void storeShared(
+            StoreLoop loop, ApplicationMessage message, Subscription subscription, long sequence, RouteTicket ticket) {
+        GroupQueue group = groupOf(subscription);
+        if (group != null) {
+            lend(sequence, group.record().store(loop, message));
+        } else if (!keepSent(message, subscription, sequence)) {
+            return;
+        }
+        if (ticket != RouteTicket.NONE) {
+            loop.await(ticket);
+        }
+    }
+
+    /** Stores a QoS 1 message in flight with the session, since its group is no more. Returns false if others wait before it. */
+    private boolean keepSent(ApplicationMessage message, Subscription subscription, long sequence) {
+        boolean keeps = stored != null && stored.isEmpty();
+        if (keeps && stored != null) {
+            inFlight.number(sequence, stored.keepSent(message, subscription, sequence));
+        }
+        return keeps;
+    }
+
+    /** A group has ended, and its messages in the store: those in flight here are the session's from now on. */
+    void keepLent(GroupQueue ended) {
+        for (long sequence = inFlight.head();
+                lent != null && sequence < inFlight.tail();
+                sequence = inFlight.from(sequence + 1)) {
+            GroupMessage entry = lent.get(sequence);
+            Subscription subscription = inFlight.subscription(sequence);
+            if (entry != null
+                    && entry.queue() == ended
+                    && subscription != null
+                    && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
+                    && keepSent(entry.message(), subscription, sequence)) {
+                lent.remove(sequence);
+            }
+        }
+    }
+
+    /**
+     * Gives messages of shared subscriptions back to their groups (MQTT 5.0, section 4.8.2): all that were never sent, and
+     * QoS 1 messages in flight. QoS 2 messages in flight stay with their session [MQTT-4.8.2-4].
+     *
+     * @param inFlightToo whether messages of a subscription go that were sent
+     * @param ends whether the session is about to end: also what the store is just taking goes
+     */
+    void giveBackShared(Predicate<Subscription> inFlightToo, boolean ends) {
+        Map<GroupQueue, List<GroupMessage>> batches = new LinkedHashMap<>();
+        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
+            Subscription subscription = inFlight.subscription(sequence);
+            ApplicationMessage message = inFlight.message(sequence);
+            GroupQueue group = subscription == null || message == null ? null : groupOf(subscription);
+            if (message != null && subscription != null && group != null && mayGoBack(sequence, ends)) {
+                boolean sent = !inFlight.is(sequence, InFlightWindow.UNSENT);
+                if (!sent || inFlightToo.test(subscription)) {
+                    takeBack(group, message, sequence, batches);
+                    if (sent) {
+                        observer.deliveriesAdded(DeliverySource.REDISPATCHED, 1);
+                    }
+                }
+            }
+        }
+        for (int i = queue.size(); i > 0; i--) {
+            ApplicationMessage message = queue.message();
+            Subscription subscription = queue.subscription();
+            GroupQueue group = groupOf(subscription);
+            queue.remove();
+            if (group == null) {
+                queue.add(message, subscription);
+            } else {
+                batches.computeIfAbsent(group, queueOf -> new ArrayList<>()).add(group.inMemory(message));
+            }
+        }
+        Stores stores = resources.stores();
+        if (stores != null && !batches.isEmpty()) {
+            stores.of(session.owner()).flush(); // before what other event loops write of these
+        }
+        batches.forEach(GroupQueue::giveBack);
+    }
+
+    private @Nullable GroupQueue groupOf(Subscription subscription) {
+        GroupQueue group =
+                subscription.shareName() == null ? null : session.member().queueOf(subscription);
+        return group == null || group.hasEnded() ? null : group;
+    }
+
+    /** QoS 1 messages, and QoS 2 messages that were never sent. */
+    private boolean mayGoBack(long sequence, boolean ends) {
+        boolean unsent = inFlight.is(sequence, InFlightWindow.UNSENT);
+        boolean safe = !inFlight.is(sequence, InFlightWindow.UNSAFE) || (ends && isLent(sequence));
+        return inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK || (unsent && safe);
+    }
+
+    private boolean isLent(long sequence) {
+        return lent != null && lent.containsKey(sequence);
+    }
+
+    private void takeBack(
+            GroupQueue group, ApplicationMessage message, long sequence, Map<GroupQueue, List<GroupMessage>> batches) {
+        GroupMessage entry = takeLent(sequence);
+        long number = stored == null ? 0 : inFlight.number(sequence);
+        inFlight.remove(sequence);
+        if (number != 0 && stored != null) {
+            stored.giveBack(group, message, number);
+            return;
+        }
+        if (entry == null) {
+            entry = group.inMemory(message);
+        } else if (entry.queue() != group) { // it was lent by the group of this name that was there before
+            entry = group.isStored()
+                    ? group.record()
+                            .store(Objects.requireNonNull(resources.stores()).of(session.owner()), message)
+                    : group.inMemory(message);
+        }
+        batches.computeIfAbsent(group, queueOf -> new ArrayList<>()).add(entry);
+    }
+
+    /** What groups have stored of messages that this client alone may finish is forgotten. */
+    private void settleLent() {
+        LongObjectHashMap<GroupMessage> all = lent;
+        lent = null;
+        if (all != null) {
+            all.values().forEach(this::settle);
+        }
     }
 
     // --- what waits
@@ -558,8 +816,8 @@ final class OutboundFlow {
                 resendNext = resendEnd;
                 return;
             }
-            if (inFlight.is(sequence, InFlightWindow.UNSAFE) || inFlight.is(sequence, InFlightWindow.DEPARTING)) {
-                return; // goes on when the store has it, or when it is known who has it
+            if (inFlight.is(sequence, InFlightWindow.UNSAFE)) {
+                return; // goes on when the store has it
             }
             resendNext = sequence + 1;
             switch (inFlight.state(sequence)) {
@@ -671,7 +929,7 @@ final class OutboundFlow {
         }
         if (!pumpedLater) { // where the steps are renewed
             pumpedLater = true;
-            later.run();
+            session.execute(this::pumpLater);
         }
         Subscription subscription = waiting.subscription();
         ApplicationMessage message = waiting.next(resources.ticker().nanoTime(), retainedSteps);
@@ -771,79 +1029,6 @@ final class OutboundFlow {
     }
 
     /**
-     * Takes the messages of shared subscriptions back out, so that other members get them (MQTT 5.0, section 4.8.2): all
-     * that wait, and QoS 1 messages in flight. QoS 2 messages in flight stay with their session [MQTT-4.8.2-4].
-     */
-    void drainShared(SharedReturn target) {
-        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
-            Subscription subscription = inFlight.subscription(sequence);
-            ApplicationMessage message = inFlight.message(sequence);
-            if (message != null
-                    && subscription != null
-                    && subscription.shareName() != null
-                    && mayDepart(sequence)
-                    && depart(target, message, subscription, sequence)
-                    && stored == null) { // or else when it has arrived, for it may come back
-                observer.deliveriesAdded(DeliverySource.REDISPATCHED, 1);
-            }
-        }
-        if (stored != null) {
-            stored.drainShared(target);
-        }
-        for (int i = queue.size(); i > 0; i--) {
-            ApplicationMessage message = queue.message();
-            Subscription subscription = queue.subscription();
-            queue.remove();
-            if (subscription.shareName() == null || !target.offer(message, subscription, RouteTicket.NONE)) {
-                queue.add(message, subscription);
-            }
-        }
-    }
-
-    /** QoS 1 messages, and QoS 2 messages that were never sent. */
-    private boolean mayDepart(long sequence) {
-        return inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
-                || (inFlight.is(sequence, InFlightWindow.UNSENT) && !inFlight.is(sequence, InFlightWindow.UNSAFE));
-    }
-
-    /** Lets a message in flight go. One that is stored keeps its place until it is safe with another member. */
-    private boolean depart(SharedReturn target, ApplicationMessage message, Subscription subscription, long sequence) {
-        if (stored == null) {
-            boolean goes = target.offer(message, subscription, RouteTicket.NONE);
-            if (goes) {
-                inFlight.remove(sequence);
-            }
-            return goes;
-        }
-        boolean goes = !inFlight.is(sequence, InFlightWindow.DEPARTING)
-                && stored.depart(
-                        target,
-                        message,
-                        subscription,
-                        inFlight.number(sequence),
-                        sequence,
-                        !inFlight.is(sequence, InFlightWindow.UNSENT));
-        if (goes) {
-            inFlight.set(sequence, InFlightWindow.DEPARTING);
-        }
-        return goes;
-    }
-
-    /** A message in flight is safe with another member. */
-    void departed(long sequence) {
-        if (inFlight.holds(sequence)) { // or else the client has come back and acknowledged it
-            remove(sequence);
-        }
-    }
-
-    /** A message in flight stays here. */
-    void cameBack(long sequence) {
-        if (inFlight.holds(sequence)) {
-            inFlight.clear(sequence, InFlightWindow.DEPARTING);
-        }
-    }
-
-    /**
      * Removes messages in memory that have expired while they waited.
      *
      * @return seconds until the next one expires, or {@link ApplicationMessage#NEVER}
@@ -929,6 +1114,7 @@ final class OutboundFlow {
             queue.remove();
         }
         inFlight.clear();
+        settleLent();
         retained = null;
     }
 
@@ -947,24 +1133,7 @@ final class OutboundFlow {
             observer.messageAbandoned(DropReason.SESSION_ENDED, abandoned);
         }
         inFlight.clear();
+        settleLent();
         retained = null;
-    }
-
-    /** Takes a message of a shared subscription for another member. */
-    @FunctionalInterface
-    interface SharedReturn {
-
-        /** Returns false if there is no other member for it: the message stays. */
-        boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
-
-        /** Whether it takes only so much. */
-        default boolean isBounded() {
-            return false;
-        }
-
-        /** Whether it has taken so much, and takes nothing more. */
-        default boolean isSatisfied() {
-            return false;
-        }
     }
 }

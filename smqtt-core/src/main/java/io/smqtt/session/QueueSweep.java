@@ -152,7 +152,7 @@ final class QueueSweep {
         if (!queue.waitsForNobody() || !mayExpire) {
             return;
         }
-        if (queue.isReading() || trimming || queue.isHandingOver()) {
+        if (queue.isReading() || trimming) {
             next.accept(0);
             return;
         }
@@ -163,19 +163,18 @@ final class QueueSweep {
     }
 
     private void sweepFrom(long from, long soonest, LongConsumer next) {
-        int before = queue.drains();
         queue.readPage(from, page -> {
             if (!session.hasEnded()) {
-                sweep(page, before == queue.drains(), soonest, next);
+                sweep(page, soonest, next);
             }
         });
     }
 
-    private void sweep(StoredPage page, boolean valid, long soonestBefore, LongConsumer next) {
+    private void sweep(StoredPage page, long soonestBefore, LongConsumer next) {
         List<StoredMessage> messages = page.messages();
         long now = resources.ticker().nanoTime();
         long soonest = soonestBefore;
-        boolean stopped = page.failure() != null || !valid;
+        boolean stopped = page.failure() != null;
         for (StoredMessage message : messages) {
             stopped = stopped || message.sequence() >= queue.barrier();
             soonest = stopped ? soonest : Math.min(soonest, sweep(message, now));

@@ -10,11 +10,11 @@ import io.smqtt.message.Will;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.DropReason;
 import io.smqtt.spi.Elsewhere;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
@@ -47,7 +47,6 @@ public final class Session implements Subscriber {
     private @Nullable InboundFlow inbound;
     private @Nullable SessionMove move;
     private @Nullable SessionMove hold;
-    private boolean departing;
 
     /** Marks of messages that came by another node, and may come here as well. */
     private @Nullable Set<Long> cameElsewhere;
@@ -258,7 +257,7 @@ public final class Session implements Subscriber {
         }
         if (move != null) {
             move.hold(message, subscription, ticket);
-        } else if (hold != null) {
+        } else if (hold != null && subscription.shareName() == null) {
             hold.holdOrRefuse(message, subscription, ticket);
         } else {
             take(message, subscription, ticket);
@@ -295,18 +294,20 @@ public final class Session implements Subscriber {
         if (cameElsewhere(message)) {
             return;
         }
-        if (ended) {
-            registry.groups().takeAfterEnd(this, message, subscription, ticket);
-        } else if (sink == null && subscription.shareName() != null) {
-            registry.groups().take(this, message, subscription, ticket);
+        if (subscription.shareName() != null && (ended || sink == null)) {
+            takeAbsent(message, subscription, ticket);
+        } else if (ended) {
+            resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         } else {
             remember(message);
-            if (subscription.shareName() != null && Router.isAskedFor(message)) {
-                member().tookAskedFor();
-            }
             outbound().deliver(message, subscription, ticket);
             absence.awaitExpiryOf(message);
         }
+    }
+
+    /** A message of a shared group came when the client had gone: it is for others, or waits in the queue of the group. */
+    private void takeAbsent(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        registry.groups().add(owner, message, subscription, ticket);
     }
 
     /** A message that came by another node is taken; what comes here as well is for {@link #cameElsewhere}. */
@@ -344,11 +345,7 @@ public final class Session implements Subscriber {
     OutboundFlow outbound() {
         OutboundFlow flow = outbound;
         if (flow == null) {
-            flow = new OutboundFlow(
-                    resources,
-                    () -> execute(() -> outbound().pumpLater()),
-                    record == null ? null : record.queue(),
-                    pressure);
+            flow = new OutboundFlow(this, resources, record == null ? null : record.queue(), pressure);
             outbound = flow;
             PacketSink current = sink;
             if (current == null) {
@@ -360,12 +357,14 @@ public final class Session implements Subscriber {
         return flow;
     }
 
-    /** Begins or goes on sending what waits, after the CONNACK or when the socket takes data again. */
+    /** Begins or continues to send what waits, after CONNACK and SUBACK, and when the socket takes data again. */
     public void start() {
         assert owner.executor().inEventLoop();
         if (outbound != null) {
             outbound.pump();
-            gatherMore();
+        }
+        if (member != null && sink != null) {
+            member.arrived();
         }
     }
 
@@ -632,7 +631,7 @@ public final class Session implements Subscriber {
             record.subscriptionChanged(subscription.clientFilter(), subscription);
         }
         if (subscription.shareName() != null) {
-            member().gather(subscription);
+            member().subscribed(subscription);
         }
         return isNew;
     }
@@ -689,9 +688,8 @@ public final class Session implements Subscriber {
         charge(HeapWeight.subscription(subscription.filter().value(), subscription.shareName()));
         subscriptions.put(subscription);
         resources.router().index().add(subscription);
-        if (subscription.shareName() != null && record != null) {
-            member();
-            record.queue().recoveredShared();
+        if (subscription.shareName() != null) {
+            member().subscribed(subscription);
         }
     }
 
@@ -904,9 +902,6 @@ public final class Session implements Subscriber {
         }
         attach(request);
         registry.recheck(this);
-        if (member != null) {
-            subscriptions.forEach(member::gather);
-        }
         request.reply().opened(this, true);
     }
 
@@ -977,7 +972,7 @@ public final class Session implements Subscriber {
         }
     }
 
-    // --- what members of a shared group do for each other
+    // --- shared groups
 
     /** The session as a member of shared groups. */
     SharedMember member() {
@@ -989,55 +984,29 @@ public final class Session implements Subscriber {
         return present;
     }
 
-    /** Whether there are other members of its shared groups. */
-    boolean hasPeers(boolean online) {
-        return member != null && member.hasPeers(online);
+    GroupQueues groups() {
+        return registry.groups();
     }
 
-    /** Whether messages may wait here that others could have. The answer may be out of date.*/
-    @AnyThread
-    boolean mayHoldMessages() {
-        OutboundFlow flow = outbound;
-        return flow == null ? queuedCount() > 0 : flow.queuedCount() + flow.inFlightCount() > 0;
+    /** Something is safe that was sent before the client went: it may go back to its shared group. */
+    void stayedAway() {
+        if (member != null && sink == null && !ended) {
+            member.detached();
+        }
     }
 
-    /** Whether messages that no store has are on their way to members on other nodes. */
-    boolean hasCrossings() {
-        return member != null && member.hasCrossings();
-    }
-
-    /** Whether messages wait until the client takes more. */
-    boolean hasBacklog() {
-        return queuedCount() > 0;
+    /** What waits for its shared groups is asked for, if there is room. */
+    void gatherMore() {
+        SharedMember present = member;
+        if (present != null) {
+            present.gatherMore();
+        }
     }
 
     @Override
     @AnyThread
     public boolean hasRoom() {
         return queuedCount() * 2L < limits().maxQueuedMessages();
-    }
-
-    /** Whether there may be something to hand over. */
-    boolean mayHaveQueued() {
-        return outbound != null || queuedCount() > 0;
-    }
-
-    /** Keeps a message while no other member is there. */
-    void park(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (hold != null) {
-            hold.holdOrRefuse(message, subscription, ticket);
-            return;
-        }
-        outbound().deliver(message, subscription, ticket);
-        absence.awaitExpiryOf(message);
-    }
-
-    /** What absent members have is asked for, if nothing waits here any more. */
-    void gatherMore() {
-        SharedMember present = member;
-        if (present != null) {
-            present.gatherMore();
-        }
     }
 
     // --- between nodes
@@ -1113,15 +1082,6 @@ public final class Session implements Subscriber {
         hold = held;
     }
 
-    /** Whether what waits here is being told to another node: it is not for others now. */
-    boolean isDeparting() {
-        return departing;
-    }
-
-    void departing(boolean value) {
-        departing = value;
-    }
-
     /** The session stays, as one of a client that has just gone. */
     void stay(SessionOpening waiting) {
         opening = null;
@@ -1132,9 +1092,19 @@ public final class Session implements Subscriber {
         waiting.finish();
     }
 
+    /** Before the session goes to another node: its groups stay here. */
+    void leaveGroups() {
+        if (member != null) {
+            member.giveBackAll();
+        }
+    }
+
     /** The session is safe on another node and is forgotten here. */
     void leave(SessionOpening waiting) {
         if (!ended) {
+            if (member != null) {
+                member.left();
+            }
             release();
             ended = true;
             absence.cancel();
@@ -1179,6 +1149,9 @@ public final class Session implements Subscriber {
 
     /** The session was found in the store and does not fit: it leaves memory, and stays in the store. At the start. */
     void leaveOut() {
+        if (member != null) {
+            member.left();
+        }
         release();
         ended = true;
         subscriptions.forEach(subscription ->
@@ -1229,14 +1202,15 @@ public final class Session implements Subscriber {
         absence.cancel();
         subscriptions.forEach(subscription ->
                 resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
-        OutboundFlow.SharedReturn others =
-                (message, subscription, ticket) -> registry.groups().leave(this, message, subscription, ticket);
+        if (member != null) {
+            member.giveBackAll();
+            member.left();
+        }
         if (outbound != null) {
-            outbound.drainShared(others);
             outbound.end();
         }
         if (record != null) {
-            record.end(hasPeers(false) ? others : null);
+            record.end();
         }
         subscriptions.clear();
         registry.remove(this);

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class SessionRecord {
 
-    private static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
+    static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
 
     private final Session session;
     private final Stores stores;
@@ -317,12 +317,11 @@ final class SessionRecord {
     /**
      * The session ends: everything goes, before a new session of the client can be stored, or is marked so that it goes
      * after a restart as well, with the will if that is not safe yet.
-     *
-     * @param others takes what waits by shared subscriptions; null if there is nobody who could
      */
-    void end(OutboundFlow.@Nullable SharedReturn others) {
-        boolean takesTime = queue.leave(others, this::left);
-        if (takesTime || publishing != null) {
+    void end() {
+        queue.end();
+        left = true;
+        if (publishing != null) {
             expirySeconds = 0;
             expiresAtMillis = StoredSession.CONNECTED;
             will = publishing;
@@ -330,10 +329,6 @@ final class SessionRecord {
             writeHeader();
             loop().flush();
         }
-    }
-
-    private void left() {
-        left = true;
         removeWhenAllIsGone();
     }
 
@@ -346,7 +341,7 @@ final class SessionRecord {
     /** The session is safe on another node. */
     void forget() {
         queue.forgetMoved();
-        end(null);
+        end();
     }
 
     private void remove() {

@@ -58,6 +58,12 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void session(StoredSession stored, StoredQueue waiting) {
+        SharedFilter group = GroupQueue.group(stored.clientId());
+        if (group != null) {
+            current = null;
+            registry.groups().recovered(group, stored, waiting);
+            return;
+        }
         int index = (int) (sessions % byLoop.size());
         RoutingLoop loop = resources.router().loops().get(index);
         Session session = new Session(resources, registry, loop, client(stored), stored, waiting);

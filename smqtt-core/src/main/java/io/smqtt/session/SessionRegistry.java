@@ -48,7 +48,7 @@ public final class SessionRegistry {
     private final RetainedKeeper retained;
     private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
     private final @Nullable UserSessions users;
-    private final GroupBacklog groups;
+    private final GroupQueues groups;
     private volatile RecentMarks @Nullable [] recentMarks;
     private volatile @Nullable LeftOut leftOut;
     private volatile @Nullable WillWatch willWatch;
@@ -113,7 +113,7 @@ public final class SessionRegistry {
                 new SessionBudget(limits),
                 stores);
         retained = new RetainedKeeper(router, stores);
-        groups = new GroupBacklog(router, observer, limits);
+        groups = new GroupQueues(resources);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
     }
 
@@ -131,6 +131,7 @@ public final class SessionRegistry {
         stores.store().recover(recovery);
         stores.open();
         recovery.finish();
+        groups.recovered(leftOut == null);
     }
 
     /** A session was found in the store. Returns an older one of its client that was to be removed, or null. */
@@ -277,8 +278,8 @@ public final class SessionRegistry {
         old.afterCommit(kept -> request.loop().executor().execute(() -> fresh.begin(request)));
     }
 
-    /** How members of shared groups stand in for each other. */
-    GroupBacklog groups() {
+    /** The queues of shared groups. */
+    GroupQueues groups() {
         return groups;
     }
 
@@ -567,6 +568,26 @@ public final class SessionRegistry {
     @AnyThread
     public boolean canTakeMore(SharedFilter group) {
         return groups.hasTaker(group);
+    }
+
+    /**
+     * How many messages wait in the queues of shared groups of this node.
+     *
+     * @return messages; may be out of date
+     */
+    @AnyThread
+    public long queuedForGroups() {
+        return groups.waiting();
+    }
+
+    /**
+     * What waits in the queues of shared groups of this node.
+     *
+     * @return bytes as they count against the limits; may be out of date
+     */
+    @AnyThread
+    public long queuedBytesForGroups() {
+        return groups.bytes();
     }
 
     @Nullable

@@ -1,214 +1,209 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.smqtt.message.ApplicationMessage;
-import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.thread.OnEventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A session as a member of shared groups: what it offers to other members while its client is away, and what it takes from
- * them while its client is there; {@link GroupBacklog} goes between them. Owns whether the session is to ask for more.
- * There is none in a session that never had a shared subscription.
+ * A session as a member of shared groups: it pulls from the queues of its groups when it has room, and gives back what it
+ * cannot finish. There is none in a session that never had a shared subscription.
  */
 @OnEventLoop
 final class SharedMember {
 
     private final Session session;
-    private final GroupBacklog groups;
-    private boolean awaitsGroup;
+    private final GroupQueues groups;
+    private final List<Membership> memberships = new ArrayList<>(1);
+    private boolean paused;
 
-    /** Messages in memory that are on their way to other nodes. */
-    private int crossings;
+    /** A group of the session. */
+    private static final class Membership {
 
-    SharedMember(Session session, GroupBacklog groups) {
+        private final GroupQueue queue;
+        private Subscription subscription;
+        private boolean here;
+        private boolean asked;
+
+        Membership(GroupQueue queue, Subscription subscription) {
+            this.queue = queue;
+            this.subscription = subscription;
+        }
+    }
+
+    SharedMember(Session session, GroupQueues groups) {
         this.session = session;
         this.groups = groups;
     }
 
-    // --- while the client is away
-
-    /** The connection is gone: what waits goes to other members, and so does the duty to ask for more. */
-    void detached() {
-        OutboundFlow flow = session.outboundOrNull();
-        if (flow != null) {
-            flow.drainShared(this::offer);
-            session.forEachSubscription(this::held);
+    private @Nullable Membership membership(Subscription subscription) {
+        for (Membership membership : memberships) {
+            Subscription own = membership.subscription;
+            if (own.filter().equals(subscription.filter())
+                    && own.shareName() != null
+                    && own.shareName().equals(subscription.shareName())) {
+                return membership;
+            }
         }
-        if (awaitsGroup) {
-            awaitsGroup = false;
-            session.forEachSubscription(this::passOn);
+        return null;
+    }
+
+    /** The queue of the group of a subscription, or null if the session is not a member any more. */
+    @Nullable
+    GroupQueue queueOf(Subscription subscription) {
+        Membership found = membership(subscription);
+        return found == null ? null : found.queue;
+    }
+
+    /** A subscription was made or replaced. */
+    void subscribed(Subscription subscription) {
+        Membership present = membership(subscription);
+        if (present != null) {
+            present.subscription = subscription;
+            present.queue.members().limitsChanged();
+            return;
+        }
+        GroupQueue queue = groups.join(session, subscription);
+        if (queue != null) {
+            memberships.add(new Membership(queue, subscription));
         }
     }
 
-    private void held(Subscription subscription) {
-        if (subscription.shareName() != null && session.mayHoldMessages()) {
-            groups.held(subscription);
-        }
-    }
-
-    /** A subscription is gone. */
+    /** A subscription has ended. */
     void unsubscribed(Subscription removed) {
-        if (awaitsGroup) {
-            passOn(removed);
+        Membership gone = membership(removed);
+        if (gone != null) {
+            memberships.remove(gone);
+            gone.queue.members().left(session);
+            gone.queue.cancelPull(session);
+            OutboundFlow flow = session.outboundOrNull();
+            if (flow != null && gone.queue.hasEnded()) {
+                flow.keepLent(gone.queue);
+            }
         }
     }
 
-    private void passOn(Subscription subscription) {
-        if (subscription.shareName() != null) {
-            groups.passOn(session, subscription);
+    /** The session ends, or leaves for another node. */
+    void left() {
+        for (Membership membership : memberships) {
+            membership.queue.members().left(session);
+            membership.queue.cancelPull(session);
         }
-    }
-
-    private boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        return groups.offer(session, message, subscription, ticket);
-    }
-
-    /** Another member of a group is there: what waits here for nobody goes to it. */
-    void handOver() {
-        if (!session.isOnline() && !session.hasEnded() && !session.isDeparting() && session.mayHaveQueued()) {
-            session.outbound().drainShared(this::offer);
-        }
-    }
-
-    /** Members on another node can take more: what waits here for nobody goes there, as far as the round allows. */
-    void handOver(HandOverRound round) {
-        if (!session.isOnline() && !session.hasEnded() && !session.isDeparting() && session.mayHaveQueued()) {
-            session.outbound().drainShared(new OutboundFlow.SharedReturn() {
-                @Override
-                public boolean offer(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-                    return SharedMember.this.offer(round, message, subscription, ticket);
-                }
-
-                @Override
-                public boolean isBounded() {
-                    return true;
-                }
-
-                @Override
-                public boolean isSatisfied() {
-                    return round.isOver();
-                }
-            });
-        }
-    }
-
-    private boolean offer(
-            HandOverRound round, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (!round.includes(subscription)) {
-            return false;
-        }
-        boolean inMemory = ticket == RouteTicket.NONE;
-        RouteTicket way = inMemory ? new Crossing(session, message, subscription) : ticket;
-        boolean goes = groups.offerTo(round.node(), session, message, subscription, way);
-        if (goes) {
-            round.add(message);
-            crossings += inMemory ? 1 : 0;
-        }
-        return goes;
-    }
-
-    /** Whether messages that no store has are on their way to other nodes, and may come back. */
-    boolean hasCrossings() {
-        return crossings > 0;
-    }
-
-    /** A message in memory is safe on another node, or it is not and waits here again. */
-    void crossed(ApplicationMessage message, Subscription subscription, boolean safe) {
-        crossings--;
-        if (!safe) {
-            groups.repeated(); // whoever did not keep it has counted the end of this delivery
-            takeBack(message, subscription, RouteTicket.NONE);
-        }
-    }
-
-    /** The member that was offered a message is gone. */
-    private void offerAgain(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (session.hasEnded() || !(ticket instanceof Departure departure)) {
-            session.take(message, subscription, ticket);
-        } else if (session.isOnline() || !offer(message, subscription, ticket)) {
-            departure.left();
-        }
-    }
-
-    /** The member that was offered a message is full. */
-    private void takeBack(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (ticket instanceof Departure departure) {
-            departure.refused();
-        } else if (session.hasEnded()) {
-            groups.takeAfterEnd(session, message, subscription, ticket);
-        } else {
-            session.outbound().takeBack(message, subscription, ticket);
-            session.awaitExpiryOf(message);
-        }
-    }
-
-    /** Whether there are other members of the session's groups. */
-    boolean hasPeers(boolean online) {
-        boolean[] found = {false};
-        session.forEachSubscription(
-                subscription -> found[0] = found[0] || groups.hasOthers(session, subscription, online));
-        return found[0];
+        memberships.clear();
     }
 
     // --- while the client is there
 
-    /** A subscription was made, or its client has come: what waits for absent members goes to it. */
-    void gather(Subscription subscription) {
-        if (subscription.shareName() != null) {
-            awaitsGroup |= session.hasBacklog(); // other nodes are asked when there is room
-            groups.gather(session, subscription, false);
+    /** The client is there, and knows of its subscriptions. */
+    void arrived() {
+        for (Membership membership : memberships) {
+            if (!membership.here) {
+                membership.here = true;
+                membership.asked = false;
+                membership.queue.members().gatherFromAbsent();
+                if (membership.queue.waiting() == 0) {
+                    groups.wanted(membership.queue);
+                }
+            }
         }
-    }
-
-    /** A message has come that was asked for: there may be more. */
-    void tookAskedFor() {
-        awaitsGroup = true;
-    }
-
-    /**
-     * An absent member offers a message: it is taken if it can be kept, or else goes back.
-     *
-     * @param ticket is held on the way, and given up here or there
-     */
-    void takeOffered(
-            ApplicationMessage message,
-            Subscription subscription,
-            Session from,
-            Subscription itsOwn,
-            RouteTicket ticket) {
-        if (session.hasEnded() || !session.isOnline()) {
-            from.execute(() -> {
-                from.member().offerAgain(message, itsOwn, ticket);
-                ticket.release(true);
-            });
-        } else if (session.outbound().hasRoom(message)) {
-            session.outbound().deliver(message, subscription, ticket);
-            ticket.release(true);
-        } else {
-            awaitsGroup = true;
-            from.execute(() -> {
-                from.member().takeBack(message, itsOwn, ticket);
-                ticket.release(true);
-            });
-        }
-    }
-
-    /** Absent members have more messages, which are asked for when nothing waits here. */
-    void awaitGroup() {
-        awaitsGroup = session.isOnline();
         gatherMore();
     }
 
-    /** Asks for what absent members have when nothing waits here, if there is more. */
+    /** Asks for what waits or will wait, if there is room. */
     void gatherMore() {
-        if (awaitsGroup && !session.hasBacklog()) {
-            awaitsGroup = false;
-            session.forEachSubscription(subscription -> {
-                if (subscription.shareName() != null) {
-                    groups.gather(session, subscription, true);
-                }
-            });
+        if (!session.isOnline() || paused) {
+            return;
+        }
+        for (Membership membership : memberships) {
+            if (membership.here && !membership.asked) {
+                gatherMore(membership);
+            }
+        }
+    }
+
+    private void gatherMore(Membership membership) {
+        int room = session.outbound().sharedRoom();
+        if (room == 0) {
+            return;
+        }
+        GroupQueue queue = membership.queue;
+        membership.asked = true;
+        queue.pull(session, room);
+        if (queue.waitsElsewhere()) {
+            queue.waitsElsewhere(false);
+            groups.wanted(queue);
+        }
+    }
+
+    /** The store has not taken a message for this member: the next one is asked for in a while. */
+    void pause(StoreLoop loop) {
+        if (!paused) {
+            paused = true;
+            for (Membership membership : memberships) {
+                membership.asked = false;
+                membership.queue.cancelPull(session);
+            }
+            loop.later(() -> session.execute(() -> {
+                paused = false;
+                gatherMore();
+            }));
+        }
+    }
+
+    /** Messages come that were asked for. What does not fit goes back. */
+    void offered(GroupQueue queue, List<GroupMessage> batch) {
+        Membership membership = null;
+        for (Membership each : memberships) {
+            membership = each.queue == queue ? each : membership;
+        }
+        int taken = 0;
+        if (membership != null && session.isOnline()) {
+            membership.asked = false;
+            OutboundFlow flow = session.outbound();
+            while (taken < batch.size() && flow.takeShared(batch.get(taken), membership.subscription)) {
+                session.remember(batch.get(taken++).message());
+            }
+        }
+        if (taken < batch.size()) {
+            queue.giveBack(batch.subList(taken, batch.size()));
+        }
+        gatherMore();
+    }
+
+    // --- while the client is away
+
+    /** The connection is gone. What was never sent goes back, and what was sent if another member is there for it. */
+    void detached() {
+        OutboundFlow flow = session.outboundOrNull();
+        if (flow != null) {
+            flow.giveBackShared(this::hasOthersOnline, false);
+        }
+        for (Membership membership : memberships) {
+            membership.here = false;
+            membership.queue.cancelPull(session);
+        }
+    }
+
+    private boolean hasOthersOnline(Subscription subscription) {
+        GroupQueue queue = queueOf(subscription);
+        return queue != null && groups.hasOthersOnline(queue, session);
+    }
+
+    /** A member has come, or another node has one: it gets what was sent to this one. */
+    void giveBackWhileAbsent() {
+        OutboundFlow flow = session.outboundOrNull();
+        if (flow != null && !session.isOnline() && !session.hasEnded()) {
+            flow.giveBackShared(subscription -> true, false);
+        }
+    }
+
+    /** The session ends, or leaves for another node: everything goes back that may. */
+    void giveBackAll() {
+        OutboundFlow flow = session.outboundOrNull();
+        if (flow != null) {
+            flow.giveBackShared(subscription -> true, true);
         }
     }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session of this node that leaves. It keeps its event loop until it has left or stays: claims wait for that. First what
- * is under way between the session, the store and other members of its groups comes to rest, while it goes on taking
+ * is under way between the session and the store comes to rest, while it goes on taking
  * messages; then these are held back. Everything on the session's loop.
  */
 @OnEventLoop
@@ -66,7 +66,7 @@ final class StoredDeparture implements SessionDeparture {
         }
         SessionRecord record = session.record();
         InboundFlow inbound = session.inboundOrNull();
-        boolean quiet = (record == null || record.queue().isQuiet()) && !session.hasCrossings();
+        boolean quiet = record == null || record.queue().isQuiet();
         boolean settled = inbound == null || inbound.isSettled();
         if (quiet && (settled || number >= ATTEMPTS)) {
             freeze();
@@ -81,7 +81,7 @@ final class StoredDeparture implements SessionDeparture {
 
     private void freeze() {
         session.hold(hold);
-        session.departing(true);
+        session.leaveGroups();
         OutboundFlow outbound = session.outboundOrNull();
         memory = outbound == null ? List.of() : outbound.snapshot();
         readAll = session.record() == null;
@@ -220,11 +220,7 @@ final class StoredDeparture implements SessionDeparture {
                 tickets.get(i).release(true);
             }
             hold.finish();
-            session.departing(false);
             session.stay(waiting);
-            if (session.hasPeers(true)) { // who may have asked meanwhile
-                session.member().handOver();
-            }
         });
     }
 

@@ -342,24 +342,54 @@ class RouterTest {
     }
 
     @Test
-    void redispatchAsksAnotherMemberOrTheSameOrCountsTheLoss() {
-        Owned leaving = new Owned("a", 0);
-        Subscription subscription =
-                new Subscription(leaving, TopicFilter.of("t"), "g", QoS.EXACTLY_ONCE, false, false, 0);
+    void redispatchAsksALocalMemberOrTheBacklogOrCountsTheLoss() {
+        Owned member = new Owned("a", 0);
+        SharedFilter group = SharedFilter.of("$share/g/t");
         ApplicationMessage message = ApplicationMessage.builder("t")
                 .payload("x")
                 .qos(QoS.AT_LEAST_ONCE)
                 .build();
-        router.redispatch(router.loops().get(0), message, subscription, RouteTicket.NONE);
+        router.redispatch(router.loops().get(0), message, group, RouteTicket.NONE);
         assertThat(dropped).isEqualTo(Map.of(DropReason.NO_SHARED_MEMBER, 1));
 
-        leaving.to("t", "g");
-        router.redispatch(router.loops().get(0), message, subscription, RouteTicket.NONE);
-        assertThat(delivered).containsExactly("a x"); // it has come back meanwhile
+        member.to("t", "g");
+        router.redispatch(router.loops().get(0), message, group, RouteTicket.NONE);
+        assertThat(delivered).containsExactly("a x");
 
-        new Owned("b", 0).to("t", "g");
-        router.redispatch(router.loops().get(0), message, subscription, RouteTicket.NONE);
-        assertThat(delivered).containsExactly("a x", "b x");
+        member.online = false;
+        Backlog backlog = new Backlog(new Owned("queue", 0));
+        router.backlogs(of -> backlog);
+        router.redispatch(router.loops().get(0), message, group, RouteTicket.NONE);
+        assertThat(delivered).containsExactly("a x", "queue x");
+    }
+
+    /** What waits for a group, of which nobody takes anything off. */
+    private record Backlog(Owned queue) implements GroupBacklog {
+
+        @Override
+        public Subscription subscription() {
+            return new Subscription(queue, TopicFilter.of("t"), "g", QoS.EXACTLY_ONCE, false, true, 0);
+        }
+
+        @Override
+        public int waiting() {
+            return 1;
+        }
+    }
+
+    @Test
+    void whatWaitsForAGroupComesBeforeLaterMessages() {
+        Owned member = new Owned("a", 0);
+        member.to("t", "g");
+        assertThat(route(0, "x", QoS.AT_LEAST_ONCE, RouteTicket.NONE)).isEqualTo(1);
+        Backlog backlog = new Backlog(new Owned("queue", 0));
+        SharedGroup group = router.index().group("g", TopicFilter.of("t"));
+        assertThat(group).isNotNull();
+        group.backlog(backlog);
+        assertThat(route(0, "y", QoS.AT_LEAST_ONCE, RouteTicket.NONE)).isEqualTo(1);
+        assertThat(route(0, "z", QoS.AT_MOST_ONCE, RouteTicket.NONE)).isEqualTo(1);
+
+        assertThat(delivered).containsExactly("a x", "queue y", "a z");
     }
 
     @Test
@@ -435,22 +465,22 @@ class RouterTest {
     }
 
     @Test
-    void aRefusedSharedMessageGoesToAMemberThatHasNotRefused() {
+    void aRefusedSharedMessageStaysOnThisNode() {
         RoutingLoop loop = router.loops().get(0);
-        Somebody first = new Somebody(false);
-        Somebody second = new Somebody(true);
+        Somebody there = new Somebody(false);
+        Somebody here = new Somebody(true);
         SharedFilter group = SharedFilter.of("$share/g/a");
-        router.index().add(new Subscription(first, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
-        router.index().add(new Subscription(second, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
+        router.index().add(new Subscription(there, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
         ApplicationMessage message = ApplicationMessage.builder("a").build();
 
-        assertThat(router.redispatch(loop, message, group, member -> member.subscriber() == first, RouteTicket.NONE))
-                .isTrue();
-        assertThat(router.redispatch(loop, message, group, member -> true, RouteTicket.NONE))
-                .isFalse();
-
-        assertThat(first.delivered).isEmpty();
-        assertThat(second.delivered).containsExactly(message);
+        assertThat(router.redispatch(loop, message, group, RouteTicket.NONE)).isFalse();
         assertThat(dropped).containsEntry(DropReason.NO_SHARED_MEMBER, 1);
+        router.index().add(new Subscription(here, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
+        assertThat(router.redispatch(loop, message, group, RouteTicket.NONE)).isTrue();
+        assertThat(router.handTo(loop, message, group, member -> member == there, RouteTicket.NONE))
+                .isTrue();
+
+        assertThat(there.delivered).containsExactly(message);
+        assertThat(here.delivered).containsExactly(message);
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.smqtt.config.SharedStrategy;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
 import java.util.ArrayList;
@@ -97,10 +98,6 @@ class SharedGroupTest {
         members.get(2).online = false;
         members.get(3).online = false;
         assertThat(spread(group, 100)).containsOnlyKeys(members.get(0), members.get(1));
-
-        members.get(0).online = false;
-        members.get(1).online = false;
-        assertThat(spread(group, 100)).containsOnlyKeys(members.get(2), members.get(3));
     }
 
     @ParameterizedTest
@@ -110,9 +107,6 @@ class SharedGroupTest {
             members.clear();
             SharedGroup group = group(strategy, size);
             members.forEach(member -> member.local = false);
-            assertThat(spread(group, 600)).hasSize(size).containsValue(600 / size);
-
-            members.forEach(member -> member.online = false);
             assertThat(spread(group, 600)).hasSize(size).containsValue(600 / size);
         }
     }
@@ -133,29 +127,52 @@ class SharedGroupTest {
 
     @ParameterizedTest
     @EnumSource
-    void offlineMemberIsChosenOnlyForWhatMayBeQueued(SharedStrategy strategy) {
+    void offlineMembersAreNotChosenAndAllowToQueueAboveQos0(SharedStrategy strategy) {
         SharedGroup group = group(strategy, 5);
         members.forEach(member -> member.online = false);
 
-        assertThat(group.select(message("t", "p"))).isNotNull();
-        assertThat(group.select(ApplicationMessage.builder("t").build())).isNull();
+        assertThat(group.select(message("t", "p"))).isNull();
+        assertThat(group.mayQueue()).isTrue();
+
+        SubscriptionIndex index = new SubscriptionIndex(strategy);
+        index.add(new TestSubscriber("m").to("t", "g", QoS.AT_MOST_ONCE, Subscription.NO_IDENTIFIER));
+        SharedGroup ofQos0 = index.group("g", TopicFilter.of("t"));
+        assertThat(ofQos0).isNotNull();
+        assertThat(ofQos0.mayQueue()).isFalse();
     }
 
     @ParameterizedTest
     @EnumSource
-    void excludedMembersAreNotAskedAgain(SharedStrategy strategy) {
+    void onlyMembersThatAreWantedAreChosen(SharedStrategy strategy) {
         SharedGroup group = group(strategy, 3);
         for (int i = 0; i < 50; i++) {
             ApplicationMessage message = message("t" + i, "p" + i);
-            assertThat(group.select(message, members.get(0))).isNotNull();
-            assertThat(subscriber(group.select(message, members.get(0)))).isNotSameAs(members.get(0));
-            assertThat(subscriber(group.selectExcept(message, member -> member.subscriber() != members.get(2))))
+            assertThat(subscriber(group.select(message, member -> member != members.get(0))))
+                    .isNotSameAs(members.get(0));
+            assertThat(subscriber(group.select(message, member -> member == members.get(2))))
                     .isSameAs(members.get(2));
-            assertThat(group.selectExcept(message, member -> true)).isNull();
+            assertThat(group.select(message, member -> false)).isNull();
         }
-        members.get(1).online = false;
-        members.get(2).online = false;
-        assertThat(subscriber(group.select(message("t", "p"), members.get(0)))).isIn(members.get(1), members.get(2));
+    }
+
+    @Test
+    void theEndOfAGroupIsNotified() {
+        SubscriptionIndex index = new SubscriptionIndex(SharedStrategy.ROUND_ROBIN);
+        List<SharedFilter> ended = new ArrayList<>();
+        index.whenGroupEnds(ended::add);
+        for (String filter : List.of("a/b", "a/+")) {
+            TestSubscriber one = new TestSubscriber("one");
+            TestSubscriber two = new TestSubscriber("two");
+            index.add(one.to(filter, "g"));
+            index.add(two.to(filter, "g"));
+            index.add(two.to(filter));
+            index.remove(two, TopicFilter.of(filter), null);
+            index.remove(two, TopicFilter.of(filter), "g");
+            assertThat(ended).isEmpty();
+            index.remove(one, TopicFilter.of(filter), "g");
+            assertThat(ended).containsExactly(SharedFilter.of("$share/g/" + filter));
+            ended.clear();
+        }
     }
 
     @ParameterizedTest

@@ -62,7 +62,7 @@ class AccountTest {
 
     private void assertBalance() {
         long waiting =
-                bench.registry.all().stream().mapToLong(Session::queuedCount).sum();
+                bench.registry.all().stream().mapToLong(Session::queuedCount).sum() + bench.registry.queuedForGroups();
         assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended() + waiting);
     }
 

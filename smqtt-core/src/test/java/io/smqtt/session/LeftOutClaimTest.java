@@ -12,8 +12,6 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.DropReason;
 import io.smqtt.spi.FoundSession;
-import io.smqtt.spi.StoredDelivery;
-import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
@@ -249,34 +247,6 @@ class LeftOutClaimTest {
         assertThat(outcome.refusal).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
         assertThat(store.removed).isEmpty();
         assertThat(bench.registry.find("b")).isNull();
-    }
-
-    @Test
-    void whatItHasForItsSharedGroupGoesToOtherMembers() {
-        store.messages.put(7L, List.of(shared(1), shared(2), shared(3)));
-        leftOut("a", "alice", null, LONG, "$share/g/t");
-        RecordingSink sink = new RecordingSink();
-        Session other = bench.open("b", 1, true, 0, sink);
-        SessionBench.subscribe(other, "$share/g/t", QoS.AT_LEAST_ONCE);
-
-        SessionBench.Outcome outcome = connect(alice(), true, null);
-        run();
-
-        assertThat(outcome.refusal).isNull();
-        assertThat(sink.texts()).containsExactly("1", "2", "3");
-        assertThat(store.removed).containsExactly(7L);
-        assertThat(bench.router.index().size()).isOne();
-    }
-
-    private StoredMessage shared(long number) {
-        return new StoredMessage(
-                number,
-                bench.message("t", String.valueOf(number), QoS.AT_LEAST_ONCE),
-                "$share/g/t",
-                QoS.AT_LEAST_ONCE,
-                false,
-                new int[0],
-                StoredDelivery.WAITING);
     }
 
     @Test

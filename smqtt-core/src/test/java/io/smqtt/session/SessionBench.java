@@ -194,6 +194,7 @@ final class SessionBench {
                 false,
                 Subscription.NO_IDENTIFIER);
         session.subscribe(subscription);
+        session.start(); // as after the SUBACK
         return subscription;
     }
 

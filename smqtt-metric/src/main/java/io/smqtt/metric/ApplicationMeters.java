@@ -79,7 +79,7 @@ public final class ApplicationMeters implements BrokerModule {
             ClusterMeters.bindTo(registry, cluster);
         }
         SessionTotals totals = new SessionTotals(core.sessions(), core.ticker());
-        long waiting = 0;
+        long waiting = core.sessions().queuedForGroups();
         for (Session session : core.sessions().all()) {
             waiting += session.queuedCount();
         }

@@ -133,7 +133,7 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         pushed.start();
         Router router = core.router();
         SessionTotals totals = new SessionTotals(core.sessions(), core.ticker());
-        long waiting = 0;
+        long waiting = core.sessions().queuedForGroups();
         for (Session session : core.sessions().all()) {
             waiting += session.queuedCount();
         }

@@ -37,8 +37,8 @@ final class SessionTotals {
 
     private Totals walk() {
         long inFlight = 0;
-        long queued = 0;
-        long queuedBytes = 0;
+        long queued = sessions.queuedForGroups();
+        long queuedBytes = sessions.queuedBytesForGroups();
         long wills = 0;
         for (Session session : sessions.all()) {
             inFlight += session.inFlightCount();
@@ -53,7 +53,7 @@ final class SessionTotals {
      * Sums of one walk.
      *
      * @param inFlight messages sent to subscribers and not yet acknowledged
-     * @param queued messages that wait in sessions' queues
+     * @param queued messages that wait in queues of sessions and shared groups
      * @param queuedBytes their bytes, as they count against the limits of a queue
      * @param wills wills that wait for their Will Delay Interval
      */

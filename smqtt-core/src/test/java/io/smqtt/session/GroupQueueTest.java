@@ -5,14 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.spi.DropReason;
+import java.time.Duration;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Messages of a shared subscription never wait with an absent member while another one is there, and none is lost. */
-class SharedHandOverTest {
+/** What no member of a shared group can take waits in the group, goes to whoever has room, and none is lost. */
+class GroupQueueTest {
 
     private static final String FILTER = "$share/g/t";
 
@@ -34,6 +39,10 @@ class SharedHandOverTest {
 
     private void assertBalance() {
         assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
+    }
+
+    private long waiting() {
+        return bench.registry.queuedForGroups();
     }
 
     @Test
@@ -60,7 +69,7 @@ class SharedHandOverTest {
 
         leave(leaving, first);
 
-        assertThat(second.texts()).containsExactly("x", "y");
+        assertThat(second.texts()).containsExactlyInAnyOrder("x", "y");
         assertThat(leaving.queuedCount()).isZero();
         assertBalance();
     }
@@ -76,7 +85,7 @@ class SharedHandOverTest {
         bench.run();
 
         assertThat(bench.observer.dropped).isEmpty();
-        assertThat(leaving.queuedCount()).isEqualTo(1);
+        assertThat(waiting()).isEqualTo(1);
     }
 
     @Test
@@ -91,11 +100,14 @@ class SharedHandOverTest {
             bench.run();
         }
         assertThat(bench.observer.dropped).isEmpty();
+        assertThat(waiting()).isEqualTo(20);
 
         RecordingSink back = new RecordingSink();
         back.sendMaximum = 1;
         Session returned = bench.open("a", 0, false, 1_000, back);
+        bench.run();
         for (int i = 0; i < back.sent.size(); i++) {
+            bench.run();
             returned.onPubAck(back.sent.get(i).packetId(), ReasonCode.SUCCESS);
             bench.run();
         }
@@ -105,14 +117,14 @@ class SharedHandOverTest {
             expected.add(String.valueOf(i));
         }
         assertThat(back.texts()).hasSize(20).containsExactlyInAnyOrderElementsOf(expected);
-        assertThat(b.queuedCount()).isZero();
+        assertThat(waiting()).isZero();
         assertThat(bench.observer.dropped).isEmpty();
         assertThat(bench.budget.bytes()).isZero();
         assertBalance();
     }
 
     @Test
-    void aBacklogThatNobodyCanHoldStaysWithTheAbsentMember() {
+    void aBacklogThatNobodyCanTakeWaitsForTheFirstThatCan() {
         bench = new SessionBench(2, LimitsConfig.builder().maxQueuedMessages(10).build(), SessionConfig.defaults());
         Session absent = member("a", 0, first);
         leave(absent, first);
@@ -121,63 +133,119 @@ class SharedHandOverTest {
         }
         second.writable = false;
         member("b", 1, second);
-        bench.run();
         assertThat(bench.observer.dropped).isEmpty();
-        assertThat(absent.queuedCount()).isEqualTo(5);
+        assertThat(waiting()).isEqualTo(10);
 
         RecordingSink back = new RecordingSink();
+        back.sendMaximum = 3;
         bench.open("a", 1, false, 1_000, back);
+        bench.run();
         second.writable = true;
         bench.registry.find("b").start();
         bench.run();
 
-        assertThat(back.texts()).containsExactly("5", "6", "7", "8", "9");
-        assertThat(second.texts()).containsExactly("0", "1", "2", "3", "4");
+        assertThat(back.texts()).containsExactly("0", "1", "2");
+        assertThat(second.texts()).containsExactly("3", "4", "5", "6", "7", "8", "9");
         assertBalance();
     }
 
     @Test
-    void whatAFullMemberGivesBackKeepsItsPlace() {
+    void whatAFullMemberHasGoesToTheNextWhenItLeaves() {
         bench = new SessionBench(2, LimitsConfig.builder().maxQueuedMessages(4).build(), SessionConfig.defaults());
         first.sendMaximum = 3;
         Session leaving = member("a", 0, first);
-        for (int i = 0; i < 7; i++) {
-            bench.publish(0, "t", String.valueOf(i), QoS.AT_LEAST_ONCE);
-        }
         second.writable = false;
         member("b", 1, second);
-
-        leave(leaving, first); // three in flight and four in the queue
-
-        assertThat(leaving.queuedCount() + bench.registry.find("b").queuedCount())
-                .isEqualTo(7);
-        assertThat(bench.observer.dropped).isEmpty();
-    }
-
-    @Test
-    void aFullMemberThatLeavesPassesItsTaskOn() {
-        bench = new SessionBench(2, LimitsConfig.builder().maxQueuedMessages(8).build(), SessionConfig.defaults());
-        Session absent = member("a", 0, first);
-        leave(absent, first);
+        second.writable = true;
+        bench.registry.find("b").terminate(ReasonCode.ADMINISTRATIVE_ACTION);
         for (int i = 0; i < 8; i++) {
             bench.publish(0, "t", String.valueOf(i), QoS.AT_LEAST_ONCE);
+            bench.run();
         }
-        second.writable = false;
-        Session full = member("b", 1, second);
-        RecordingSink third = new RecordingSink();
-        bench.open("c", 0, false, 1_000, third);
-        SessionBench.subscribe(bench.registry.find("c"), FILTER, QoS.AT_LEAST_ONCE);
-        bench.run();
+        assertThat(leaving.queuedCount()).isEqualTo(2); // three in flight
+        assertThat(waiting()).isEqualTo(3);
+        leave(leaving, first);
+        assertThat(leaving.queuedCount()).isZero();
+        assertThat(waiting()).isEqualTo(5);
 
-        leave(full, second);
+        member("c", 1, second);
 
-        assertThat(absent.queuedCount()).isZero();
-        assertThat(third.texts()).containsExactlyInAnyOrder("0", "1", "2", "3", "4", "5", "6", "7");
+        assertThat(second.texts()).containsExactlyInAnyOrder("0", "1", "2", "3", "4", "5", "6", "7");
+        assertThat(bench.observer.dropped).isEmpty();
         assertBalance();
     }
 
     @Test
-    void whatASessionLeavesBehindIsQueuedForOtherMembersThoughTheyAreAbsent() {
+    void aMessageThatOneMemberHasNoRoomForGoesToAnotherAtOnce() {
+        bench = new SessionBench(3, LimitsConfig.builder().maxQueuedMessages(1).build(), SessionConfig.defaults());
+        first.sendMaximum = 1;
+        second.sendMaximum = 1;
+        member("a", 0, first);
+        member("b", 1, second);
+        RecordingSink third = new RecordingSink();
+        member("c", 2, third);
+        for (int i = 0; i < 9; i++) {
+            bench.publish(0, "t", String.valueOf(i), QoS.AT_LEAST_ONCE);
+            bench.run();
+        }
+
+        assertThat(first.texts()).hasSize(1);
+        assertThat(second.texts()).hasSize(1);
+        assertThat(bench.registry.find("a").queuedCount()).isEqualTo(1); // half of its own queue, rounded up
+        assertThat(bench.registry.find("b").queuedCount()).isEqualTo(1);
+        assertThat(third.texts()).hasSize(5);
+        assertThat(waiting()).isZero();
+    }
+
+    @Test
+    void aQueueHoldsWhatItsMembersMightAndDropsTheRest() {
+        bench = new SessionBench(2, LimitsConfig.builder().maxQueuedMessages(3).build(), SessionConfig.defaults());
+        Session a = member("a", 0, first);
+        Session b = member("b", 1, second);
+        leave(a, first);
+        leave(b, second);
+        for (int i = 0; i < 9; i++) {
+            bench.publish(0, "t", String.valueOf(i), QoS.AT_LEAST_ONCE);
+        }
+        bench.run();
+        assertThat(waiting()).isEqualTo(6);
+        assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.QUEUE_COUNT, 3));
+
+        a.terminate(ReasonCode.ADMINISTRATIVE_ACTION);
+        b.terminate(ReasonCode.ADMINISTRATIVE_ACTION);
+        bench.run();
+        assertThat(waiting()).isZero();
+        assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.QUEUE_COUNT, 3, DropReason.NO_SHARED_MEMBER, 6));
+        assertThat(bench.budget.bytes()).isZero();
+        assertBalance();
+    }
+
+    @Test
+    void whatHasExpiredLeavesTheQueue() {
+        Session absent = member("a", 0, first);
+        leave(absent, first);
+        for (int i = 0; i < 3; i++) {
+            ApplicationMessage message = ApplicationMessage.builder("t")
+                    .qos(QoS.AT_LEAST_ONCE)
+                    .expiryInterval(Duration.ofSeconds(10L * (i + 1)))
+                    .build()
+                    .accepted(bench.nanos, "p");
+            bench.router.route(bench.loop(0), message, RouteTicket.NONE);
+        }
+        bench.run();
+        assertThat(waiting()).isEqualTo(3);
+        bench.pass(Duration.ofSeconds(12));
+        bench.run();
+        assertThat(waiting()).isEqualTo(2);
+        bench.pass(Duration.ofSeconds(20));
+        bench.run();
+        assertThat(waiting()).isZero();
+        assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.EXPIRED, 3));
+        assertBalance();
+    }
+
+    @Test
+    void whatWaitsStaysWhenOneOfTwoAbsentMembersEnds() {
         Session ending = member("a", 0, first);
         Session staying = member("b", 1, second);
         leave(staying, second);
@@ -186,12 +254,12 @@ class SharedHandOverTest {
             bench.publish(0, "t", String.valueOf(i), QoS.AT_LEAST_ONCE);
         }
         bench.run();
-        assertThat(ending.queuedCount()).isEqualTo(2);
+        assertThat(waiting()).isEqualTo(4);
 
         ending.terminate(ReasonCode.ADMINISTRATIVE_ACTION);
         bench.run();
 
-        assertThat(staying.queuedCount()).isEqualTo(4);
+        assertThat(waiting()).isEqualTo(4);
         assertThat(bench.observer.dropped).isEmpty();
     }
 }

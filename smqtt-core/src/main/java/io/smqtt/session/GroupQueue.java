@@ -1,0 +1,722 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.config.DropPolicy;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.routing.GroupBacklog;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.routing.SharedGroup;
+import io.smqtt.routing.Subscriber;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DeliverySource;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredPage;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queue of a shared group on this node (MQTT 5.0, section 4.8.2): messages that no member can take now. Members pull from
+ * it when they have room. A message that a member could not finish comes back to the head of the queue.
+ *
+ * <p>With a store, messages are in it as long as the group has a stored member, or members on other nodes: under a number of
+ * the group's own, in the way of a session's. QoS 1 messages stay there while a member has them, until it has acknowledged
+ * them. A QoS 2 message goes from the group to the member in one step. At most a page is in memory of what the store has;
+ * the rest is read as members pull.
+ */
+@OnEventLoop
+final class GroupQueue implements Subscriber, GroupBacklog {
+
+    /** Where the numbers of messages begin that wait in order. Lower ones are of messages that were sent at once. */
+    static final long FIRST_WAITING = 1L << 62;
+
+    private static final String ID_PREFIX = InProcess.PREFIX + SharedFilter.PREFIX;
+
+    private static final String NO_SESSION = "";
+
+    /** What a member is given at a time. */
+    private static final int BATCH_BYTES = 256 * 1024;
+
+    private final SharedFilter name;
+    private final SessionResources resources;
+    private final BrokerObserver observer;
+    private final GroupQueues groups;
+    private final RoutingLoop owner;
+    private final Subscription subscription;
+    private final GroupMembers members;
+    private final GroupRecord record;
+
+    /** Messages that came back, by their numbers; before all others. */
+    private final TreeMap<Long, GroupMessage> returned = new TreeMap<>();
+
+    /** The first of those that wait in order. */
+    private final ArrayDeque<GroupMessage> ready = new ArrayDeque<>();
+
+    /** Who can take messages, in the order of asking. */
+    private final Map<Object, Pull> pulls = new LinkedHashMap<>();
+
+    private final GroupExpiry expiry;
+    private long next = FIRST_WAITING;
+
+    /** The first message that is only in the store, and how many those are, unsettled ones included. */
+    private long unreadFrom = FIRST_WAITING;
+
+    private int unread;
+    private boolean reading;
+
+    /** The numbers of messages among the unread that are not safe yet. */
+    private final TreeSet<Long> unsettled = new TreeSet<>();
+
+    // read by any thread
+    private volatile int waiting;
+    private volatile long bytes;
+    private volatile boolean ended;
+    private volatile boolean waitsElsewhere;
+
+    GroupQueue(SharedFilter name, SessionResources resources, GroupQueues groups, RoutingLoop owner) {
+        this.name = name;
+        this.resources = resources;
+        this.observer = resources.observer();
+        this.groups = groups;
+        this.owner = owner;
+        this.members = new GroupMembers(name, resources.limits(), groups);
+        this.record = new GroupRecord(this, resources.stores());
+        this.expiry = new GroupExpiry(resources.wheels().get(owner.index()), resources.ticker(), this::removeExpired);
+        this.subscription = new Subscription(
+                this, name.filter(), name.shareName(), QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
+    }
+
+    /** What the store calls the queue of a group. No client may have such an identifier. */
+    static String id(SharedFilter name) {
+        return InProcess.PREFIX + name;
+    }
+
+    /** The group of a queue that was found in the store, or null if a session was. */
+    static @Nullable SharedFilter group(String id) {
+        return id.startsWith(ID_PREFIX) ? SharedFilter.of(id.substring(InProcess.PREFIX.length())) : null;
+    }
+
+    /** Takes over what was found in the store. At the start. */
+    @AnyThread
+    void recovered(long number, long first, long following, int messages, long size) {
+        record.recovered(number);
+        next = Math.max(FIRST_WAITING, following);
+        unreadFrom = first;
+        unread = messages;
+        waiting = messages;
+        bytes = size;
+    }
+
+    /** The first look at what has expired. */
+    @AnyThread
+    void recovered() {
+        owner.executor().execute(() -> expiry.await(1));
+    }
+
+    // --- as the router sees it
+
+    @Override
+    @AnyThread
+    public String id() {
+        return id(name);
+    }
+
+    @Override
+    @AnyThread
+    public RoutingLoop owner() {
+        return owner;
+    }
+
+    @Override
+    @AnyThread
+    public boolean isOnline() {
+        return false;
+    }
+
+    @Override
+    @AnyThread
+    public int inFlightCount() {
+        return 0;
+    }
+
+    @Override
+    @AnyThread
+    public boolean mayHold() {
+        return resources.stores() != null;
+    }
+
+    @AnyThread
+    SharedFilter name() {
+        return name;
+    }
+
+    @Override
+    @AnyThread
+    public Subscription subscription() {
+        return subscription;
+    }
+
+    @Override
+    @AnyThread
+    public int waiting() {
+        return waiting;
+    }
+
+    /** What they take, as limits count it. */
+    @AnyThread
+    long bytes() {
+        return bytes;
+    }
+
+    /** Whether the queue is no more: the group has no members. */
+    @AnyThread
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Whether the queue is less than half full. The answer may be out of date. */
+    @Override
+    @AnyThread
+    public boolean hasRoom() {
+        return !ended && waiting * 2L < members.maximumMessages();
+    }
+
+    /** Whether messages are kept in the store. */
+    @AnyThread
+    boolean isStored() {
+        return resources.stores() != null
+                && (record.exists() || members.hasStored() || groups.hasMembersElsewhere(name));
+    }
+
+    @AnyThread
+    StoreLoop loop() {
+        return groups.stores().of(owner);
+    }
+
+    // --- what comes
+
+    /** Takes a message that no member can take. */
+    @Override
+    public void deliver(ApplicationMessage message, Subscription ofQueue, RouteTicket ticket) {
+        assert owner.executor().inEventLoop();
+        if (members.isEmpty() && !ended) {
+            groups.endIfUnused(this);
+        }
+        if (ended) {
+            groups.requeue(owner, name, message, ticket);
+            return;
+        }
+        DropReason full = refusal(message.footprintBytes());
+        if (full != null && !makeRoom(message.footprintBytes())) {
+            observer.messageDropped(full, 1);
+            ticket.dropped(full);
+            return;
+        }
+        append(message, ticket);
+        observer.messageQueued(message.qos(), message.footprintBytes());
+        ticket.queued();
+        serve();
+        groups.held(this);
+    }
+
+    /** Why one more message does not fit, or null if it does. */
+    private @Nullable DropReason refusal(int footprint) {
+        if (waiting >= members.maximumMessages()) {
+            return DropReason.QUEUE_COUNT;
+        }
+        if (bytes + footprint > members.maximumBytes()) {
+            return DropReason.QUEUE_BYTES;
+        }
+        return !isStored() && resources.budget().isExhausted() ? DropReason.TOTAL_QUEUE_BYTES : null;
+    }
+
+    /** Drops the oldest messages if the drop policy is so, or expired ones. */
+    private boolean makeRoom(int footprint) {
+        long now = resources.ticker().nanoTime();
+        boolean oldest = resources.config().dropPolicy() == DropPolicy.OLDEST && footprint <= members.maximumBytes();
+        DropReason full = refusal(footprint);
+        GroupMessage first = first();
+        while (full != null && full != DropReason.TOTAL_QUEUE_BYTES && first != null) {
+            boolean expired = first.message().isExpired(now);
+            if (!expired && !oldest) {
+                break;
+            }
+            drop(first, expired ? DropReason.EXPIRED : full);
+            full = refusal(footprint);
+            first = first();
+        }
+        if (first == null && unread > 0) {
+            read(); // for the next message
+        }
+        return full == null;
+    }
+
+    private void append(ApplicationMessage message, RouteTicket ticket) {
+        boolean stored = isStored();
+        StoreLoop loop = stored ? loop() : null;
+        long number = next++;
+        GroupMessage entry = new GroupMessage(this, message, number, loop == null ? 0 : record.number(loop));
+        boolean inMemory = unread == 0 && (loop == null || ready.size() < DurableQueue.PAGE_MESSAGES);
+        if (inMemory) {
+            unreadFrom = next;
+        } else {
+            unread++;
+        }
+        count(1, entry.bytes());
+        expiry.await(message);
+        if (loop == null) {
+            addReady(entry);
+            return;
+        }
+        if (message.qos() == QoS.EXACTLY_ONCE) {
+            JointGroupMessage part = new JointGroupMessage(entry, inMemory);
+            if (ticket.join(part)) {
+                if (!inMemory) {
+                    unsettled.add(number);
+                }
+                return;
+            }
+        }
+        record.put(loop.writer(), entry);
+        if (ticket != RouteTicket.NONE) {
+            loop.await(ticket);
+        }
+        loop.watch(this, GroupStep.APPENDED, number, entry.bytes());
+        if (inMemory) {
+            addReady(entry);
+        }
+    }
+
+    private void addReady(GroupMessage entry) {
+        ready.add(entry);
+        resources.budget().add(entry.bytes());
+    }
+
+    private void addReturned(GroupMessage entry) {
+        returned.put(entry.number(), entry);
+        resources.budget().add(entry.bytes());
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written by the event loop alone
+    private void count(int messages, long change) {
+        waiting += messages;
+        bytes = waiting == 0 ? 0 : bytes + change;
+    }
+
+    /** A QoS 2 message that the publisher's event loop has stored can be pulled, or is dropped if it could not be stored. */
+    void settled(GroupMessage entry, boolean inMemory, boolean kept) {
+        if (ended) {
+            return;
+        }
+        if (!inMemory) {
+            unsettled.remove(entry.number());
+            unread -= kept ? 0 : 1;
+        }
+        if (!kept) {
+            count(-1, -entry.bytes());
+            observer.messageDropped(DropReason.FAILED, 1);
+        } else if (inMemory) {
+            addReturned(entry);
+        }
+        serve();
+    }
+
+    /** A message that waits could not be stored; its publisher is told. */
+    void lost(long number, int footprint) {
+        if (ready.removeIf(entry -> entry.number() == number)) {
+            resources.budget().add(-footprint);
+        } else if (number >= unreadFrom && unread > 0) {
+            unread--;
+        } else {
+            return; // a member has it
+        }
+        count(-1, -footprint);
+        observer.messageDropped(DropReason.FAILED, 1);
+    }
+
+    /** A message that came back could not be stored: it waits in memory. */
+    void notStored(long number) {
+        returned.computeIfPresent(number, (key, entry) -> new GroupMessage(this, entry.message(), number, 0));
+    }
+
+    /** The part of the group that is in the store. */
+    @AnyThread
+    GroupRecord record() {
+        return record;
+    }
+
+    /** The members of the group on this node. */
+    @AnyThread
+    GroupMembers members() {
+        return members;
+    }
+
+    // --- what comes back
+
+    /** Messages that members could not finish wait again, before all others. */
+    @AnyThread
+    void giveBack(List<GroupMessage> entries) {
+        owner.executor().execute(() -> takeBack(entries));
+    }
+
+    private void takeBack(List<GroupMessage> entries) {
+        putBack(entries);
+        handOut();
+    }
+
+    private void putBack(List<GroupMessage> entries) {
+        for (GroupMessage entry : entries) {
+            if (ended) {
+                groups.requeue(owner, name, entry.message(), RouteTicket.NONE);
+            } else {
+                count(1, entry.bytes());
+                addReturned(stored(entry));
+                expiry.await(entry.message());
+            }
+        }
+        serve();
+        groups.held(this);
+    }
+
+    /** A message that was in a member's memory alone is stored now, if the group is. */
+    private GroupMessage stored(GroupMessage entry) {
+        if (entry.isStored() || !isStored()) {
+            return entry;
+        }
+        StoreLoop loop = loop();
+        GroupMessage kept = new GroupMessage(this, entry.message(), entry.number(), record.number(loop));
+        record.put(loop.writer(), kept);
+        loop.watch(this, GroupStep.RETURNED, kept.number(), 0);
+        return kept;
+    }
+
+    /** A message that a member has in memory, and cannot finish. */
+    @AnyThread
+    GroupMessage inMemory(ApplicationMessage message) {
+        return new GroupMessage(this, message, record.nextSentAtOnce(), 0);
+    }
+
+    // --- what members pull
+
+    /** Somebody who can take messages. */
+    interface Taker {
+
+        /** Whether messages would be of use now. Any thread. */
+        boolean isThere();
+
+        /** Is given messages. On the queue's event loop. */
+        void take(List<GroupMessage> batch);
+    }
+
+    private record Pull(Taker taker, int messages, long bytes) {}
+
+    /** A member has room for so many messages: it is given some as soon as they wait. */
+    @AnyThread
+    void pull(Session member, int messages) {
+        Taker taker = new Taker() {
+            @Override
+            public boolean isThere() {
+                return member.isOnline();
+            }
+
+            @Override
+            public void take(List<GroupMessage> batch) {
+                member.execute(() -> member.member().offered(GroupQueue.this, batch));
+            }
+        };
+        owner.executor().execute(() -> {
+            pulls.put(member, new Pull(taker, messages, BATCH_BYTES));
+            serve();
+        });
+    }
+
+    /** A member is gone, or will ask again. */
+    @AnyThread
+    void cancelPull(Session member) {
+        owner.executor().execute(() -> pulls.remove(member));
+    }
+
+    /**
+     * Somebody takes what waits now, so many messages and bytes at most.
+     *
+     * @param key of those with the same key the last one counts
+     */
+    @AnyThread
+    void pull(String key, Taker taker, int messages, long size) {
+        owner.executor().execute(() -> {
+            pulls.put(key, new Pull(taker, messages, size));
+            serve();
+            if (!reading) {
+                pulls.remove(key);
+            }
+        });
+    }
+
+    private void serve() {
+        while (!pulls.isEmpty()) {
+            if (first() == null) {
+                read(); // goes on when the page is there
+                return;
+            }
+            Map.Entry<Object, Pull> oldest = pulls.entrySet().iterator().next();
+            Pull pull = oldest.getValue();
+            List<GroupMessage> batch = pull.taker().isThere() ? take(pull.messages(), pull.bytes()) : List.of();
+            if (!batch.isEmpty() || !pull.taker().isThere()) {
+                pulls.remove(oldest.getKey());
+            }
+            if (!batch.isEmpty()) {
+                pull.taker().take(batch);
+            }
+        }
+    }
+
+    /** Takes off the first messages that have not expired. */
+    private List<GroupMessage> take(int most, long mostBytes) {
+        long now = resources.ticker().nanoTime();
+        List<GroupMessage> batch = new ArrayList<>(Math.min(most, waiting));
+        long size = 0;
+        boolean stored = false;
+        GroupMessage entry = first();
+        while (entry != null && batch.size() < most && size < mostBytes) {
+            if (entry.message().isExpired(now)) { // [MQTT-3.3.2-5]
+                drop(entry, DropReason.EXPIRED);
+            } else {
+                removeFirst(entry);
+                batch.add(entry);
+                size += entry.bytes();
+                stored |= entry.isStored();
+                if (entry.message().isTimed()) {
+                    observer.queueTimed(now - entry.message().acceptedAtNanos());
+                }
+            }
+            entry = first();
+        }
+        if (stored) {
+            loop().flush(); // before what the member's event loop writes of them
+        }
+        return batch;
+    }
+
+    private @Nullable GroupMessage first() {
+        return returned.isEmpty() ? ready.peek() : returned.firstEntry().getValue();
+    }
+
+    private void removeFirst(GroupMessage entry) {
+        if (returned.remove(entry.number()) == null) {
+            ready.remove();
+        }
+        forget(entry);
+    }
+
+    /** A message that was in memory does not wait any more. */
+    private void forget(GroupMessage entry) {
+        resources.budget().add(-entry.bytes());
+        count(-1, -entry.bytes());
+    }
+
+    private void drop(GroupMessage entry, DropReason reason) {
+        removeFirst(entry);
+        dropped(entry, reason);
+    }
+
+    private void dropped(GroupMessage entry, DropReason reason) {
+        observer.messageDropped(reason, 1);
+        if (entry.isStored()) {
+            GroupRecord.settle(loop(), entry);
+        }
+    }
+
+    /** Reads a page of what is only in the store, unless there is nothing or that is not safe yet. */
+    private void read() {
+        if (!reading && unread > 0 && unreadFrom < barrier()) {
+            reading = true;
+            long end = next;
+            record.read(unreadFrom, page -> pageRead(page, end));
+        }
+    }
+
+    /** The first message that the store may not show yet. */
+    private long barrier() {
+        return unsettled.isEmpty() ? Long.MAX_VALUE : unsettled.first();
+    }
+
+    private void pageRead(StoredPage page, long end) {
+        reading = false;
+        if (ended) {
+            return;
+        }
+        Throwable failure = page.failure();
+        if (failure != null) {
+            loop().readFailed(failure);
+            loop().later(this::serve);
+            return;
+        }
+        long barrier = barrier();
+        for (StoredMessage row : page.messages()) {
+            if (row.sequence() >= barrier) {
+                break;
+            }
+            if (isUnread(row)) {
+                unread--;
+                addReady(new GroupMessage(this, row.message(), row.sequence(), record.number()));
+                expiry.await(row.message());
+            }
+            unreadFrom = Math.max(unreadFrom, row.sequence() + 1);
+        }
+        boolean isLast = page.messages().isEmpty() || page.messages().get(0).sequence() >= barrier;
+        if (isLast) {
+            unreadFrom = Math.max(unreadFrom, Math.min(end, barrier));
+            if (unreadFrom == next && unread > 0) { // they were lost, or done with
+                count(-unread, 0);
+                unread = 0;
+            }
+        }
+        serve();
+    }
+
+    /** Whether a message that was read waits, and no member has it. */
+    private boolean isUnread(StoredMessage row) {
+        return row.sequence() >= unreadFrom && !record.isSentAtOnce(row.sequence());
+    }
+
+    // --- what has expired
+
+    private void removeExpired() {
+        long now = resources.ticker().nanoTime();
+        returned.values().removeIf(entry -> removeIfExpired(entry, now));
+        ready.removeIf(entry -> removeIfExpired(entry, now));
+        if (unread > 0 && reading) {
+            expiry.await(1); // then it is looked at
+        } else if (unread > 0 && unreadFrom < barrier()) {
+            reading = true;
+            removeExpired(unreadFrom);
+        }
+    }
+
+    private boolean removeIfExpired(GroupMessage entry, long now) {
+        boolean expired = entry.message().isExpired(now);
+        if (expired) {
+            forget(entry);
+            dropped(entry, DropReason.EXPIRED);
+        } else {
+            expiry.await(entry.message());
+        }
+        return expired;
+    }
+
+    /** Looks at what is only in the store, page by page. */
+    private void removeExpired(long from) {
+        record.read(from, page -> {
+            List<StoredMessage> rows = page.messages();
+            long barrier = barrier();
+            boolean failed = page.failure() != null;
+            if (ended || failed || rows.isEmpty() || rows.get(0).sequence() >= barrier) {
+                reading = false;
+                if (failed || barrier != Long.MAX_VALUE) {
+                    expiry.await(1); // for the rest
+                }
+                serve();
+                return;
+            }
+            long now = resources.ticker().nanoTime();
+            rows.stream()
+                    .filter(row -> row.sequence() < barrier && isUnread(row))
+                    .forEach(row -> removeIfExpired(row, now));
+            removeExpired(rows.get(rows.size() - 1).sequence() + 1);
+        });
+    }
+
+    private void removeIfExpired(StoredMessage row, long now) {
+        ApplicationMessage message = row.message();
+        if (message.isExpired(now)) {
+            unread--;
+            count(-1, -message.footprintBytes());
+            dropped(new GroupMessage(this, message, row.sequence(), record.number()), DropReason.EXPIRED);
+        } else {
+            expiry.await(message);
+        }
+    }
+
+    // --- members
+
+    /** Messages may wait on another node. */
+    @AnyThread
+    void waitsElsewhere(boolean value) {
+        waitsElsewhere = value;
+    }
+
+    @AnyThread
+    boolean waitsElsewhere() {
+        return waitsElsewhere;
+    }
+
+    /** What members leave goes to others that do not pull, if no other one is there: this node may be about to stop. */
+    private void handOut() {
+        SharedGroup group = groups.group(name);
+        if (group != null
+                && group.hasOnlineMember(member -> member instanceof Session)
+                && !group.hasOnlineMember(member -> !(member instanceof Session))) {
+            pull(
+                    NO_SESSION,
+                    new GroupHandOver(this, groups, member -> !(member instanceof Session)),
+                    waiting,
+                    Long.MAX_VALUE);
+        }
+    }
+
+    /** A message that was handed over has arrived, or waits again. */
+    void handedOver(GroupMessage entry, boolean success, boolean last) {
+        if (!success) {
+            observer.deliveriesAdded(DeliverySource.REPEATED, 1); // the one that has ended there goes on here
+            putBack(List.of(entry));
+        } else if (entry.isStored() && !ended) {
+            GroupRecord.settle(loop(), entry);
+        }
+        if (last && waiting > 0) {
+            groups.held(this); // that node may want more
+        }
+    }
+
+    // --- the end
+
+    /** The group has no members any more. */
+    @AnyThread
+    void end() {
+        ended = true;
+        owner.executor().execute(this::dropAll);
+    }
+
+    private void dropAll() {
+        expiry.cancel();
+        returned.values().forEach(entry -> resources.budget().add(-entry.bytes()));
+        ready.forEach(entry -> resources.budget().add(-entry.bytes()));
+        returned.clear();
+        ready.clear();
+        if (waiting > 0) {
+            observer.messageDropped(DropReason.NO_SHARED_MEMBER, waiting);
+        }
+        unread = 0;
+        unsettled.clear();
+        pulls.clear();
+        count(-waiting, 0);
+        record.remove();
+    }
+
+    @Override
+    @AnyThread
+    public String toString() {
+        return "GroupQueue[" + name + ']';
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.routing.JointOperation;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.thread.OnEventLoop;
+
+/** A QoS 2 message for the queue of a shared group that is stored by the publisher's event loop. It can be pulled when it is safe. */
+@OnEventLoop
+final class JointGroupMessage implements JointOperation {
+
+    private final GroupMessage entry;
+    private final boolean inMemory;
+
+    JointGroupMessage(GroupMessage entry, boolean inMemory) {
+        this.entry = entry;
+        this.inMemory = inMemory;
+    }
+
+    @Override
+    public void submit(StoreWriter writer) {
+        entry.queue().record().put(writer, entry);
+    }
+
+    @Override
+    public void settled(boolean kept) {
+        RoutingLoop owner = entry.queue().owner();
+        if (owner.executor().inEventLoop()) {
+            entry.queue().settled(entry, inMemory, kept);
+        } else {
+            owner.executor().execute(() -> entry.queue().settled(entry, inMemory, kept));
+        }
+    }
+}
