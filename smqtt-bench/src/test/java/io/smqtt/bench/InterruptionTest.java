@@ -73,7 +73,7 @@ class InterruptionTest {
         assertThat(running.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(130);
         assertThat(run.out())
                 .containsPattern("interrupted +after \\d+\\.\\d s")
-                .containsPattern("published +\\d+, ")
+                .containsPattern("published +\\d+") // with a rate if something was measured
                 .doesNotContainPattern("lost.*order +[1-9]");
         assertThat(run.err()).contains("interrupted: what was measured until then was reported");
         assertThat(directory.resolve("r.json")).content().contains("\"interrupted\":true");
