@@ -14,7 +14,7 @@ import java.util.function.Predicate;
  * stays in the store until it is safe there.
  */
 @OnEventLoop
-final class GroupHandOver implements GroupQueue.Taker {
+final class GroupHandOver implements GroupPulls.Taker {
 
     private final GroupQueue queue;
     private final GroupQueues groups;

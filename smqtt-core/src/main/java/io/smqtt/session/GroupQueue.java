@@ -13,18 +13,13 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
-import io.smqtt.spi.StoredMessage;
-import io.smqtt.spi.StoredPage;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,11 +39,6 @@ final class GroupQueue implements Subscriber, GroupBacklog {
 
     private static final String ID_PREFIX = InProcess.PREFIX + SharedFilter.PREFIX;
 
-    private static final String NO_SESSION = "";
-
-    /** What a member is given at a time. */
-    private static final int BATCH_BYTES = 256 * 1024;
-
     private final SharedFilter name;
     private final SessionResources resources;
     private final BrokerObserver observer;
@@ -57,6 +47,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     private final Subscription subscription;
     private final GroupMembers members;
     private final GroupRecord record;
+    private final GroupTail tail;
 
     /** Messages that came back, by their numbers; before all others. */
     private final TreeMap<Long, GroupMessage> returned = new TreeMap<>();
@@ -64,20 +55,10 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     /** The first of those that wait in order. */
     private final ArrayDeque<GroupMessage> ready = new ArrayDeque<>();
 
-    /** Who can take messages, in the order of asking. */
-    private final Map<Object, Pull> pulls = new LinkedHashMap<>();
+    private final GroupPulls pulls;
 
     private final GroupExpiry expiry;
     private long next = FIRST_WAITING;
-
-    /** The first message that is only in the store, and how many those are, unsettled ones included. */
-    private long unreadFrom = FIRST_WAITING;
-
-    private int unread;
-    private boolean reading;
-
-    /** The numbers of messages among the unread that are not safe yet. */
-    private final TreeSet<Long> unsettled = new TreeSet<>();
 
     // read by any thread
     private volatile int waiting;
@@ -93,6 +74,8 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         this.owner = owner;
         this.members = new GroupMembers(name, resources.limits(), groups);
         this.record = new GroupRecord(this, resources.stores());
+        this.tail = new GroupTail(this, record);
+        this.pulls = new GroupPulls(this);
         this.expiry = new GroupExpiry(resources.wheels().get(owner.index()), resources.ticker(), this::removeExpired);
         this.subscription = new Subscription(
                 this, name.filter(), name.shareName(), QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
@@ -113,8 +96,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     void recovered(long number, long first, long following, int messages, long size) {
         record.recovered(number);
         next = Math.max(FIRST_WAITING, following);
-        unreadFrom = first;
-        unread = messages;
+        tail.recovered(first, messages);
         waiting = messages;
         bytes = size;
     }
@@ -257,8 +239,8 @@ final class GroupQueue implements Subscriber, GroupBacklog {
             full = refusal(footprint);
             first = first();
         }
-        if (first == null && unread > 0) {
-            read(); // for the next message
+        if (first == null) {
+            tail.read(); // for the next message
         }
         return full == null;
     }
@@ -268,11 +250,11 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         StoreLoop loop = stored ? loop() : null;
         long number = next++;
         GroupMessage entry = new GroupMessage(this, message, number, loop == null ? 0 : record.number(loop));
-        boolean inMemory = unread == 0 && (loop == null || ready.size() < DurableQueue.PAGE_MESSAGES);
+        boolean inMemory = tail.isEmpty() && (loop == null || ready.size() < DurableQueue.PAGE_MESSAGES);
         if (inMemory) {
-            unreadFrom = next;
+            tail.beginsAt(next);
         } else {
-            unread++;
+            tail.add();
         }
         count(1, entry.bytes());
         expiry.await(message);
@@ -284,7 +266,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
             JointGroupMessage part = new JointGroupMessage(entry, inMemory);
             if (ticket.join(part)) {
                 if (!inMemory) {
-                    unsettled.add(number);
+                    tail.unsettled(number);
                 }
                 return;
             }
@@ -321,8 +303,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
             return;
         }
         if (!inMemory) {
-            unsettled.remove(entry.number());
-            unread -= kept ? 0 : 1;
+            tail.settled(entry.number(), kept);
         }
         if (!kept) {
             count(-1, -entry.bytes());
@@ -337,9 +318,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     void lost(long number, int footprint) {
         if (ready.removeIf(entry -> entry.number() == number)) {
             resources.budget().add(-footprint);
-        } else if (number >= unreadFrom && unread > 0) {
-            unread--;
-        } else {
+        } else if (!tail.lost(number)) {
             return; // a member has it
         }
         count(-1, -footprint);
@@ -410,80 +389,33 @@ final class GroupQueue implements Subscriber, GroupBacklog {
 
     // --- what members pull
 
-    /** Somebody who can take messages. */
-    interface Taker {
-
-        /** Whether messages would be of use now. Any thread. */
-        boolean isThere();
-
-        /** Is given messages. On the queue's event loop. */
-        void take(List<GroupMessage> batch);
-    }
-
-    private record Pull(Taker taker, int messages, long bytes) {}
-
-    /** A member has room for so many messages: it is given some as soon as they wait. */
+    /** Who can take messages. */
     @AnyThread
-    void pull(Session member, int messages) {
-        Taker taker = new Taker() {
-            @Override
-            public boolean isThere() {
-                return member.isOnline();
-            }
-
-            @Override
-            public void take(List<GroupMessage> batch) {
-                member.execute(() -> member.member().offered(GroupQueue.this, batch));
-            }
-        };
-        owner.executor().execute(() -> {
-            pulls.put(member, new Pull(taker, messages, BATCH_BYTES));
-            serve();
-        });
+    GroupPulls pulls() {
+        return pulls;
     }
 
-    /** A member is gone, or will ask again. */
-    @AnyThread
-    void cancelPull(Session member) {
-        owner.executor().execute(() -> pulls.remove(member));
+    /** Gives what waits to those who have asked. */
+    void serve() {
+        pulls.serve();
     }
 
-    /**
-     * Somebody takes what waits now, so many messages and bytes at most.
-     *
-     * @param key of those with the same key the last one counts
-     */
-    @AnyThread
-    void pull(String key, Taker taker, int messages, long size) {
-        owner.executor().execute(() -> {
-            pulls.put(key, new Pull(taker, messages, size));
-            serve();
-            if (!reading) {
-                pulls.remove(key);
-            }
-        });
-    }
-
-    private void serve() {
-        while (!pulls.isEmpty()) {
-            if (first() == null) {
-                read(); // goes on when the page is there
-                return;
-            }
-            Map.Entry<Object, Pull> oldest = pulls.entrySet().iterator().next();
-            Pull pull = oldest.getValue();
-            List<GroupMessage> batch = pull.taker().isThere() ? take(pull.messages(), pull.bytes()) : List.of();
-            if (!batch.isEmpty() || !pull.taker().isThere()) {
-                pulls.remove(oldest.getKey());
-            }
-            if (!batch.isEmpty()) {
-                pull.taker().take(batch);
-            }
+    /** Whether a message is at hand; if not, those that are only in the store are read. */
+    boolean hasNext() {
+        boolean found = first() != null;
+        if (!found) {
+            tail.read(); // continues when the page is there
         }
+        return found;
+    }
+
+    /** Whether a page is being read. */
+    boolean isReading() {
+        return tail.isReading();
     }
 
     /** Takes off the first messages that have not expired. */
-    private List<GroupMessage> take(int most, long mostBytes) {
+    List<GroupMessage> take(int most, long mostBytes) {
         long now = resources.ticker().nanoTime();
         List<GroupMessage> batch = new ArrayList<>(Math.min(most, waiting));
         long size = 0;
@@ -538,57 +470,20 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         }
     }
 
-    /** Reads a page of what is only in the store, unless there is nothing or that is not safe yet. */
-    private void read() {
-        if (!reading && unread > 0 && unreadFrom < barrier()) {
-            reading = true;
-            long end = next;
-            record.read(unreadFrom, page -> pageRead(page, end));
-        }
+    /** A message that was only in the store is at hand. */
+    void wasRead(GroupMessage entry) {
+        addReady(entry);
+        expiry.await(entry.message());
     }
 
-    /** The first message that the store may not show yet. */
-    private long barrier() {
-        return unsettled.isEmpty() ? Long.MAX_VALUE : unsettled.first();
+    /** Messages that were counted are not in the store. */
+    void areGone(int messages) {
+        count(-messages, 0);
     }
 
-    private void pageRead(StoredPage page, long end) {
-        reading = false;
-        if (ended) {
-            return;
-        }
-        Throwable failure = page.failure();
-        if (failure != null) {
-            loop().readFailed(failure);
-            loop().later(this::serve);
-            return;
-        }
-        long barrier = barrier();
-        for (StoredMessage row : page.messages()) {
-            if (row.sequence() >= barrier) {
-                break;
-            }
-            if (isUnread(row)) {
-                unread--;
-                addReady(new GroupMessage(this, row.message(), row.sequence(), record.number()));
-                expiry.await(row.message());
-            }
-            unreadFrom = Math.max(unreadFrom, row.sequence() + 1);
-        }
-        boolean isLast = page.messages().isEmpty() || page.messages().get(0).sequence() >= barrier;
-        if (isLast) {
-            unreadFrom = Math.max(unreadFrom, Math.min(end, barrier));
-            if (unreadFrom == next && unread > 0) { // they were lost, or done with
-                count(-unread, 0);
-                unread = 0;
-            }
-        }
-        serve();
-    }
-
-    /** Whether a message that was read waits, and no member has it. */
-    private boolean isUnread(StoredMessage row) {
-        return row.sequence() >= unreadFrom && !record.isSentAtOnce(row.sequence());
+    /** The number of the message that comes next. */
+    long next() {
+        return next;
     }
 
     // --- what has expired
@@ -597,12 +492,26 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         long now = resources.ticker().nanoTime();
         returned.values().removeIf(entry -> removeIfExpired(entry, now));
         ready.removeIf(entry -> removeIfExpired(entry, now));
-        if (unread > 0 && reading) {
-            expiry.await(1); // then it is looked at
-        } else if (unread > 0 && unreadFrom < barrier()) {
-            reading = true;
-            removeExpired(unreadFrom);
+        boolean looksAtTail = tail.sweep(entry -> {
+            if (entry.message().isExpired(now)) {
+                tail.removed();
+                count(-1, -entry.bytes());
+                dropped(entry, DropReason.EXPIRED);
+            } else {
+                expiry.await(entry.message());
+            }
+        });
+        if (!looksAtTail) {
+            expiry.await(1);
         }
+    }
+
+    /** All that is only in the store was looked at, or not all of it. */
+    void swept(boolean all) {
+        if (!all) {
+            expiry.await(1);
+        }
+        serve();
     }
 
     private boolean removeIfExpired(GroupMessage entry, long now) {
@@ -614,39 +523,6 @@ final class GroupQueue implements Subscriber, GroupBacklog {
             expiry.await(entry.message());
         }
         return expired;
-    }
-
-    /** Looks at what is only in the store, page by page. */
-    private void removeExpired(long from) {
-        record.read(from, page -> {
-            List<StoredMessage> rows = page.messages();
-            long barrier = barrier();
-            boolean failed = page.failure() != null;
-            if (ended || failed || rows.isEmpty() || rows.get(0).sequence() >= barrier) {
-                reading = false;
-                if (failed || barrier != Long.MAX_VALUE) {
-                    expiry.await(1); // for the rest
-                }
-                serve();
-                return;
-            }
-            long now = resources.ticker().nanoTime();
-            rows.stream()
-                    .filter(row -> row.sequence() < barrier && isUnread(row))
-                    .forEach(row -> removeIfExpired(row, now));
-            removeExpired(rows.get(rows.size() - 1).sequence() + 1);
-        });
-    }
-
-    private void removeIfExpired(StoredMessage row, long now) {
-        ApplicationMessage message = row.message();
-        if (message.isExpired(now)) {
-            unread--;
-            count(-1, -message.footprintBytes());
-            dropped(new GroupMessage(this, message, row.sequence(), record.number()), DropReason.EXPIRED);
-        } else {
-            expiry.await(message);
-        }
     }
 
     // --- members
@@ -668,11 +544,8 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         if (group != null
                 && group.hasOnlineMember(member -> member instanceof Session)
                 && !group.hasOnlineMember(member -> !(member instanceof Session))) {
-            pull(
-                    NO_SESSION,
-                    new GroupHandOver(this, groups, member -> !(member instanceof Session)),
-                    waiting,
-                    Long.MAX_VALUE);
+            pulls.handOut(
+                    new GroupHandOver(this, groups, member -> !(member instanceof Session)), waiting, Long.MAX_VALUE);
         }
     }
 
@@ -707,8 +580,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         if (waiting > 0) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, waiting);
         }
-        unread = 0;
-        unsettled.clear();
+        tail.clear();
         pulls.clear();
         count(-waiting, 0);
         record.remove();

@@ -275,11 +275,12 @@ final class GroupQueues {
         }
         queue.members().gatherFromAbsent();
         LimitsConfig limits = resources.limits();
-        queue.pull(
-                node,
-                new GroupHandOver(queue, this, member -> node.equals(member.node())),
-                Math.max(1, Math.min(MAXIMUM_HANDED_OVER, limits.maxQueuedMessages() / SHARE)),
-                Math.max(1, limits.maxQueuedBytes() / SHARE));
+        queue.pulls()
+                .pull(
+                        node,
+                        new GroupHandOver(queue, this, member -> node.equals(member.node())),
+                        Math.max(1, Math.min(MAXIMUM_HANDED_OVER, limits.maxQueuedMessages() / SHARE)),
+                        Math.max(1, limits.maxQueuedBytes() / SHARE));
     }
 
     /** Gives a message to a member; false if none of those is there. */

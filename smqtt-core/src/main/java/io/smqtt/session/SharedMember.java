@@ -77,7 +77,7 @@ final class SharedMember {
         if (gone != null) {
             memberships.remove(gone);
             gone.queue.members().left(session);
-            gone.queue.cancelPull(session);
+            gone.queue.pulls().cancel(session);
             OutboundFlow flow = session.outboundOrNull();
             if (flow != null && gone.queue.hasEnded()) {
                 flow.keepLent(gone.queue);
@@ -89,7 +89,7 @@ final class SharedMember {
     void left() {
         for (Membership membership : memberships) {
             membership.queue.members().left(session);
-            membership.queue.cancelPull(session);
+            membership.queue.pulls().cancel(session);
         }
         memberships.clear();
     }
@@ -130,7 +130,7 @@ final class SharedMember {
         }
         GroupQueue queue = membership.queue;
         membership.asked = true;
-        queue.pull(session, room);
+        queue.pulls().pull(session, room);
         if (queue.waitsElsewhere()) {
             queue.waitsElsewhere(false);
             groups.wanted(queue);
@@ -143,7 +143,7 @@ final class SharedMember {
             paused = true;
             for (Membership membership : memberships) {
                 membership.asked = false;
-                membership.queue.cancelPull(session);
+                membership.queue.pulls().cancel(session);
             }
             loop.later(() -> session.execute(() -> {
                 paused = false;
@@ -182,7 +182,7 @@ final class SharedMember {
         }
         for (Membership membership : memberships) {
             membership.here = false;
-            membership.queue.cancelPull(session);
+            membership.queue.pulls().cancel(session);
         }
     }
 

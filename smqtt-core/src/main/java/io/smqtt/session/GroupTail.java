@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredPage;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * The part of a shared group's queue that is only in the store, behind all that is in memory. It is read page by page, up to the
+ * first message that is not safe yet.
+ */
+@OnEventLoop
+final class GroupTail {
+
+    private final GroupQueue queue;
+    private final GroupRecord record;
+
+    /** The first message that is only in the store, and how many those are, unsettled ones included. */
+    private long from = GroupQueue.FIRST_WAITING;
+
+    private int count;
+    private boolean reading;
+
+    /** The numbers of messages among them that are not safe yet. */
+    private final TreeSet<Long> unsettled = new TreeSet<>();
+
+    GroupTail(GroupQueue queue, GroupRecord record) {
+        this.queue = queue;
+        this.record = record;
+    }
+
+    /** Messages were found in the store. At the start. */
+    @AnyThread
+    void recovered(long first, int messages) {
+        from = first;
+        count = messages;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    boolean isReading() {
+        return reading;
+    }
+
+    /** Nothing before a number is only in the store: what has come is in memory. While this is empty. */
+    void beginsAt(long number) {
+        from = number;
+    }
+
+    /** A message is only in the store. */
+    void add() {
+        count++;
+    }
+
+    /** The message that was added is not safe yet. */
+    void unsettled(long number) {
+        unsettled.add(number);
+    }
+
+    /** A message is safe, or could not be stored. */
+    void settled(long number, boolean kept) {
+        unsettled.remove(number);
+        count -= kept ? 0 : 1;
+    }
+
+    /** A message could not be stored. Returns false if it was read before that was known. */
+    boolean lost(long number) {
+        boolean found = number >= from && count > 0;
+        count -= found ? 1 : 0;
+        return found;
+    }
+
+    void clear() {
+        count = 0;
+        unsettled.clear();
+    }
+
+    /** The first message that the store may not show yet. */
+    private long barrier() {
+        return unsettled.isEmpty() ? Long.MAX_VALUE : unsettled.first();
+    }
+
+    /** Whether a page may be read now: nobody does so, and there is something that is safe. */
+    private boolean canRead() {
+        return !reading && count > 0 && from < barrier();
+    }
+
+    /** Whether a message that was read waits, and no member has it. */
+    private boolean isUnread(StoredMessage row) {
+        return row.sequence() >= from && !record.isSentAtOnce(row.sequence());
+    }
+
+    private GroupMessage entry(StoredMessage row) {
+        return new GroupMessage(queue, row.message(), row.sequence(), record.number());
+    }
+
+    /** Reads a page into the queue's memory, if there is one. */
+    void read() {
+        if (canRead()) {
+            reading = true;
+            long end = queue.next();
+            record.read(from, page -> read(page, end));
+        }
+    }
+
+    private void read(StoredPage page, long end) {
+        reading = false;
+        if (queue.hasEnded()) {
+            return;
+        }
+        Throwable failure = page.failure();
+        if (failure != null) {
+            queue.loop().readFailed(failure);
+            queue.loop().later(queue::serve);
+            return;
+        }
+        long barrier = barrier();
+        for (StoredMessage row : page.messages()) {
+            if (row.sequence() >= barrier) {
+                break;
+            }
+            if (isUnread(row)) {
+                count--;
+                queue.wasRead(entry(row));
+            }
+            from = Math.max(from, row.sequence() + 1);
+        }
+        if (page.messages().isEmpty() || page.messages().get(0).sequence() >= barrier) {
+            from = Math.max(from, Math.min(end, barrier));
+            if (from == queue.next() && count > 0) { // they were lost, or done with
+                queue.areGone(count);
+                count = 0;
+            }
+        }
+        queue.serve();
+    }
+
+    /**
+     * Looks at all messages, page by page.
+     *
+     * @param each is shown each message that waits
+     * @return false if that is not possible now
+     */
+    boolean sweep(Consumer<GroupMessage> each) {
+        if (!canRead()) {
+            return count == 0;
+        }
+        reading = true;
+        sweep(from, each);
+        return true;
+    }
+
+    private void sweep(long first, Consumer<GroupMessage> each) {
+        record.read(first, page -> {
+            List<StoredMessage> rows = page.messages();
+            long barrier = barrier();
+            boolean failed = page.failure() != null;
+            if (queue.hasEnded() || failed || rows.isEmpty() || rows.get(0).sequence() >= barrier) {
+                reading = false;
+                queue.swept(!failed && barrier == Long.MAX_VALUE);
+                return;
+            }
+            for (StoredMessage row : rows) {
+                if (row.sequence() < barrier && isUnread(row)) {
+                    each.accept(entry(row));
+                }
+            }
+            sweep(rows.get(rows.size() - 1).sequence() + 1, each);
+        });
+    }
+
+    /** A message that was looked at is removed. */
+    void removed() {
+        count--;
+    }
+}
