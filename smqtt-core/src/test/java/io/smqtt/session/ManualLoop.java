@@ -9,19 +9,32 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** An event loop whose tasks run when the test says so, and that counts them. */
+/** An event loop whose tasks run when the test says so, and that counts them. A test itself is on any loop. */
 final class ManualLoop extends AbstractEventExecutor {
+
+    private static final ThreadLocal<@Nullable ManualLoop> CURRENT = new ThreadLocal<>();
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     int offered;
 
     int runTasks() {
-        int count = 0;
-        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-            task.run();
-            count++;
+        return runTasks(Integer.MAX_VALUE);
+    }
+
+    /** Runs the next tasks, so many at most. */
+    int runTasks(int most) {
+        ManualLoop outer = CURRENT.get();
+        CURRENT.set(this);
+        try {
+            int count = 0;
+            while (count < most && !tasks.isEmpty()) {
+                tasks.remove().run();
+                count++;
+            }
+            return count;
+        } finally {
+            CURRENT.set(outer);
         }
-        return count;
     }
 
     @Override
@@ -38,7 +51,8 @@ final class ManualLoop extends AbstractEventExecutor {
 
     @Override
     public boolean inEventLoop(Thread thread) {
-        return true;
+        ManualLoop current = CURRENT.get();
+        return current == null || current == this;
     }
 
     @Override

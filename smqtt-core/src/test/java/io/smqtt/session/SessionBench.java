@@ -149,7 +149,9 @@ final class SessionBench {
 
     void pass(Duration time) {
         nanos += time.toNanos();
-        wheels.forEach(DeadlineWheel::advance);
+        for (int i = 0; i < wheels.size(); i++) {
+            executors.get(i).execute(wheels.get(i)::advance);
+        }
         run();
     }
 
