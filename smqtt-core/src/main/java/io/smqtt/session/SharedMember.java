@@ -19,6 +19,9 @@ final class SharedMember {
     private final List<Membership> memberships = new ArrayList<>(1);
     private boolean paused;
 
+    /** Whether there may be a group that was not asked for more. */
+    private boolean mayAsk;
+
     /** A group of the session. */
     private static final class Membership {
 
@@ -102,6 +105,7 @@ final class SharedMember {
             if (!membership.here) {
                 membership.here = true;
                 membership.asked = false;
+                mayAsk = true;
                 membership.queue.members().gatherFromAbsent();
                 if (membership.queue.waiting() == 0) {
                     groups.wanted(membership.queue);
@@ -113,12 +117,14 @@ final class SharedMember {
 
     /** Asks for what waits or will wait, if there is room. */
     void gatherMore() {
-        if (!session.isOnline() || paused) {
+        if (!mayAsk || paused || !session.isOnline()) {
             return;
         }
+        mayAsk = false;
         for (Membership membership : memberships) {
             if (membership.here && !membership.asked) {
                 gatherMore(membership);
+                mayAsk |= !membership.asked;
             }
         }
     }
@@ -143,6 +149,7 @@ final class SharedMember {
             paused = true;
             for (Membership membership : memberships) {
                 membership.asked = false;
+                mayAsk = true;
                 membership.queue.pulls().cancel(session);
             }
             loop.later(() -> session.execute(() -> {
@@ -161,6 +168,7 @@ final class SharedMember {
         int taken = 0;
         if (membership != null && session.isOnline()) {
             membership.asked = false;
+            mayAsk = true;
             OutboundFlow flow = session.outbound();
             while (taken < batch.size() && flow.takeShared(batch.get(taken), membership.subscription)) {
                 session.remember(batch.get(taken++).message());
