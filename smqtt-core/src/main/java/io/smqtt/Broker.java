@@ -145,7 +145,7 @@ public final class Broker {
                 .onErrorResume(error -> shutdown.release().then(Mono.error(error)));
     }
 
-    /** What the first module offers that offers it at all. */
+    /** The offer of the first module that has one, or null. */
     private <T> @Nullable T first(Function<BrokerModule, @Nullable T> offer) {
         for (BrokerModule module : modules) {
             T offered = offer.apply(module);

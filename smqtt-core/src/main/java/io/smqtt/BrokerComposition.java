@@ -80,7 +80,7 @@ public final class BrokerComposition {
     /**
      * Uses another store than the configuration asks for. The broker closes it.
      *
-     * @param own a store that nobody has read yet, or null for that of the configuration
+     * @param own a store that was not read yet, or null for that of the configuration
      * @return this
      */
     public BrokerComposition store(@Nullable BrokerStore own) {
@@ -176,7 +176,7 @@ public final class BrokerComposition {
         }
     }
 
-    /** What asks for a module must not run without it. */
+    /** Refuses a configuration whose required modules are missing. */
     private void requireModules() {
         Map<String, String> missing = new TreeMap<>(config.requiredModules());
         if (store != null) {

@@ -20,7 +20,7 @@ public interface ModuleProvider {
         METRICS,
         /** The management port, which shows the meters while the modules after it start. */
         MANAGEMENT,
-        /** What the program or the application around the broker adds. */
+        /** Additions of the program or application around the broker. */
         HOST,
         /** Connections to other nodes. */
         CLUSTER,

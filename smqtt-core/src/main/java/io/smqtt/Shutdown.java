@@ -174,7 +174,7 @@ final class Shutdown {
                     try {
                         stores.of(loop).finish();
                         sink.success();
-                    } catch (RuntimeException e) { // or nobody would ever know
+                    } catch (RuntimeException e) { // the event loop would swallow it
                         sink.error(e);
                     }
                 })))

@@ -97,7 +97,7 @@ final class OverviewText {
         line("  %-10s %14s %,18.0f   %s", what, number(loss.perSecond()), loss.total(), reasons(loss));
     }
 
-    /** What happens now, most often first; or, if nothing does, what has happened. */
+    /** Rates by reason, highest first; or totals by reason, if all rates are 0. */
     private static String reasons(Overview.Loss loss) {
         String current = most(loss.perSecondByReason(), "/s");
         return current.isEmpty() ? most(loss.totalByReason(), " in all") : current;
