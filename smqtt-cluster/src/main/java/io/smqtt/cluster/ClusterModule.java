@@ -422,7 +422,10 @@ public final class ClusterModule implements BrokerModule {
         public void added(Subscription subscription) {
             if (subscription.subscriber().isLocal()
                     && !isOfThisNode(subscription.filter().value())) {
-                node.localChange(subscription.clientFilter(), 1);
+                node.localChange(
+                        subscription.clientFilter(),
+                        1,
+                        subscription.subscriber().isDurable());
             }
         }
 
@@ -430,7 +433,7 @@ public final class ClusterModule implements BrokerModule {
         public void removed(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
             if (subscriber.isLocal() && !isOfThisNode(filter.value())) {
                 String text = shareName == null ? filter.value() : new SharedFilter(shareName, filter).toString();
-                node.localChange(text, -1);
+                node.localChange(text, -1, subscriber.isDurable());
             }
         }
     }

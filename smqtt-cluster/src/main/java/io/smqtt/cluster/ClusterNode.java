@@ -48,7 +48,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final FrameGate gate;
     private final ClusterCounters counters = new ClusterCounters();
 
-    private final Queue<RouteRow> localChanges = new ConcurrentLinkedQueue<>();
+    private final Queue<LocalChange> localChanges = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean flushDue = new AtomicBoolean();
 
     private final OwnRoutes own;
@@ -199,17 +199,21 @@ final class ClusterNode implements ClusterTransport.Handler {
      *
      * @param filter as the client writes it
      * @param difference 1 or -1
+     * @param durable whether the subscriber outlives its connection
      */
     @AnyThread
-    void localChange(String filter, int difference) {
+    void localChange(String filter, int difference, boolean durable) {
         if (stopped) {
             return;
         }
-        localChanges.add(new RouteRow(filter, difference));
+        localChanges.add(new LocalChange(filter, difference, durable));
         if (flushDue.compareAndSet(false, true)) {
             tasks.schedule(this::flush, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
         }
     }
+
+    /** A subscription of this node that was added or removed. */
+    private record LocalChange(String filter, int difference, boolean durable) {}
 
     /** Runs a task on the loop; its failure is logged. Does nothing when the loop has ended. */
     @AnyThread
@@ -285,8 +289,8 @@ final class ClusterNode implements ClusterTransport.Handler {
 
     private void flush() {
         flushDue.set(false);
-        for (RouteRow next = localChanges.poll(); next != null; next = localChanges.poll()) {
-            own.change(next.filter(), next.weight());
+        for (LocalChange next = localChanges.poll(); next != null; next = localChanges.poll()) {
+            own.change(next.filter, next.difference, next.durable);
         }
         long first = own.sequence() + 1;
         List<RouteRow> changed = own.flush();

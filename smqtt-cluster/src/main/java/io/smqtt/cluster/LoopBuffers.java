@@ -46,14 +46,15 @@ final class LoopBuffers {
      * @param outbox the queue for its messages
      * @param message the message
      * @param ticket the publisher's ticket
+     * @param durable whether one of them outlives its connection
      */
-    void toAll(int peer, PeerOutbox outbox, ApplicationMessage message, RouteTicket ticket) {
+    void toAll(int peer, PeerOutbox outbox, ApplicationMessage message, RouteTicket ticket, boolean durable) {
         Buffer buffer = bufferOf(peer, outbox);
         if (OutboundRun.takes(message) && ticket == RouteTicket.NONE && !buffer.isLast(message, ticket)) {
             message.mark(marks.getAsLong());
             buffer.addPlain(message);
         } else {
-            messageFor(buffer, message, ticket).toAll();
+            messageFor(buffer, message, ticket).toAll(durable);
         }
         flushLater();
     }
@@ -156,7 +157,7 @@ final class LoopBuffers {
         void add(OutboundMessage message) {
             if (message.message() == plain) {
                 plain = null;
-                message.toAll();
+                message.toAll(false); // QoS 0
             }
             writePlain();
             endRun();

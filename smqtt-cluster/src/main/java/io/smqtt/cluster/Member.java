@@ -151,6 +151,7 @@ final class Member {
         purged = false;
         silentTicks = 0;
         askedAtNanos = NOT_ASKED;
+        routes.resume(epoch);
         outbox.up(epoch, nowNanos);
     }
 
@@ -159,6 +160,7 @@ final class Member {
             reachable = false;
             goneSinceNanos = nowNanos;
         }
+        routes.suspend();
         outbox.down();
     }
 

@@ -20,11 +20,14 @@ abstract sealed class Outbound permits OutboundMessage, OutboundRun {
     /** Their approximate size in bytes. */
     abstract int bytes();
 
-    /** Whether no publisher waits for them, and none of them is parked for an unreachable peer. */
+    /** Whether no publisher waits for them. */
     abstract boolean isAtMostOnce();
 
     /** Whether they go to subscribers that are not in a shared group. */
     abstract boolean isToAll();
+
+    /** Whether they are kept for the return of an unreachable peer: above QoS 0, and for a session that outlives its connection. */
+    abstract boolean isParked();
 
     /** Releases the publisher's acknowledgement. Further calls have no effect. */
     abstract void settle(boolean success);

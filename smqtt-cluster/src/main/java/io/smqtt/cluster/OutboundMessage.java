@@ -14,6 +14,7 @@ final class OutboundMessage extends Outbound {
 
     private final ApplicationMessage message;
     private boolean toAll;
+    private boolean durable;
     private List<SharedFilter> groups = List.of();
     private RouteTicket ticket = RouteTicket.NONE;
 
@@ -25,8 +26,14 @@ final class OutboundMessage extends Outbound {
         return message;
     }
 
-    void toAll() {
+    /**
+     * Adds the subscribers that are not in a shared group.
+     *
+     * @param forDurable whether one of them outlives its connection
+     */
+    void toAll(boolean forDurable) {
         toAll = true;
+        durable |= forDurable;
     }
 
     void addGroup(SharedFilter group) {
@@ -78,6 +85,16 @@ final class OutboundMessage extends Outbound {
     @Override
     boolean isToAll() {
         return toAll;
+    }
+
+    @Override
+    boolean isParked() {
+        return durable && !isAtMostOnce();
+    }
+
+    /** Whether a shared group on the peer gets it. */
+    boolean hasGroups() {
+        return !groups.isEmpty();
     }
 
     @Override

@@ -65,6 +65,11 @@ final class OutboundRun extends Outbound {
     }
 
     @Override
+    boolean isParked() {
+        return false;
+    }
+
+    @Override
     void settle(boolean success) {
         // no publisher waits
     }

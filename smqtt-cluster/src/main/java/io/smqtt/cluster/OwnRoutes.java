@@ -12,7 +12,7 @@ import java.util.Map;
 
 /**
  * The routes of this node: the filters of its subscribers. The only writer of these rows in the cluster. Counts subscriptions, and
- * announces only the first and the end of the last one of a filter. A filter that is added and removed between two flushes is not
+ * announces only the first and the end of the last one of a filter, and of the durable ones among them. A filter that is added and removed between two flushes is not
  * announced.
  */
 @OnClusterLoop
@@ -34,10 +34,17 @@ final class OwnRoutes {
         this.keptChanges = keptChanges;
     }
 
-    /** Adds a subscription with this filter, or with -1 removes one. */
-    void change(String filter, int difference) {
+    /**
+     * Adds or removes a subscription.
+     *
+     * @param filter as the client writes it
+     * @param difference 1 or -1
+     * @param durable whether its subscriber outlives its connection
+     */
+    void change(String filter, int difference, boolean durable) {
         Row row = rows.computeIfAbsent(filter, key -> new Row());
         row.subscriptions += difference;
+        row.durable += durable ? difference : 0;
         changed.put(filter, row);
     }
 
@@ -130,10 +137,14 @@ final class OwnRoutes {
     private static final class Row {
 
         private int subscriptions;
+        private int durable;
         private int announced;
 
         private int weight(String filter) {
-            return SharedFilter.isShared(filter) ? subscriptions : Math.min(subscriptions, 1);
+            if (subscriptions == 0 || SharedFilter.isShared(filter)) {
+                return subscriptions;
+            }
+            return durable > 0 ? RouteRow.DURABLE : RouteRow.CLEAN;
         }
     }
 }

@@ -23,7 +23,7 @@ import java.util.function.Predicate;
 
 /**
  * Forwards messages to one peer: a bounded queue, numbered batches, and the batches that the peer has not yet accepted. While the peer is
- * unreachable, messages above QoS 0 are parked here and their publishers do not wait. Event
+ * unreachable, messages above QoS 0 for durable sessions are parked here and their publishers do not wait. Event
  * loops {@link #offer}; everything else is on the cluster's loop.
  */
 @OnClusterLoop
@@ -133,8 +133,9 @@ final class PeerOutbox {
     }
 
     private boolean accepts(Outbound message, int more, long moreBytes) {
-        if (!reachable && message.isAtMostOnce()) {
+        if (!reachable && !isOfUseLater(message)) {
             observer.messageDropped(DropReason.PEER_GONE, message.deliveries());
+            message.settle(true); // its subscribers have ended with their node
             return false;
         }
         int part = reachable ? 1 : 2; // parked messages leave room for new ones after the peer's return
@@ -144,6 +145,11 @@ final class PeerOutbox {
             return false;
         }
         return true;
+    }
+
+    private static boolean isOfUseLater(Outbound message) {
+        return message.isParked()
+                || (!message.isAtMostOnce() && message instanceof OutboundMessage one && one.hasGroups());
     }
 
     private boolean isFull(int more, long moreBytes, int part) {
@@ -179,7 +185,7 @@ final class PeerOutbox {
         pump();
     }
 
-    /** Messages that the last run has not accepted go to the next one. */
+    /** Messages that the last run has not accepted go to the next one, except for those of clean sessions, which have ended. */
     private void beginAgain(long epoch) {
         peerEpoch = epoch;
         stream = streams.getAsInt();
@@ -188,7 +194,13 @@ final class PeerOutbox {
         onTheirWay = 0;
         onTheirWayBytes = 0;
         while (!unacknowledged.isEmpty()) {
-            unsent.addFirst(unacknowledged.removeLast());
+            Outbound last = unacknowledged.removeLast();
+            if (last.isParked()) {
+                unsent.addFirst(last);
+            } else {
+                forget(last);
+                observer.messageDropped(DropReason.PEER_GONE, last.deliveries());
+            }
         }
     }
 
@@ -242,7 +254,7 @@ final class PeerOutbox {
         if (message instanceof OutboundMessage one) {
             giveGroupsAway(one);
         }
-        boolean kept = !message.isAtMostOnce() && message.isToAll();
+        boolean kept = message.isParked();
         if (!kept) {
             forget(message);
             if (message.isToAll()) {

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The routes of one peer, as far as this node has received them. Rows of a run are replaced by those of the next only when these are
- * complete, so that a node that returns quickly always has routes.
+ * complete, so that a node that returns quickly always has routes. While the node is unreachable, routes of clean sessions are kept here, but
+ * not in effect.
  */
 @OnClusterLoop
 final class PeerRoutes {
@@ -31,6 +32,7 @@ final class PeerRoutes {
     private long completed;
 
     private @Nullable Assembly assembly;
+    private boolean suspended;
 
     /**
      * Creates an empty table.
@@ -132,6 +134,38 @@ final class PeerRoutes {
         new ArrayList<>(rows.keySet()).forEach(filter -> put(new RouteRow(filter, 0)));
     }
 
+    /** The node is unreachable: its routes of clean sessions have no effect. */
+    void suspend() {
+        if (!suspended) {
+            suspended = true;
+            clean().forEach(row -> changes.accept(new RouteRow(row.filter(), 0)));
+        }
+    }
+
+    /** The node is reachable with this run. Clean sessions of earlier runs have ended. */
+    void resume(long run) {
+        if (!suspended) {
+            return;
+        }
+        suspended = false;
+        if (run == epoch) {
+            clean().forEach(changes);
+        } else {
+            assembly = null; // applied parts have the same rows
+            clean().forEach(row -> put(new RouteRow(row.filter(), 0)));
+        }
+    }
+
+    private List<RouteRow> clean() {
+        List<RouteRow> clean = new ArrayList<>();
+        forEach(row -> {
+            if (row.endsWithNode()) {
+                clean.add(row);
+            }
+        });
+        return clean;
+    }
+
     /** Whether parts of a snapshot are missing. */
     boolean isAssembling() {
         return assembly != null;
@@ -184,7 +218,7 @@ final class PeerRoutes {
         }
         hash ^= (old == 0 ? 0 : RouteHash.of(row.filter(), old))
                 ^ (row.isRemoval() ? 0 : RouteHash.of(row.filter(), row.weight()));
-        changes.accept(row);
+        changes.accept(suspended && row.endsWithNode() ? new RouteRow(row.filter(), 0) : row);
     }
 
     /** The received parts of a snapshot. */

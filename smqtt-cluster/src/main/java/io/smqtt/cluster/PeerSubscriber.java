@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class PeerSubscriber implements Subscriber {
 
+    /** The subscription identifier of routes of durable sessions. A merged delivery has the identifiers of all its routes. */
+    static final int DURABLE = 1;
+
     private final String nodeId;
     private final int number;
     private final PeerOutbox outbox;
@@ -71,7 +74,8 @@ final class PeerSubscriber implements Subscriber {
         RouteTicket awaited = held ? ticket : RouteTicket.NONE;
         String shareName = subscription.shareName();
         if (shareName == null) {
-            pass.toAll(number, outbox, message, awaited);
+            boolean durable = subscription.identifier() == DURABLE;
+            pass.toAll(number, outbox, message, awaited, durable);
         } else {
             pass.toGroup(number, outbox, message, awaited, new SharedFilter(shareName, subscription.filter()));
         }

@@ -96,7 +96,8 @@ final class RouterPart implements LocalPart {
                 } else if (row.isRemoval()) {
                     router.index().remove(peer, TopicFilter.of(row.filter()), null);
                 } else {
-                    router.index().add(subscription(peer, TopicFilter.of(row.filter()), null));
+                    int identifier = row.endsWithNode() ? Subscription.NO_IDENTIFIER : PeerSubscriber.DURABLE;
+                    router.index().add(subscription(peer, TopicFilter.of(row.filter()), null, identifier));
                 }
             }
 
@@ -107,8 +108,9 @@ final class RouterPart implements LocalPart {
         };
     }
 
-    private static Subscription subscription(PeerSubscriber peer, TopicFilter filter, @Nullable String shareName) {
-        return new Subscription(peer, filter, shareName, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
+    private static Subscription subscription(
+            PeerSubscriber peer, TopicFilter filter, @Nullable String shareName, int identifier) {
+        return new Subscription(peer, filter, shareName, QoS.EXACTLY_ONCE, false, true, identifier);
     }
 
     /** Sets the number of seats of a node in a group to the number of its members. */
@@ -118,7 +120,7 @@ final class RouterPart implements LocalPart {
         while (taken.size() < wanted) {
             PeerSubscriber seat = peer.seat();
             taken.push(seat);
-            router.index().add(subscription(seat, group.filter(), group.shareName()));
+            router.index().add(subscription(seat, group.filter(), group.shareName(), Subscription.NO_IDENTIFIER));
         }
         while (taken.size() > wanted) {
             router.index().remove(taken.pop(), group.filter(), group.shareName());

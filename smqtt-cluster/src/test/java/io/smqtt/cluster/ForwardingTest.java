@@ -127,8 +127,8 @@ class ForwardingTest {
         c.subscribe("t");
         simulation.run(WHILE);
         LoopBuffers buffers = new LoopBuffers(null, () -> 1);
-        buffers.toAll(0, a.outboxTo("b"), message("1"), RouteTicket.NONE);
-        buffers.toAll(0, a.outboxTo("c"), message("2"), RouteTicket.NONE);
+        buffers.toAll(0, a.outboxTo("b"), message("1"), RouteTicket.NONE, true);
+        buffers.toAll(0, a.outboxTo("c"), message("2"), RouteTicket.NONE, true);
         simulation.run(WHILE);
 
         assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(1L);
@@ -179,11 +179,11 @@ class ForwardingTest {
         ApplicationMessage first = message("1", QoS.AT_MOST_ONCE);
         ApplicationMessage second = message("2", QoS.AT_MOST_ONCE);
         PeerOutbox outbox = a.outboxTo("b");
-        buffers.toAll(0, outbox, first, RouteTicket.NONE);
-        buffers.toAll(0, outbox, first, RouteTicket.NONE);
-        buffers.toAll(0, outbox, second, RouteTicket.NONE);
+        buffers.toAll(0, outbox, first, RouteTicket.NONE, true);
+        buffers.toAll(0, outbox, first, RouteTicket.NONE, true);
+        buffers.toAll(0, outbox, second, RouteTicket.NONE, true);
         buffers.toGroup(0, outbox, second, RouteTicket.NONE, group);
-        buffers.toAll(0, outbox, second, RouteTicket.NONE);
+        buffers.toAll(0, outbox, second, RouteTicket.NONE, true);
         simulation.run(WHILE);
 
         assertThat(b.arrivals()).extracting(SimulatedNode.Arrival::number).containsExactly(1L, 2L);

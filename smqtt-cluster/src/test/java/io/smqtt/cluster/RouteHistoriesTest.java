@@ -104,8 +104,9 @@ class RouteHistoriesTest {
             }
             int number = random.nextInt(40);
             String filter = number < 5 ? "$share/g/f" + number : number < 10 ? "f/+/" + number : "f/" + number;
-            if (random.nextBoolean() || !node.unsubscribe(filter)) {
-                node.subscribe(filter);
+            boolean durable = random.nextBoolean();
+            if (random.nextBoolean() || !node.unsubscribe(filter, durable)) {
+                node.subscribe(filter, durable);
             }
         }
 

@@ -10,10 +10,12 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.config.SharedStrategy;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.Matches;
 import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.SharedGroup;
+import io.smqtt.routing.Subscription;
 import io.smqtt.routing.SubscriptionIndex;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.SessionRegistry;
@@ -21,6 +23,7 @@ import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -63,6 +66,32 @@ class RouterPartTest {
         routes.changed(new RouteRow("$share/g/t", 0));
         assertThat(seats(index)).isZero();
         loop.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aDeliveryByOverlappingRoutesIsDurableIfOneOfThemIs() {
+        EventExecutor loop = new DefaultEventExecutor();
+        SubscriptionIndex index = new SubscriptionIndex(SharedStrategy.ROUND_ROBIN);
+        Router router = new Router(List.of(loop), index, new RetainedMessages(1, 1), BrokerObserver.NONE);
+        LocalPart.RemoteRoutes routes = part(router).join("a", outbox());
+
+        routes.changed(new RouteRow("t/#", RouteRow.CLEAN));
+        routes.changed(new RouteRow("t/1", RouteRow.CLEAN));
+        assertThat(identifier(index)).isEqualTo(Subscription.NO_IDENTIFIER);
+        routes.changed(new RouteRow("t/+", RouteRow.DURABLE));
+        assertThat(identifier(index)).isEqualTo(PeerSubscriber.DURABLE);
+        routes.changed(new RouteRow("t/#", RouteRow.DURABLE));
+        routes.changed(new RouteRow("t/+", RouteRow.CLEAN));
+        assertThat(identifier(index)).isEqualTo(PeerSubscriber.DURABLE);
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+    }
+
+    private static int identifier(SubscriptionIndex index) {
+        Matches found = new Matches();
+        index.match(TopicName.of("t/1"), found);
+        found.mergeOverlaps(null);
+        assertThat(found.size()).isEqualTo(1);
+        return found.get(0).identifier();
     }
 
     private static PeerOutbox outbox() {

@@ -49,6 +49,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final ClusterNode node;
     private final String nodeId;
     private final Map<String, Integer> subscriptions = new TreeMap<>();
+    private final Map<String, Integer> cleanSubscriptions = new TreeMap<>();
     private final Map<String, Map<String, Integer>> remote = new HashMap<>();
     private final Map<String, PeerOutbox> outboxes = new HashMap<>();
     private final List<Arrival> arrivals = new ArrayList<>();
@@ -184,24 +185,44 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         refusesGroups = true;
     }
 
+    /** A session that outlives its connection subscribes. */
     void subscribe(String filter) {
-        subscriptions.merge(filter, 1, Integer::sum);
-        node.localChange(filter, 1);
+        subscribe(filter, true);
+    }
+
+    /** A session subscribes. */
+    void subscribe(String filter, boolean durable) {
+        (durable ? subscriptions : cleanSubscriptions).merge(filter, 1, Integer::sum);
+        node.localChange(filter, 1, durable);
     }
 
     boolean unsubscribe(String filter) {
-        if (!subscriptions.containsKey(filter)) {
+        return unsubscribe(filter, true);
+    }
+
+    /** One of the sessions of that kind unsubscribes; false if there is none. */
+    boolean unsubscribe(String filter, boolean durable) {
+        Map<String, Integer> all = durable ? subscriptions : cleanSubscriptions;
+        if (!all.containsKey(filter)) {
             return false;
         }
-        subscriptions.computeIfPresent(filter, (key, count) -> count == 1 ? null : count - 1);
-        node.localChange(filter, -1);
+        all.computeIfPresent(filter, (key, count) -> count == 1 ? null : count - 1);
+        node.localChange(filter, -1, durable);
         return true;
     }
 
     /** What others should know of this node. */
     Map<String, Integer> expectedRows() {
         Map<String, Integer> rows = new TreeMap<>();
-        subscriptions.forEach((filter, count) -> rows.put(filter, SharedFilter.isShared(filter) ? count : 1));
+        cleanSubscriptions.forEach(
+                (filter, count) -> rows.put(filter, SharedFilter.isShared(filter) ? count : RouteRow.CLEAN));
+        subscriptions.forEach((filter, count) -> {
+            if (SharedFilter.isShared(filter)) {
+                rows.merge(filter, count, Integer::sum);
+            } else {
+                rows.put(filter, RouteRow.DURABLE);
+            }
+        });
         return rows;
     }
 
@@ -234,7 +255,8 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         int count = 0;
         for (Map.Entry<String, Map<String, Integer>> other : remote.entrySet()) {
             if (other.getValue().containsKey(topic)) {
-                buffers.toAll(numberOf(other.getKey()), outboxes.get(other.getKey()), message, ticket);
+                boolean durable = other.getValue().get(topic) == RouteRow.DURABLE;
+                buffers.toAll(numberOf(other.getKey()), outboxes.get(other.getKey()), message, ticket, durable);
                 count++;
             }
         }

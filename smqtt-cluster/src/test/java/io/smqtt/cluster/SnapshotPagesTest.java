@@ -54,7 +54,7 @@ class SnapshotPagesTest {
 
     private void subscribe(int from, int to) {
         for (int i = from; i < to; i++) {
-            own.change("f/" + i, 1);
+            own.change("f/" + i, 1, true);
         }
         own.flush();
     }

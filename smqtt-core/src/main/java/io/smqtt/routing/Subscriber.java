@@ -82,6 +82,16 @@ public interface Subscriber {
     }
 
     /**
+     * Tells whether the subscriber outlives its connection, so that messages are kept for it while it cannot be reached. Never changes.
+     *
+     * @return false for a session that ends with its connection
+     */
+    @AnyThread
+    default boolean isDurable() {
+        return false;
+    }
+
+    /**
      * Tells whether the subscriber may hold tickets. Never changes.
      *
      * @return false if {@link #deliver} takes a message for good when it returns

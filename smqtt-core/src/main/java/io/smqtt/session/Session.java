@@ -59,6 +59,7 @@ public final class Session implements Subscriber {
     private @Nullable SessionOpening opening;
     private final @Nullable ConsumerPressure pressure;
     private final @Nullable SessionRecord record;
+    private final boolean durable;
 
     /** What it holds by {@link SessionBudget}, and of which user that is. Written by the event loop alone. */
     private volatile int heapBytes;
@@ -86,6 +87,7 @@ public final class Session implements Subscriber {
         this.owner = request.loop();
         this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, request.expirySeconds());
+        this.durable = request.expirySeconds() > 0;
         Stores stores = resources.stores();
         this.record = stores == null || request.expirySeconds() == 0
                 ? null
@@ -107,6 +109,7 @@ public final class Session implements Subscriber {
         this.owner = owner;
         this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, expirySeconds);
+        this.durable = true;
         this.record = null;
     }
 
@@ -126,6 +129,7 @@ public final class Session implements Subscriber {
         this.owner = owner;
         this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, stored.expirySeconds());
+        this.durable = true;
         absence.recovered(stored.will());
         this.begun = true;
         Stores stores = Objects.requireNonNull(resources.stores());
@@ -149,6 +153,12 @@ public final class Session implements Subscriber {
     @AnyThread
     public boolean isOnline() {
         return sink != null;
+    }
+
+    @Override
+    @AnyThread
+    public boolean isDurable() {
+        return durable;
     }
 
     @Override
