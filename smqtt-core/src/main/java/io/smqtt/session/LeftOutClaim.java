@@ -102,7 +102,7 @@ final class LeftOutClaim {
         boolean expired = header.expiresAtMillis() != StoredSession.CONNECTED
                 && header.expiresAtMillis() <= stores.store().clockMillis();
         boolean superseded = registry.find(claimant.clientId) != null; // by one of another node
-        if (!expired && !superseded && !registry.mayClaim(claimant.userName, session.client())) {
+        if (!expired && !superseded && !registry.claims().mayClaim(claimant.userName, session.client())) {
             return () -> stays(ReasonCode.NOT_AUTHORIZED);
         }
         if (expired || superseded || claimant.discard || header.expirySeconds() == 0) {

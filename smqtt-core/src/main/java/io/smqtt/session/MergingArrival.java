@@ -40,7 +40,7 @@ final class MergingArrival implements SessionArrival {
     /** Whether the client does not want what comes: it began with a clean start later. */
     private final boolean unwanted;
 
-    private final SessionMove hold;
+    private final HeldMessages hold;
     private final Set<Long> came = new HashSet<>();
     private boolean begun;
     private boolean over;
@@ -56,13 +56,13 @@ final class MergingArrival implements SessionArrival {
         this.session = session;
         this.state = state;
         this.unwanted = unwanted;
-        this.hold = new SessionMove(null, session.pressure(), resources);
+        this.hold = new HeldMessages(session, resources, true);
     }
 
     private void begin() {
         if (!begun && !unwanted) {
             begun = true;
-            session.hold(hold);
+            session.holdBack(hold);
             session.cameElsewhere(came);
         }
     }
@@ -186,13 +186,7 @@ final class MergingArrival implements SessionArrival {
             return;
         }
         over = true;
-        session.hold(null);
-        while (!hold.isEmpty()) {
-            hold.poll((message, subscription, ticket) -> {
-                session.take(message, subscription, ticket);
-                ticket.release(true);
-            });
-        }
+        session.letGo(hold);
         session.start();
         RoutingLoop loop = session.owner();
         Runnable forget = () -> session.execute(() -> session.cameElsewhereNoMore(came));

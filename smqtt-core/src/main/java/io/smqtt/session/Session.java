@@ -22,6 +22,8 @@ import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -30,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state that a client and the broker share beyond one network connection (MQTT 5.0, section 4.1). A session is owned
  * by the event loop of its connection, or of its last one; all methods run there unless they say otherwise. It changes
- * loops only when a client takes it over ({@link SessionMove}).
+ * loops only when a client takes it over ({@link SessionClaims}). What is possible depends on its {@link SessionPhase}.
  */
 @OnEventLoop
 public final class Session implements Subscriber {
@@ -45,8 +47,13 @@ public final class Session implements Subscriber {
     private final SessionAbsence absence;
     private @Nullable OutboundFlow outbound;
     private @Nullable InboundFlow inbound;
-    private @Nullable SessionMove move;
-    private @Nullable SessionMove hold;
+    private volatile SessionPhase phase;
+
+    /** Claims and tasks that wait for the end of the phase. */
+    private @Nullable List<Runnable> waiting;
+
+    /** Holds back what comes; null as long as it is taken at once. */
+    private @Nullable HeldMessages held;
 
     /** Marks of messages that came by another node, and may come here as well. */
     private @Nullable Set<Long> cameElsewhere;
@@ -56,7 +63,6 @@ public final class Session implements Subscriber {
     private volatile long cleanClock;
     private final long key;
     private @Nullable SharedMember member;
-    private @Nullable SessionOpening opening;
     private final @Nullable ConsumerPressure pressure;
     private final @Nullable SessionRecord record;
     private final boolean durable;
@@ -68,9 +74,6 @@ public final class Session implements Subscriber {
 
     /** The part of it that is counted while the client is away. */
     private int flowBytes;
-
-    private volatile boolean begun;
-    private volatile boolean ended;
 
     // valid for the connection; the client stays until the next one
     private volatile @Nullable PacketSink sink;
@@ -85,6 +88,7 @@ public final class Session implements Subscriber {
         this.key = RecentMarks.newKey();
         this.beginsClean = request.cleanStart();
         this.owner = request.loop();
+        this.phase = SessionPhase.OPENING;
         this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, request.expirySeconds());
         this.durable = request.expirySeconds() > 0;
@@ -107,6 +111,7 @@ public final class Session implements Subscriber {
         this.clientId = client.clientId();
         this.key = RecentMarks.newKey();
         this.owner = owner;
+        this.phase = SessionPhase.ABSENT;
         this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, expirySeconds);
         this.durable = true;
@@ -127,11 +132,11 @@ public final class Session implements Subscriber {
         this.clientId = client.clientId();
         this.key = RecentMarks.newKey();
         this.owner = owner;
+        this.phase = SessionPhase.ABSENT;
         this.pressure = pressure(clientId, owner, resources);
         this.absence = new SessionAbsence(this, resources, registry, stored.expirySeconds());
         this.durable = true;
         absence.recovered(stored.will());
-        this.begun = true;
         Stores stores = Objects.requireNonNull(resources.stores());
         this.record = new SessionRecord(this, resources, stores, stored.number(), waiting);
         record.recovered(stored);
@@ -203,7 +208,7 @@ public final class Session implements Subscriber {
 
     /** Whether this is the session's event loop, and it is not on its way from another one. */
     boolean isHere() {
-        return move == null && owner.executor().inEventLoop();
+        return phase != SessionPhase.MOVING && owner.executor().inEventLoop();
     }
 
     @Nullable
@@ -235,7 +240,7 @@ public final class Session implements Subscriber {
      */
     @AnyThread
     public boolean hasEnded() {
-        return ended;
+        return phase == SessionPhase.ENDED;
     }
 
     /**
@@ -249,12 +254,49 @@ public final class Session implements Subscriber {
         current.executor().execute(() -> {
             if (owner != current) {
                 execute(task);
-            } else if (move != null) {
-                move.afterwards(() -> execute(task));
+            } else if (phase == SessionPhase.MOVING) {
+                afterwards(() -> execute(task));
             } else {
                 task.run();
             }
         });
+    }
+
+    // --- the phase
+
+    SessionPhase phase() {
+        return phase;
+    }
+
+    /** Goes on to another phase, by the table of {@link SessionPhase}. */
+    void become(SessionPhase next) {
+        if (!phase.followers().contains(next)) {
+            throw new IllegalStateException(this + " is " + phase + " and cannot become " + next);
+        }
+        phase = next;
+        assert next.allows(sink != null) : next;
+    }
+
+    /** The phase ends with the client connected or not. */
+    void settle() {
+        become(sink == null ? SessionPhase.ABSENT : SessionPhase.CONNECTED);
+    }
+
+    /** Lets a task wait for {@link #goOn}. */
+    void afterwards(Runnable task) {
+        if (waiting == null) {
+            waiting = new ArrayList<>(1);
+        }
+        waiting.add(task);
+    }
+
+    /** The phase that others wait for is over. */
+    void goOn() {
+        List<Runnable> tasks = waiting;
+        waiting = null;
+        if (tasks != null) {
+            tasks.forEach(Runnable::run);
+        }
     }
 
     // --- messages to the client
@@ -265,19 +307,51 @@ public final class Session implements Subscriber {
         if (cameElsewhere(message)) {
             return;
         }
-        if (move != null) {
-            move.hold(message, subscription, ticket);
-        } else if (hold != null && subscription.shareName() == null) {
-            hold.holdOrRefuse(message, subscription, ticket);
-        } else {
-            take(message, subscription, ticket);
-        }
+        passOn(held, message, subscription, ticket);
     }
 
     @Override
     public void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         assert owner.executor().inEventLoop();
-        take(message, subscription, ticket);
+        HeldMessages moving = held; // what comes now is older
+        passOn(moving == null ? null : moving.before(), message, subscription, ticket);
+    }
+
+    private void passOn(
+            @Nullable HeldMessages to, ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (to == null) {
+            take(message, subscription, ticket);
+        } else {
+            to.hold(message, subscription, ticket);
+        }
+    }
+
+    /** Holds back what comes from now on. */
+    void holdBack(HeldMessages messages) {
+        messages.follow(held);
+        held = messages;
+    }
+
+    /** Ends {@link #holdBack}; what was held back goes on. */
+    void letGo(HeldMessages messages) {
+        stopHolding(messages);
+        HeldMessages before = messages.before();
+        messages.letGo((message, subscription, ticket) -> passOn(before, message, subscription, ticket));
+    }
+
+    /** Ends {@link #holdBack}; what was held back stays where it is. */
+    void stopHolding(HeldMessages messages) {
+        HeldMessages after = null;
+        HeldMessages at = held;
+        while (at != null && at != messages) {
+            after = at;
+            at = at.before();
+        }
+        if (after == null) {
+            held = messages.before();
+        } else {
+            after.follow(messages.before());
+        }
     }
 
     private boolean cameElsewhere(ApplicationMessage message) {
@@ -304,9 +378,10 @@ public final class Session implements Subscriber {
         if (cameElsewhere(message)) {
             return;
         }
-        if (subscription.shareName() != null && (ended || sink == null)) {
+        boolean over = phase == SessionPhase.ENDED;
+        if (subscription.shareName() != null && (over || sink == null)) {
             takeAbsent(message, subscription, ticket);
-        } else if (ended) {
+        } else if (over) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         } else {
             remember(message);
@@ -553,7 +628,7 @@ public final class Session implements Subscriber {
     /** Counts what the session holds more, or less. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // written by the event loop alone
     void charge(int change) {
-        if (ended) {
+        if (phase == SessionPhase.ENDED) {
             return; // everything was given back
         }
         SessionBudget budget = resources.sessionBudget();
@@ -570,16 +645,11 @@ public final class Session implements Subscriber {
      */
     private void weighFlows() {
         int room = inbound == null ? 0 : inbound.room();
-        int weight = sink == null && !ended ? HeapWeight.flows(outbound != null, room) : 0;
+        int weight = sink == null && phase != SessionPhase.ENDED ? HeapWeight.flows(outbound != null, room) : 0;
         if (weight != flowBytes) {
             charge(weight - flowBytes);
             flowBytes = weight;
         }
-    }
-
-    /** The session has ended: nothing of it counts any more. Before {@link #ended} is set. */
-    private void release() {
-        charge(-heapBytes);
     }
 
     /** The session is of another client, maybe of another user, from now on. */
@@ -611,7 +681,8 @@ public final class Session implements Subscriber {
     }
 
     /** The limit that stands against the client of a request, with its will in the place of the present one; null if none does. */
-    private @Nullable String refusal(SessionRequest request) {
+    @Nullable
+    String refusal(SessionRequest request) {
         ClientIdentity next = request.client();
         long weight = heapBytes
                 - (long) flowBytes
@@ -759,55 +830,24 @@ public final class Session implements Subscriber {
 
     // --- life
 
-    /** The session begins when the one before it is gone. Before it can be found. */
-    void awaitPredecessor() {
-        begun = true;
-        opening = new SessionOpening();
-    }
-
-    /** A new session gets its first connection. */
-    void begin(SessionRequest request) {
-        begun = true;
-        SessionOpening predecessor = opening;
+    /** The session begins on this node. */
+    void created() {
         resources.observer().sessionCreated(clientId);
-        if (record == null) {
-            opening = null;
-            if (ended) { // meanwhile, by somebody else
-                registry.open(request);
-            } else {
-                attach(request);
-                request.reply().opened(this, false);
-            }
-            if (predecessor != null) {
-                predecessor.finish();
-            }
-            return;
-        }
-        SessionOpening waiting = predecessor == null ? new SessionOpening() : predecessor;
-        opening = waiting;
-        record.connected(request);
-        record.await(kept -> {
-            opening = null;
-            if (ended) { // meanwhile, by somebody else
-                registry.open(request);
-            } else if (kept) {
-                attach(request);
-                request.reply().opened(this, false);
-            } else {
-                end(false);
-                request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
-            }
-            waiting.finish();
-        });
     }
 
-    private void attach(SessionRequest request) {
+    /** The client is here, by a connection of this event loop. */
+    void attach(SessionRequest request) {
         absence.attached(request);
         ClientIdentity previous = client;
         rechargeClient(request.client());
         registry.clientChanged(this, previous);
         check = registry.deliveryCheck(client);
         sink = request.sink();
+        switch (phase) {
+            case OPENING, ABSENT, RESUMING -> become(SessionPhase.CONNECTED);
+            case MOVING -> {} // to its end
+            case CONNECTED, DEPARTING, ENDED -> throw new IllegalStateException(this + " is " + phase);
+        }
         weighFlows();
         if (outbound != null) {
             outbound.attach(request.sink(), check);
@@ -816,103 +856,50 @@ public final class Session implements Subscriber {
         }
     }
 
-    /** A client claims the session: the old connection ends, the session goes on or a new one takes its place. */
-    void takeover(SessionRequest request, RoutingLoop here) {
-        if (owner != here || !begun) {
-            RoutingLoop current = owner;
-            current.executor().execute(() -> takeover(request, current));
-        } else if (ended) {
-            request.loop().executor().execute(() -> registry.open(request));
-        } else if (move != null) {
-            move.afterwards(() -> takeover(request, here));
-        } else if (opening != null) {
-            opening.afterwards(() -> takeover(request, here));
-        } else if (!registry.mayClaim(request.client(), client)) {
-            request.loop().executor().execute(() -> request.reply().refused(ReasonCode.NOT_AUTHORIZED));
-        } else {
-            // a session without expiry ends with its connection, whatever the next one asks for
-            boolean ends = request.cleanStart() || absence.expirySeconds() == 0; // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
-            if (ends) {
-                registry.replace(this, request);
-            } else if (registry.refused(refusal(request))) {
-                request.loop().executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
-            } else if (record == null) {
-                charge(HeapWeight.will(request.will()));
-                endConnection(false);
-                resume(request, here);
-            } else {
-                resumeStored(record, request, here);
-            }
+    /** The session is another event loop's from now on: what is routed here is passed on to there. */
+    void moveTo(RoutingLoop target) {
+        become(SessionPhase.MOVING);
+        owner = target;
+    }
+
+    /** All that was passed on has arrived. */
+    void moved(HeldMessages messages) {
+        if (phase == SessionPhase.MOVING) { // it may have ended on the way
+            settle();
         }
+        letGo(messages);
+        goOn();
     }
 
-    /** Resumes the session once the store knows that it has a client again. */
-    private void resumeStored(SessionRecord stored, SessionRequest request, RoutingLoop here) {
-        SessionOpening waiting = new SessionOpening();
-        opening = waiting;
-        int will = HeapWeight.will(request.will());
-        charge(will);
-        SessionRecord.Before before = stored.before();
-        stored.connected(request);
-        int version = stored.version();
-        stored.await(kept -> {
-            opening = null;
-            RoutingLoop target = request.loop();
-            if (ended) {
-                target.executor().execute(() -> registry.open(request));
-            } else if (!kept) {
-                charge(-will);
-                stored.restore(before);
-                target.executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
-            } else if (stored.version() != version) { // the old connection ended meanwhile
-                charge(-will);
-                takeover(request, here);
-            } else {
-                endConnection(false);
-                resume(request, here);
-            }
-            waiting.finish();
-        });
-    }
-
+    /** Another connection, here or on another node, takes the place of the one that was, or of none. */
     void endConnection(boolean sessionEnds) {
-        PacketSink old = sink;
+        PacketSink old = loseConnection();
         if (old != null) {
             resources.observer().sessionTakenOver(clientId);
-            sink = null;
-            detachFlow();
             old.disconnect(ReasonCode.SESSION_TAKEN_OVER); // [MQTT-3.1.4-3]
         }
         absence.claimed(old != null, sessionEnds);
     }
 
-    private void resume(SessionRequest request, RoutingLoop here) { // [MQTT-3.1.2-5]
-        RoutingLoop target = request.loop();
-        if (target == here) {
-            attachResumed(request);
-            return;
+    /** The connection is not the session's any more. Returns it, or null if there was none. */
+    private @Nullable PacketSink loseConnection() {
+        PacketSink old = sink;
+        if (old == null) {
+            return null;
         }
-        if (record != null) {
-            record.loop().flush(); // before the new loop writes anything
+        sink = null;
+        switch (phase) {
+            case CONNECTED -> become(SessionPhase.ABSENT);
+            case RESUMING, MOVING -> {} // to its end
+            case OPENING, ABSENT, DEPARTING, ENDED -> throw new IllegalStateException(this + " is " + phase);
         }
-        SessionMove moving = new SessionMove(this, pressure, resources);
-        move = moving;
-        owner = target; // from now on routed there; what was routed here is passed on
-        target.executor().execute(() -> attachResumed(request));
-        resources.router().afterDeliveriesVia(here, target, () -> {
-            move = null;
-            moving.finish();
-        });
-    }
-
-    private void attachResumed(SessionRequest request) {
-        if (ended) { // on its way here
-            registry.open(request);
-            return;
+        if (outbound != null) {
+            outbound.detach();
         }
-        attach(request);
-        registry.recheck(this);
-        request.reply().opened(this, true);
+        if (member != null) {
+            member.detached();
+        }
+        return old;
     }
 
     /**
@@ -927,8 +914,7 @@ public final class Session implements Subscriber {
         if (sink != from) {
             return;
         }
-        sink = null;
-        detachFlow();
+        loseConnection();
         absence.begin(publishWill, newExpirySeconds);
         weighFlows();
     }
@@ -959,27 +945,22 @@ public final class Session implements Subscriber {
 
     /** The session was found in the store and has no client yet: its deadlines go on, by the store's clock. */
     void awaitClient() {
-        SessionOpening claimed = opening;
-        if (claimed != null) { // its client may be refused
-            claimed.afterwards(() -> execute(this::awaitClient));
-        } else if (!ended && record != null) {
-            absence.goOn(record);
-            weighFlows();
+        switch (phase) {
+            case OPENING, RESUMING, MOVING, DEPARTING ->
+                afterwards(() -> execute(this::awaitClient)); // it may be refused
+            case CONNECTED, ABSENT -> {
+                if (record != null) {
+                    absence.goOn(record);
+                    weighFlows();
+                }
+            }
+            case ENDED -> {}
         }
     }
 
     /** A message that waits for an absent client is removed when it has expired. */
     void awaitExpiryOf(ApplicationMessage message) {
         absence.awaitExpiryOf(message);
-    }
-
-    private void detachFlow() {
-        if (outbound != null) {
-            outbound.detach();
-        }
-        if (member != null) {
-            member.detached();
-        }
     }
 
     // --- shared groups
@@ -1000,7 +981,7 @@ public final class Session implements Subscriber {
 
     /** Something is safe that was sent before the client went: it may go back to its shared group. */
     void stayedAway() {
-        if (member != null && sink == null && !ended) {
+        if (member != null && sink == null && !hasEnded()) {
             member.detached();
         }
     }
@@ -1020,12 +1001,6 @@ public final class Session implements Subscriber {
     }
 
     // --- between nodes
-
-    /** Takes a message that was held back, with the hold on its ticket. */
-    @FunctionalInterface
-    interface Taker {
-        void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
-    }
 
     /**
      * When this node claimed the client identifier.
@@ -1062,44 +1037,14 @@ public final class Session implements Subscriber {
         cleanClock = clock;
     }
 
-    /** The client was given to another node. On the session's loop, or on its way there. */
-    void depart(SessionRegistry.Departing request, RoutingLoop here) {
-        if (owner != here || !begun) {
-            RoutingLoop current = owner;
-            current.executor().execute(() -> depart(request, current));
-        } else if (ended) {
-            request.reply().gone();
-        } else if (move != null) {
-            move.afterwards(() -> depart(request, here));
-        } else if (opening != null) {
-            opening.afterwards(() -> depart(request, here));
-        } else if (!registry.mayClaim(request.userName(), client)) {
-            request.reply().refused();
-        } else if (request.discard() || absence.expirySeconds() == 0) { // [MQTT-3.1.2-4]
-            endConnection(true);
-            end(false);
-            afterCommit(kept -> request.reply().gone());
-        } else {
-            endConnection(false);
-            SessionOpening waiting = new SessionOpening();
-            opening = waiting;
-            new StoredDeparture(this, resources, waiting).begin(request.reply());
-        }
-    }
-
-    /** Holds back what is routed here until this is called with null. */
-    void hold(@Nullable SessionMove held) {
-        hold = held;
-    }
-
     /** The session stays, as one of a client that has just gone. */
-    void stay(SessionOpening waiting) {
-        opening = null;
-        if (!ended) {
+    void stay() {
+        if (phase == SessionPhase.DEPARTING) {
+            become(SessionPhase.ABSENT);
             absence.begin(false, -1);
             weighFlows();
         }
-        waiting.finish();
+        goOn();
     }
 
     /** Before the session goes to another node: its groups stay here. */
@@ -1110,41 +1055,27 @@ public final class Session implements Subscriber {
     }
 
     /** The session is safe on another node and is forgotten here. */
-    void leave(SessionOpening waiting) {
-        if (!ended) {
-            if (member != null) {
-                member.left();
-            }
-            release();
-            ended = true;
-            absence.cancel();
-            subscriptions.forEach(subscription ->
-                    resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
+    void leave() {
+        if (phase == SessionPhase.DEPARTING) {
+            withdraw();
+            leftGroups();
             if (outbound != null) {
                 outbound.forget();
             }
             if (record != null) {
                 record.forget();
             }
-            subscriptions.clear();
-            registry.remove(this);
+            removed();
             resources.observer().sessionEnded(clientId, false);
         }
-        opening = null;
-        waiting.finish();
-    }
-
-    /** The session has come from another node. */
-    void arrived() {
-        begun = true;
-        resources.observer().sessionCreated(clientId);
+        goOn();
     }
 
     /** The session has come from another node; its deadlines go on until its client is here. */
     void awaitReturn() {
         if (record != null) {
             awaitClient();
-        } else if (!ended && sink == null) {
+        } else if (phase == SessionPhase.ABSENT) {
             absence.begin(false, -1);
             weighFlows();
         }
@@ -1159,29 +1090,23 @@ public final class Session implements Subscriber {
 
     /** The session was found in the store and does not fit: it leaves memory, and stays in the store. At the start. */
     void leaveOut() {
-        if (member != null) {
-            member.left();
-        }
-        release();
-        ended = true;
-        subscriptions.forEach(subscription ->
-                resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
-        subscriptions.clear();
-        registry.remove(this);
+        withdraw();
+        leftGroups();
+        removed();
     }
 
     /** Whether the session could be ended to make room for another one of its user. The answer may be out of date.*/
     @AnyThread
     boolean isDispensable() {
-        return begun && !ended && sink == null;
+        return phase == SessionPhase.ABSENT;
     }
 
     /** Ends the session to make room, unless its client is connected or about to be. Returns whether it has ended. */
     boolean expireIfOffline() {
-        if (!ended && sink == null && move == null && opening == null) {
+        if (phase == SessionPhase.ABSENT) {
             absence.expire();
         }
-        return ended;
+        return hasEnded();
     }
 
     /**
@@ -1191,10 +1116,8 @@ public final class Session implements Subscriber {
      */
     public void terminate(ReasonCode reason) {
         assert owner.executor().inEventLoop();
-        PacketSink current = sink;
-        sink = null;
+        PacketSink current = loseConnection();
         if (current != null) {
-            detachFlow();
             current.disconnect(reason);
         }
         absence.willDue();
@@ -1204,27 +1127,43 @@ public final class Session implements Subscriber {
     /** Takes the session out of the registry and the index. */
     void end(boolean expired) {
         assert owner.executor().inEventLoop();
-        if (ended) {
+        if (hasEnded()) {
             return;
         }
-        release();
-        ended = true;
-        absence.cancel();
-        subscriptions.forEach(subscription ->
-                resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
+        withdraw();
         if (member != null) {
             member.giveBackAll();
-            member.left();
         }
+        leftGroups();
         if (outbound != null) {
             outbound.end();
         }
         if (record != null) {
             record.end();
         }
+        removed();
+        resources.observer().sessionEnded(clientId, expired);
+    }
+
+    /** Nothing is routed to the session any more, and nothing of it counts. */
+    private void withdraw() {
+        charge(-heapBytes);
+        become(SessionPhase.ENDED);
+        absence.cancel();
+        subscriptions.forEach(subscription ->
+                resources.router().index().remove(this, subscription.filter(), subscription.shareName()));
+    }
+
+    private void leftGroups() {
+        if (member != null) {
+            member.left();
+        }
+    }
+
+    /** The client can have another session. */
+    private void removed() {
         subscriptions.clear();
         registry.remove(this);
-        resources.observer().sessionEnded(clientId, expired);
     }
 
     /**

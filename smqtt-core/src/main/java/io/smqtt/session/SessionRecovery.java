@@ -97,7 +97,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     /** A session, or the rest of one, does not fit. It stays in the store. */
     private void leaveOut(String clientId, String limit) {
-        registry.leftOut(clientId, number);
+        registry.claims().leftOut(clientId, number);
         registry.refused(limit);
         leftOut++;
         names.add(LogText.escape(clientId));

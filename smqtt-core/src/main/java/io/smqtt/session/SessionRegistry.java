@@ -4,9 +4,7 @@ package io.smqtt.session;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
-import io.smqtt.message.HeapWeight;
 import io.smqtt.message.QoS;
-import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
@@ -49,8 +47,8 @@ public final class SessionRegistry {
     private final ConcurrentMap<String, Session> sessions = new ConcurrentHashMap<>();
     private final @Nullable UserSessions users;
     private final GroupQueues groups;
+    private final SessionClaims claims;
     private volatile RecentMarks @Nullable [] recentMarks;
-    private volatile @Nullable LeftOut leftOut;
     private volatile @Nullable WillWatch willWatch;
     private volatile long recoveredWillsWaitSeconds;
 
@@ -115,6 +113,7 @@ public final class SessionRegistry {
         retained = new RetainedKeeper(router, stores);
         groups = new GroupQueues(resources);
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
+        claims = new SessionClaims(resources, this, sessions, users);
     }
 
     /**
@@ -131,7 +130,7 @@ public final class SessionRegistry {
         stores.store().recover(recovery);
         stores.open();
         recovery.finish();
-        groups.recovered(leftOut == null);
+        groups.recovered(!claims.hasLeftOut());
     }
 
     /** A session was found in the store. Returns an older one of its client that was to be removed, or null. */
@@ -199,83 +198,7 @@ public final class SessionRegistry {
      * @param request what the client asks for
      */
     public void open(SessionRequest request) {
-        String clientId = request.client().clientId();
-        while (true) {
-            Session existing = sessions.get(clientId);
-            if (existing != null) {
-                existing.takeover(request, request.loop());
-                return;
-            }
-            Session fresh = new Session(resources, this, request);
-            int weight = fresh.weight() + HeapWeight.will(request.will());
-            String limit = fresh.refusal(weight, null);
-            boolean discardsNothing = limit != null && request.cleanStart(); // who is refused
-            if (!discardsNothing
-                    && isLeftOut(new LeftOutClaim.Claimant(
-                            clientId,
-                            request.client().userName(),
-                            request.cleanStart(),
-                            request.loop(),
-                            () -> open(request),
-                            request.reply()::refused))) {
-                return;
-            }
-            if (refused(limit) || !admit(fresh)) {
-                request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
-                return;
-            }
-            fresh.charge(weight);
-            if (sessions.putIfAbsent(clientId, fresh) == null) {
-                fresh.begin(request);
-                return;
-            }
-            fresh.charge(-weight);
-            if (users != null) { // another connection with the same client identifier was faster
-                users.remove(fresh, fresh.client());
-            }
-        }
-    }
-
-    /** Counts a new session against the limits; a user's oldest session without a connection gives way. */
-    private boolean admit(Session fresh) {
-        if (sessions.size() >= resources.limits().maxSessions()) {
-            return false;
-        }
-        if (users == null) {
-            return true;
-        }
-        while (!users.addIfRoom(fresh)) {
-            Session oldest = users.removeOldestOffline(fresh.client());
-            if (oldest == null) {
-                return false;
-            }
-            oldest.execute(() -> {
-                if (!oldest.expireIfOffline()) { // its client has come back meanwhile
-                    users.add(oldest);
-                }
-            });
-        }
-        return true;
-    }
-
-    /** Puts a new session in the place of one that a clean start discards. On the old session's loop. */
-    void replace(Session old, SessionRequest request) {
-        Session fresh = new Session(resources, this, request);
-        int weight = fresh.weight() + HeapWeight.will(request.will());
-        if (refused(fresh.refusal(weight, old))) {
-            request.loop().executor().execute(() -> request.reply().refused(ReasonCode.QUOTA_EXCEEDED));
-            return;
-        }
-        old.endConnection(true);
-        fresh.charge(weight);
-        fresh.awaitPredecessor();
-        if (users != null) {
-            users.add(fresh);
-        }
-        sessions.replace(old.id(), old, fresh);
-        old.end(false);
-        // the old one must not come back after a crash; a store that takes nothing keeps nobody out
-        old.afterCommit(kept -> request.loop().executor().execute(() -> fresh.begin(request)));
+        claims.open(request);
     }
 
     /** The queues of shared groups. */
@@ -284,9 +207,6 @@ public final class SessionRegistry {
     }
 
     // --- between nodes
-
-    /** A client of another node wants its session. */
-    record Departing(boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {}
 
     /**
      * Another node claims a client identifier: its connection here ends, and its session, if it goes on, leaves.
@@ -298,36 +218,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
-        Session session = sessions.get(clientId);
-        if (session == null && leftOut == null) {
-            reply.gone();
-            return;
-        }
-        if (session == null) {
-            RoutingLoop loop = loopOf(clientId);
-            loop.executor().execute(() -> {
-                if (!isLeftOut(new LeftOutClaim.Claimant(
-                        clientId,
-                        userName,
-                        discard,
-                        loop,
-                        () -> depart(clientId, discard, userName, reply),
-                        reason -> refused(reply, reason)))) {
-                    reply.gone();
-                }
-            });
-            return;
-        }
-        RoutingLoop here = session.owner();
-        here.executor().execute(() -> session.depart(new Departing(discard, userName, reply), here));
-    }
-
-    private static void refused(SessionDeparture.Reply reply, ReasonCode reason) {
-        if (reason == ReasonCode.NOT_AUTHORIZED) {
-            reply.refused();
-        } else {
-            reply.busy();
-        }
+        claims.depart(clientId, discard, userName, reply);
     }
 
     /**
@@ -338,33 +229,7 @@ public final class SessionRegistry {
      */
     @AnyThread
     public SessionArrival arrive(SessionState state) {
-        return new StoredArrival(resources, this, loopOf(state.clientId()), state);
-    }
-
-    private RoutingLoop loopOf(String clientId) {
-        List<RoutingLoop> loops = resources.router().loops();
-        int hash = clientId.hashCode();
-        return loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size()));
-    }
-
-    // --- sessions that do not fit
-
-    /** A session was found in the store and does not fit. At the start. */
-    void leftOut(String clientId, long number) {
-        LeftOut others = leftOut;
-        if (others == null) {
-            others = new LeftOut();
-            leftOut = others;
-        }
-        others.add(clientId, number);
-        resources.sessionBudget().leftOut(1);
-    }
-
-    /** Whether the client has a session that did not fit at the start; what follows comes when that was read. */
-    private boolean isLeftOut(LeftOutClaim.Claimant claimant) {
-        LeftOut others = leftOut;
-        Stores stores = resources.stores();
-        return others != null && stores != null && new LeftOutClaim(resources, this, stores, others, claimant).begin();
+        return new StoredArrival(resources, this, claims.loopOf(state.clientId()), state);
     }
 
     /**
@@ -379,7 +244,7 @@ public final class SessionRegistry {
         if (here == null || here.hasEnded()) {
             return arrive(state);
         }
-        boolean allowed = mayClaim(state.userName(), here.client());
+        boolean allowed = claims.mayClaim(state.userName(), here.client());
         boolean newer = state.claimClock() > here.claimClock();
         if (state.cleanClock() > here.claimClock() || (newer && !allowed)) {
             return arrive(state); // in the place of the one here
@@ -436,13 +301,9 @@ public final class SessionRegistry {
         }
     }
 
-    /** Whether a client may have the session of another one with its client identifier. */
-    boolean mayClaim(ClientIdentity newcomer, ClientIdentity previous) {
-        return mayClaim(newcomer.userName(), previous);
-    }
-
-    boolean mayClaim(@Nullable String userName, ClientIdentity previous) {
-        return !resources.config().bindToUser() || Objects.equals(userName, previous.userName());
+    /** The claims of client identifiers. */
+    SessionClaims claims() {
+        return claims;
     }
 
     @Nullable

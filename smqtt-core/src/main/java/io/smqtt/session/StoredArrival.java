@@ -44,7 +44,6 @@ final class StoredArrival implements SessionArrival {
     private final SessionState state;
     private final @Nullable Stores stores;
     private final ClientIdentity client;
-    private final SessionMove hold;
     private final List<StoredMessage> inMemory = new ArrayList<>();
     private final Set<Long> cameLate = new HashSet<>();
     private final List<Long> marks = new ArrayList<>();
@@ -54,6 +53,7 @@ final class StoredArrival implements SessionArrival {
     private long bytes;
     private boolean begun;
     private @Nullable Session session;
+    private @Nullable HeldMessages held;
 
     StoredArrival(SessionResources resources, SessionRegistry registry, RoutingLoop loop, SessionState state) {
         this.resources = resources;
@@ -65,7 +65,6 @@ final class StoredArrival implements SessionArrival {
                 new ClientIdentity(state.clientId(), state.userName(), NOWHERE, "", ProtocolVersion.MQTT_5, Set.of());
         this.number = stores == null ? 0 : stores.store().newSession();
         this.unstored = stores == null ? new Session(resources, registry, loop, client, state.expirySeconds()) : null;
-        this.hold = new SessionMove(unstored, null, resources);
     }
 
     /** What a delivery of another node goes by. */
@@ -200,9 +199,11 @@ final class StoredArrival implements SessionArrival {
             marks.forEach(mark -> recent.took(mine.key(), mark));
         }
         marks.clear();
-        mine.hold(hold);
+        HeldMessages messages = new HeldMessages(mine, resources, true);
+        held = messages;
+        mine.holdBack(messages);
         mine.cameElsewhere(cameLate);
-        mine.arrived();
+        mine.created();
         if (count > 0) { // those that were sent before as well: they end when they are read
             resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, count);
         }
@@ -249,13 +250,7 @@ final class StoredArrival implements SessionArrival {
     public void finish(Runnable done) {
         loop.executor().execute(() -> {
             Session mine = session();
-            mine.hold(null);
-            while (!hold.isEmpty()) {
-                hold.poll((message, subscription, ticket) -> {
-                    mine.take(message, subscription, ticket);
-                    ticket.release(true);
-                });
-            }
+            mine.letGo(Objects.requireNonNull(held));
             if (cameLate.isEmpty()) {
                 mine.cameElsewhere(null);
             } else { // some may still be on their way here

@@ -30,8 +30,7 @@ final class StoredDeparture implements SessionDeparture {
 
     private final Session session;
     private final SessionResources resources;
-    private final SessionOpening waiting;
-    private final SessionMove hold;
+    private final HeldMessages hold;
     private final RoutingLoop loop;
     private final List<StoredMessage> inHand = new ArrayList<>();
     private final List<RouteTicket> tickets = new ArrayList<>();
@@ -46,11 +45,10 @@ final class StoredDeparture implements SessionDeparture {
     private @Nullable SessionState state;
     private boolean over;
 
-    StoredDeparture(Session session, SessionResources resources, SessionOpening waiting) {
+    StoredDeparture(Session session, SessionResources resources) {
         this.session = session;
         this.resources = resources;
-        this.waiting = waiting;
-        this.hold = new SessionMove(session, session.pressure(), resources);
+        this.hold = new HeldMessages(session, resources, true);
         this.loop = session.owner();
     }
 
@@ -60,7 +58,7 @@ final class StoredDeparture implements SessionDeparture {
 
     private void attempt(Reply reply, int number) {
         if (session.hasEnded()) {
-            session.leave(waiting);
+            session.leave();
             reply.gone();
             return;
         }
@@ -72,7 +70,7 @@ final class StoredDeparture implements SessionDeparture {
             freeze();
             reply.departing(this);
         } else if (number >= ATTEMPTS) {
-            session.stay(waiting);
+            session.stay();
             reply.busy();
         } else {
             loop.executor().schedule(() -> attempt(reply, number + 1), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
@@ -80,7 +78,7 @@ final class StoredDeparture implements SessionDeparture {
     }
 
     private void freeze() {
-        session.hold(hold);
+        session.holdBack(hold);
         session.leaveGroups();
         OutboundFlow outbound = session.outboundOrNull();
         memory = outbound == null ? List.of() : outbound.snapshot();
@@ -188,15 +186,13 @@ final class StoredDeparture implements SessionDeparture {
                 return;
             }
             over = true;
-            session.hold(null);
+            session.stopHolding(hold);
             OutboundFlow outbound = session.outboundOrNull();
             int pending = outbound == null ? session.queuedCount() : outbound.pendingCount();
             elsewhere(Elsewhere.MOVED, takenLate + (session.hasEnded() ? 0 : pending));
-            session.leave(waiting);
+            session.leave();
             elsewhere(Elsewhere.DUPLICATE, hold.size()); // the other node has it as well
-            while (!hold.isEmpty()) {
-                hold.poll((message, subscription, ticket) -> ticket.release(true));
-            }
+            hold.letGo((message, subscription, ticket) -> {});
             session.afterCommit(kept -> done.run());
         });
     }
@@ -208,7 +204,6 @@ final class StoredDeparture implements SessionDeparture {
                 return;
             }
             over = true;
-            session.hold(null);
             elsewhere(Elsewhere.MOVED, takenLate);
             for (int i = 0; i < inHand.size(); i++) {
                 StoredMessage message = inHand.get(i);
@@ -219,8 +214,8 @@ final class StoredDeparture implements SessionDeparture {
                 }
                 tickets.get(i).release(true);
             }
-            hold.finish();
-            session.stay(waiting);
+            session.letGo(hold);
+            session.stay();
         });
     }
 

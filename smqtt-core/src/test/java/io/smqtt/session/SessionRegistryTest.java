@@ -13,6 +13,7 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.message.Will;
 import io.smqtt.spi.DropReason;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -360,6 +361,29 @@ class SessionRegistryTest {
         assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.QUEUE_COUNT, 15));
         assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
         assertThat(bench.budget.bytes()).isZero();
+    }
+
+    @Test
+    void whatIsHeldBackForASessionOfAnotherNodeStaysInOrderDuringAMove() { // [MQTT-4.6.0-6]
+        Session session = bench.open("c", 0, false, 60, first);
+        SessionBench.subscribe(session, "t", QoS.AT_LEAST_ONCE);
+        SessionArrival arrival = bench.registry.merge(new SessionState("c", null, 60, 0, 0, List.of(), List.of()));
+        arrival.install(kept -> {});
+        bench.run();
+        bench.publish(2, "t", "held for the arrival", QoS.AT_LEAST_ONCE);
+        bench.run();
+        bench.publish(2, "t", "passed on", QoS.AT_LEAST_ONCE);
+        bench.request("c", 1, false, 60, second);
+        bench.executors.get(0).runTasks();
+        bench.publish(2, "t", "held for the move", QoS.AT_LEAST_ONCE);
+        bench.run();
+        assertThat(session.phase()).isEqualTo(SessionPhase.CONNECTED);
+        assertThat(second.sent).isEmpty();
+
+        arrival.finish(() -> {});
+        bench.run();
+
+        assertThat(second.texts()).containsExactly("held for the arrival", "passed on", "held for the move");
     }
 
     @Test

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.DropReason;
+import io.smqtt.thread.OnEventLoop;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages for a session that are held back, in order, with the tickets of their publishers: older ones are on their way from another
+ * event loop or another node and come first [MQTT-4.6.0-6]. Bounded like the session's queue.
+ */
+@OnEventLoop
+final class HeldMessages {
+
+    private final Session session;
+    private final SessionResources resources;
+    private final boolean betweenNodes;
+    private final DeliveryQueue messages;
+    private final ArrayDeque<RouteTicket> tickets = new ArrayDeque<>();
+
+    /** Holds back the messages that these are to follow. */
+    private @Nullable HeldMessages before;
+
+    /** Takes a message that was held back, with the hold on its ticket. */
+    @FunctionalInterface
+    interface Taker {
+        void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
+    }
+
+    /**
+     * Creates one that holds nothing.
+     *
+     * @param betweenNodes whether the session moves between nodes: its publishers are told what does not fit, and messages of shared
+     *     groups are not held back, since other members can take them
+     */
+    HeldMessages(Session session, SessionResources resources, boolean betweenNodes) {
+        this.session = session;
+        this.resources = resources;
+        this.betweenNodes = betweenNodes;
+        this.messages = new DeliveryQueue(resources.budget());
+    }
+
+    /** These are let go before what is held back here. */
+    void follow(@Nullable HeldMessages others) {
+        before = others;
+    }
+
+    @Nullable
+    HeldMessages before() {
+        return before;
+    }
+
+    void hold(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        if (betweenNodes && subscription.shareName() != null) {
+            session.take(message, subscription, ticket);
+            return;
+        }
+        DropReason full = messages.refusal(message.footprintBytes(), session.limits());
+        if (full == null) {
+            messages.add(message, subscription);
+            tickets.add(ticket);
+            ticket.hold();
+            return;
+        }
+        resources.observer().messageDropped(full, 1);
+        ticket.dropped(full);
+        ConsumerPressure pressure = session.pressure();
+        if (pressure != null) {
+            pressure.dropped(full);
+        }
+        if (betweenNodes) {
+            ticket.hold();
+            ticket.release(false);
+        }
+    }
+
+    int size() {
+        return messages.size();
+    }
+
+    boolean isEmpty() {
+        return messages.isEmpty();
+    }
+
+    /** Takes off what has waited longest. The hold on its ticket is the taker's. */
+    void poll(Taker taker) {
+        ApplicationMessage message = messages.message();
+        Subscription subscription = messages.subscription();
+        messages.remove();
+        taker.take(message, subscription, tickets.remove());
+    }
+
+    /** Hands all of them on. */
+    void letGo(Taker taker) {
+        while (!isEmpty()) {
+            poll((message, subscription, ticket) -> {
+                taker.take(message, subscription, ticket);
+                ticket.release(true);
+            });
+        }
+    }
+}

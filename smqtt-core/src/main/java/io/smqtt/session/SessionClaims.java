@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.HeapWeight;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims of client identifiers: by a connection of this node, or by another node. A session serves one claim after the other, on its
+ * event loop; {@link #claim} is the one place where a claim waits for its turn, and follows a session that moves.
+ */
+final class SessionClaims {
+
+    private final SessionResources resources;
+    private final SessionRegistry registry;
+    private final ConcurrentMap<String, Session> sessions;
+    private final @Nullable UserSessions users;
+    private volatile @Nullable LeftOut leftOut;
+
+    SessionClaims(
+            SessionResources resources,
+            SessionRegistry registry,
+            ConcurrentMap<String, Session> sessions,
+            @Nullable UserSessions users) {
+        this.resources = resources;
+        this.registry = registry;
+        this.sessions = sessions;
+        this.users = users;
+    }
+
+    // --- by a connection
+
+    /** See {@link SessionRegistry#open}. */
+    @OnEventLoop
+    void open(SessionRequest request) {
+        String clientId = request.client().clientId();
+        while (true) {
+            Session existing = sessions.get(clientId);
+            if (existing != null) {
+                claim(existing, request.loop(), here -> takeOver(existing, request, here));
+                return;
+            }
+            Session fresh = new Session(resources, registry, request);
+            int weight = fresh.weight() + HeapWeight.will(request.will());
+            String limit = fresh.refusal(weight, null);
+            boolean discardsNothing = limit != null && request.cleanStart(); // who is refused
+            if (!discardsNothing
+                    && isLeftOut(new LeftOutClaim.Claimant(
+                            clientId,
+                            request.client().userName(),
+                            request.cleanStart(),
+                            request.loop(),
+                            () -> open(request),
+                            request.reply()::refused))) {
+                return;
+            }
+            if (registry.refused(limit) || !admit(fresh)) {
+                request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
+                return;
+            }
+            fresh.charge(weight);
+            if (sessions.putIfAbsent(clientId, fresh) == null) {
+                begin(fresh, request);
+                return;
+            }
+            fresh.charge(-weight);
+            if (users != null) { // another connection with the same client identifier was faster
+                users.remove(fresh, fresh.client());
+            }
+        }
+    }
+
+    /** Counts a new session against the limits; a user's oldest session without a connection gives way. */
+    private boolean admit(Session fresh) {
+        if (sessions.size() >= resources.limits().maxSessions()) {
+            return false;
+        }
+        if (users == null) {
+            return true;
+        }
+        while (!users.addIfRoom(fresh)) {
+            Session oldest = users.removeOldestOffline(fresh.client());
+            if (oldest == null) {
+                return false;
+            }
+            oldest.execute(() -> {
+                if (!oldest.expireIfOffline()) { // its client has come back meanwhile
+                    users.add(oldest);
+                }
+            });
+        }
+        return true;
+    }
+
+    /** A new session gets its first connection, when the store knows it. On the event loop of both. */
+    @OnEventLoop
+    private void begin(Session fresh, SessionRequest request) {
+        fresh.created();
+        SessionRecord record = fresh.record();
+        if (record == null) {
+            begun(fresh, request, true);
+        } else {
+            record.connected(request);
+            record.await(kept -> begun(fresh, request, kept));
+        }
+    }
+
+    @OnEventLoop
+    private void begun(Session fresh, SessionRequest request, boolean kept) {
+        if (fresh.hasEnded()) { // meanwhile, by somebody else
+            open(request);
+        } else if (kept) {
+            fresh.attach(request);
+            request.reply().opened(fresh, false);
+        } else {
+            fresh.end(false);
+            request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
+        }
+        fresh.goOn();
+    }
+
+    /** The connection of a claim takes the place of the one that was; the session goes on, or a new one takes its place. */
+    @OnEventLoop
+    private void takeOver(Session session, SessionRequest request, RoutingLoop here) {
+        SessionRecord record = session.record();
+        if (session.hasEnded()) {
+            request.loop().executor().execute(() -> open(request));
+        } else if (!mayClaim(request.client().userName(), session.client())) {
+            refuse(request, ReasonCode.NOT_AUTHORIZED);
+        } else if (request.cleanStart() || session.expirySeconds() == 0) { // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
+            replace(session, request); // without expiry it ends with its connection, whatever the next one asks for
+        } else if (registry.refused(session.refusal(request))) {
+            refuse(request, ReasonCode.QUOTA_EXCEEDED);
+        } else if (record == null) {
+            session.charge(HeapWeight.will(request.will()));
+            resume(session, request, here);
+        } else {
+            resumeStored(session, record, request, here);
+        }
+    }
+
+    private static void refuse(SessionRequest request, ReasonCode reason) {
+        request.loop().executor().execute(() -> request.reply().refused(reason));
+    }
+
+    /** Puts a new session in the place of one that a clean start discards. */
+    @OnEventLoop
+    private void replace(Session old, SessionRequest request) {
+        Session fresh = new Session(resources, registry, request);
+        int weight = fresh.weight() + HeapWeight.will(request.will());
+        if (registry.refused(fresh.refusal(weight, old))) {
+            refuse(request, ReasonCode.QUOTA_EXCEEDED);
+            return;
+        }
+        old.endConnection(true);
+        fresh.charge(weight);
+        if (users != null) {
+            users.add(fresh);
+        }
+        sessions.replace(old.id(), old, fresh);
+        old.end(false);
+        // the old one must not come back after a crash; a store that takes nothing keeps nobody out
+        old.afterCommit(kept -> request.loop().executor().execute(() -> begin(fresh, request)));
+    }
+
+    /** Resumes the session once the store knows that it has a client again. */
+    @OnEventLoop
+    private void resumeStored(Session session, SessionRecord record, SessionRequest request, RoutingLoop here) {
+        session.become(SessionPhase.RESUMING);
+        int will = HeapWeight.will(request.will());
+        session.charge(will);
+        SessionRecord.Before before = record.before();
+        record.connected(request);
+        int version = record.version();
+        record.await(kept -> {
+            if (session.hasEnded()) {
+                request.loop().executor().execute(() -> open(request));
+            } else if (!kept) {
+                session.charge(-will);
+                record.restore(before);
+                session.settle();
+                refuse(request, ReasonCode.QUOTA_EXCEEDED);
+            } else if (record.version() != version) { // the old connection ended meanwhile
+                session.charge(-will);
+                session.settle();
+                takeOver(session, request, here);
+            } else {
+                resume(session, request, here);
+            }
+            session.goOn();
+        });
+    }
+
+    /** Gives the session to a connection, which may be another event loop's [MQTT-3.1.2-5]. */
+    @OnEventLoop
+    private void resume(Session session, SessionRequest request, RoutingLoop here) {
+        session.endConnection(false);
+        RoutingLoop target = request.loop();
+        if (target == here) {
+            resumed(session, request);
+            return;
+        }
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.loop().flush(); // before the new loop writes anything
+        }
+        HeldMessages held = new HeldMessages(session, resources, false);
+        session.holdBack(held);
+        session.moveTo(target);
+        target.executor().execute(() -> resumed(session, request));
+        resources.router().afterDeliveriesVia(here, target, () -> session.moved(held));
+    }
+
+    @OnEventLoop
+    private void resumed(Session session, SessionRequest request) {
+        if (session.hasEnded()) { // on its way here
+            open(request);
+            return;
+        }
+        session.attach(request);
+        registry.recheck(session);
+        request.reply().opened(session, true);
+    }
+
+    // --- by another node
+
+    /** See {@link SessionRegistry#depart}. */
+    @AnyThread
+    void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
+        Session session = sessions.get(clientId);
+        if (session != null) {
+            RoutingLoop owner = session.owner();
+            owner.executor().execute(() -> claim(session, owner, here -> depart(session, discard, userName, reply)));
+        } else if (leftOut == null) {
+            reply.gone();
+        } else {
+            RoutingLoop loop = loopOf(clientId);
+            loop.executor().execute(() -> {
+                if (!isLeftOut(new LeftOutClaim.Claimant(
+                        clientId,
+                        userName,
+                        discard,
+                        loop,
+                        () -> depart(clientId, discard, userName, reply),
+                        reason -> refused(reply, reason)))) {
+                    reply.gone();
+                }
+            });
+        }
+    }
+
+    private static void refused(SessionDeparture.Reply reply, ReasonCode reason) {
+        if (reason == ReasonCode.NOT_AUTHORIZED) {
+            reply.refused();
+        } else {
+            reply.busy();
+        }
+    }
+
+    @OnEventLoop
+    private void depart(Session session, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
+        if (session.hasEnded()) {
+            reply.gone();
+        } else if (!mayClaim(userName, session.client())) {
+            reply.refused();
+        } else if (discard || session.expirySeconds() == 0) { // [MQTT-3.1.2-4]
+            session.endConnection(true);
+            session.end(false);
+            session.afterCommit(kept -> reply.gone());
+        } else {
+            session.endConnection(false);
+            session.become(SessionPhase.DEPARTING);
+            new StoredDeparture(session, resources).begin(reply);
+        }
+    }
+
+    /** The event loop of a session that no client of this node has claimed. */
+    RoutingLoop loopOf(String clientId) {
+        List<RoutingLoop> loops = resources.router().loops();
+        int hash = clientId.hashCode();
+        return loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size()));
+    }
+
+    // --- one after the other
+
+    /** Serves a claim. */
+    @FunctionalInterface
+    private interface Service {
+        void serve(RoutingLoop here);
+    }
+
+    /**
+     * Serves a claim on the event loop of the session, when those before it have been served.
+     *
+     * @param here the current event loop
+     */
+    private void claim(Session session, RoutingLoop here, Service service) {
+        RoutingLoop owner = session.owner();
+        if (owner != here) {
+            owner.executor().execute(() -> claim(session, owner, service));
+            return;
+        }
+        switch (session.phase()) {
+            case OPENING, RESUMING, MOVING, DEPARTING -> session.afterwards(() -> claim(session, here, service));
+            case CONNECTED, ABSENT, ENDED -> service.serve(here);
+        }
+    }
+
+    /** Whether a user may have the session of a client with the same client identifier. */
+    boolean mayClaim(@Nullable String userName, ClientIdentity previous) {
+        return !resources.config().bindToUser() || Objects.equals(userName, previous.userName());
+    }
+
+    // --- sessions that do not fit
+
+    /** A session was found in the store and does not fit. At the start. */
+    void leftOut(String clientId, long number) {
+        LeftOut others = leftOut;
+        if (others == null) {
+            others = new LeftOut();
+            leftOut = others;
+        }
+        others.add(clientId, number);
+        resources.sessionBudget().leftOut(1);
+    }
+
+    boolean hasLeftOut() {
+        return leftOut != null;
+    }
+
+    /** Whether the client has a session that did not fit at the start; what follows comes when that was read. */
+    private boolean isLeftOut(LeftOutClaim.Claimant claimant) {
+        LeftOut others = leftOut;
+        Stores stores = resources.stores();
+        return others != null
+                && stores != null
+                && new LeftOutClaim(resources, registry, stores, others, claimant).begin();
+    }
+}
