@@ -326,7 +326,7 @@ final class ClusterClients {
             return; // said again
         }
         boolean replaces = from.equals(unfinished.remove(state.clientId()));
-        SessionReceiver receiver = new SessionReceiver(wire, local, from, part, replaces, this::announce);
+        SessionReceiver receiver = new SessionReceiver(wire, local, from, part, replaces, this::announce, this::fence);
         receiving.put(move, receiver);
         receivingByClient.put(state.clientId(), receiver);
         receiver.receive(part);

@@ -5,11 +5,13 @@ import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionState;
 import java.util.Objects;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Receives a session from another node: accepts each part once, in order, and acknowledges it when it is stored. If the other node fails,
- * the installed parts stay on this node.
+ * the installed parts stay on this node. What other nodes still send here because the session was here before has arrived before it is
+ * installed, since the session may have had these messages from the other node.
  */
 @OnClusterLoop
 final class SessionReceiver {
@@ -20,6 +22,9 @@ final class SessionReceiver {
     private final long number;
     private final long attempt;
     private final BiConsumer<SessionReceiver, Runnable> announce;
+    private final Consumer<Runnable> fence;
+    private boolean fenced;
+    private @Nullable Runnable afterFence;
     private @Nullable SessionArrival arrival;
     private int next;
     private boolean busy;
@@ -40,6 +45,7 @@ final class SessionReceiver {
      * @param first the first part
      * @param replaces whether an existing session is an incomplete copy of the arriving one, and can be replaced
      * @param announce runs a task when the routes of this node are known everywhere
+     * @param fence runs a task when everything that was routed up to now has arrived here
      */
     SessionReceiver(
             ClientWire wire,
@@ -47,7 +53,8 @@ final class SessionReceiver {
             NodeIdentity from,
             Frame.SessionPart first,
             boolean replaces,
-            BiConsumer<SessionReceiver, Runnable> announce) {
+            BiConsumer<SessionReceiver, Runnable> announce,
+            Consumer<Runnable> fence) {
         this.wire = wire;
         this.local = local;
         this.from = from;
@@ -56,6 +63,7 @@ final class SessionReceiver {
         this.replaces = replaces;
         this.clientId = Objects.requireNonNull(first.state()).clientId();
         this.announce = announce;
+        this.fence = fence;
         this.usedAtNanos = wire.nanoTime();
     }
 
@@ -117,6 +125,7 @@ final class SessionReceiver {
         if (state != null) {
             alone = replaces || local.clockOf(state.clientId()) == LocalClients.NONE;
             arrival = replaces ? local.arrive(state) : local.merge(state);
+            fence.accept(this::fenced);
             done(part, true);
             return;
         }
@@ -124,15 +133,13 @@ final class SessionReceiver {
         switch (part.kind()) {
             case STATE -> done(part, false);
             case MESSAGES -> taker.add(part.messages(), kept -> wire.execute(() -> done(part, kept)));
-            case INSTALL ->
-                taker.install(kept -> wire.execute(() -> {
-                    installed = kept;
-                    if (kept) {
-                        announce.accept(this, () -> done(part, true));
-                    } else {
-                        done(part, false);
-                    }
-                }));
+            case INSTALL -> {
+                if (fenced) {
+                    install(part, taker);
+                } else {
+                    afterFence = () -> install(part, taker);
+                }
+            }
             case LATE -> taker.late(part.messages(), kept -> wire.execute(() -> done(part, kept)));
             case END ->
                 taker.finish(() -> wire.execute(() -> {
@@ -141,6 +148,26 @@ final class SessionReceiver {
                     done(part, true);
                 }));
         }
+    }
+
+    private void fenced() {
+        fenced = true;
+        Runnable next = afterFence;
+        afterFence = null;
+        if (next != null) {
+            next.run();
+        }
+    }
+
+    private void install(Frame.SessionPart part, SessionArrival taker) {
+        taker.install(kept -> wire.execute(() -> {
+            installed = kept;
+            if (kept) {
+                announce.accept(this, () -> done(part, true));
+            } else {
+                done(part, false);
+            }
+        }));
     }
 
     /** The other node has returned after a failure: only a session with installed parts accepts the rest. */
@@ -184,6 +211,10 @@ final class SessionReceiver {
                     task.run();
                 };
         lost = true;
+        if (afterFence != null) { // not installed yet
+            afterFence = null;
+            busy = false;
+        }
         if (!busy) {
             close();
         }

@@ -183,6 +183,44 @@ class SessionMoveTest {
     }
 
     @Test
+    void theNewNodeInstallsTheSessionWhenNothingIsUnderWayToItAnyMore() { // it may have been there, and may have had
+        // that already
+        String clientId = decidedBy("b");
+        a.clients().open(clientId);
+        network.cut("c", "b"); // may have sent something to the new node, which has not arrived
+
+        b.claim(identity(clientId), answers::add);
+        simulation.run(Duration.ofSeconds(15));
+
+        assertThat(b.clients().sessions()).isEmpty();
+        assertThat(answers).isEmpty();
+
+        network.healAll();
+        simulation.run(Duration.ofSeconds(1));
+
+        assertThat(b.clients().sessions()).containsOnlyKeys(clientId);
+        assertThat(answers).hasSize(1).containsNull();
+    }
+
+    @Test
+    void anArrivalThatWaitsIsAbandonedWithItsSender() {
+        String clientId = decidedBy("b");
+        a.clients().open(clientId);
+        network.cut("c", "b");
+        b.claim(identity(clientId), answers::add);
+        simulation.run(Duration.ofSeconds(5));
+
+        network.faults(AT_ONCE);
+        network.cut("a", "b"); // the new node has lost the old one
+        network.cut("b", "a");
+        simulation.run(Duration.ofSeconds(40));
+
+        assertThat(answers).hasSize(1);
+        assertThat(a.clients().sessions()).containsOnlyKeys(clientId);
+        assertThat(b.clients().sessions()).isEmpty();
+    }
+
+    @Test
     void theOldNodeKeepsTheSessionUntilAllKnowTheNewPlace() {
         String clientId = decidedBy("a");
         a.clients().open(clientId);
@@ -245,7 +283,7 @@ class SessionMoveTest {
     @Test
     void aSecondAttemptIsReadFromTheBeginning() {
         String clientId = decidedBy("a");
-        network.cut("b", "a"); // the claim stays open
+        network.cut("a", "c"); // the claim stays open
         b.claim(identity(clientId), answers::add);
         simulation.run(Duration.ofMillis(1));
 
@@ -257,6 +295,7 @@ class SessionMoveTest {
         send(1, 2, Frame.PartKind.INSTALL, clientId); // late, and of no use
         assertThat(b.clients().sessions()).isEmpty();
         send(2, 2, Frame.PartKind.INSTALL, clientId);
+        simulation.run(Duration.ofMillis(10));
 
         assertThat(texts(b.clients().sessions().get(clientId))).containsExactly("one", "two", "three");
     }
