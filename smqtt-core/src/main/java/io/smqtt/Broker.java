@@ -12,6 +12,7 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
+import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
@@ -116,6 +117,10 @@ public final class Broker {
                     .map(BrokerModule::recoveredWillsWait)
                     .max(Comparator.naturalOrder())
                     .ifPresent(sessions::recoveredWillsWait);
+            RetainedVersions versions = first(BrokerModule::retainedVersions);
+            if (versions != null) {
+                sessions.retained().keepVersions(versions);
+            }
             sessions.recover();
             return this;
         } catch (RuntimeException e) {

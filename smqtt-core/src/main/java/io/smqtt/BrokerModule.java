@@ -10,6 +10,7 @@ import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ManagementStatus;
 import io.smqtt.spi.MetricsSource;
+import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
 import io.smqtt.transport.Listeners;
@@ -115,6 +116,15 @@ public interface BrokerModule {
      * @return its connections, for any thread at any time; null if it has none
      */
     default @Nullable Supplier<ManagementStatus> management() {
+        return null;
+    }
+
+    /**
+     * The versions of retained messages, which are stored with them. Asked once, before the store is read.
+     *
+     * @return the versions; null if this module keeps none
+     */
+    default @Nullable RetainedVersions retainedVersions() {
         return null;
     }
 

@@ -19,6 +19,7 @@ import io.smqtt.session.WillWatch;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.RetainedVersions;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
@@ -67,6 +68,7 @@ public final class ClusterModule implements BrokerModule {
     private final ClusterTransport transport;
     private final ClusterSettings settings;
     private final EventExecutor loop = new DefaultEventExecutor(new DefaultThreadFactory("smqtt-cluster", true));
+    private final FoundRetained found = new FoundRetained();
     private volatile @Nullable ClusterNode node;
     private volatile ClusterStatus.State state = ClusterStatus.State.JOINING;
 
@@ -169,6 +171,11 @@ public final class ClusterModule implements BrokerModule {
     }
 
     @Override
+    public RetainedVersions retainedVersions() {
+        return found;
+    }
+
+    @Override
     public Mono<Void> start(Core core) {
         return Mono.defer(() -> {
             long epoch = NodeIdentity.epoch(System.currentTimeMillis(), new Random());
@@ -191,7 +198,9 @@ public final class ClusterModule implements BrokerModule {
             core.sessions().watchGroups(new LocalGroups(created));
             node = created;
             core.router().index().observe(new LocalRoutes(created));
-            core.router().retained().observe(new LocalRetained(created, Thread.currentThread()));
+            found.giveTo(created);
+            core.router().retained().observe(new LocalRetained(created, found, Thread.currentThread()));
+            found.given();
             created.start();
             return transport
                     .start(created)
@@ -403,14 +412,21 @@ public final class ClusterModule implements BrokerModule {
     /**
      * Reports the retained messages of this node to the cluster.
      *
+     * @param found the versions of the existing messages
      * @param starter supplies the existing messages, and stores nothing
      */
-    private record LocalRetained(ClusterNode node, Thread starter) implements Consumer<ApplicationMessage> {
+    private record LocalRetained(ClusterNode node, FoundRetained found, Thread starter)
+            implements Consumer<ApplicationMessage> {
 
         @Override
         public void accept(ApplicationMessage message) {
-            if (!isOfThisNode(message.topic().value())) {
-                node.localRetained(message, Thread.currentThread() == starter);
+            if (isOfThisNode(message.topic().value())) {
+                return;
+            }
+            if (Thread.currentThread() == starter) {
+                found.giveTo(node, message);
+            } else {
+                node.localRetained(message);
             }
         }
     }

@@ -7,6 +7,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.ClusterTransport.Peer;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
@@ -54,6 +55,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final OwnRoutes own;
     private final RouteSender routes;
     private final RetainedReplica retained;
+    private final PeerClocks clocks;
     private final ClusterClients clients;
     private final GroupCalls groups;
     private final RoutePull pull;
@@ -116,11 +118,13 @@ final class ClusterNode implements ClusterTransport.Handler {
                 settings,
                 wallClockMillis,
                 ticker::nanoTime,
-                this::storeRetained,
+                local,
+                this::execute,
                 this::broadcast,
                 frames::sendBulk,
                 this::soon,
                 membership::isAnyAbsent);
+        this.clocks = new PeerClocks(wallClockMillis, retained, warnings);
         this.pull = new RoutePull(settings, ticker, counters, frames::send);
         NodeWire wire =
                 new NodeWire(frames, membership, this::acceptOwn, tasks, new ClusterClock(wallClockMillis), ticker);
@@ -231,27 +235,16 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     /**
-     * The broker's tree has stored a message. Called in that order.
+     * The broker's tree stores a message. Called in the order of the changes of a topic, while the tree shows the message.
      *
      * @param message the message
-     * @param fromBefore whether it existed before the start of this node
      */
     @AnyThread
-    void localRetained(ApplicationMessage message, boolean fromBefore) {
-        if (stopped) {
-            return;
+    void localRetained(ApplicationMessage message) {
+        RetainedVersion version = retained.changing(message);
+        if (!stopped) {
+            execute(() -> retained.stored(message, version));
         }
-        execute(() -> {
-            if (fromBefore) {
-                retained.recovered(message);
-            } else {
-                retained.stored(message);
-            }
-        });
-    }
-
-    private void storeRetained(ApplicationMessage message) {
-        local.retain(message, () -> execute(() -> retained.refused(message)));
     }
 
     private void broadcast(Frame frame) {
@@ -261,7 +254,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         }
     }
 
-    /** On the cluster's loop. */
+    /** The retained messages; on the cluster's loop, except for what any thread may call. */
     RetainedReplica retained() {
         return retained;
     }
@@ -319,13 +312,17 @@ final class ClusterNode implements ClusterTransport.Handler {
             digestSentAtNanos = now;
             gate.keepOnly(membership.present());
             byte[] digest = frames.encode(own.digest());
-            membership.present().forEach(peer -> frames.send(peer, digest));
+            byte[] time = frames.encode(clocks.own());
+            membership.present().forEach(peer -> {
+                frames.send(peer, digest);
+                frames.send(peer, time);
+            });
             Frame ofRetained = retained.digest();
             if (ofRetained != null) {
                 broadcast(ofRetained);
             }
         }
-        retained.tick();
+        retained.tick(clocks.earliestMillis());
         clients.tick(now);
         routes.tick();
         syncs.answerKnown();
@@ -439,8 +436,10 @@ final class ClusterNode implements ClusterTransport.Handler {
             groupCall(member, call);
         } else if (frame instanceof Frame.Client client) {
             clients.accept(member.identity(), client);
+        } else if (frame instanceof Frame.Clocks theirs) {
+            clocks.heard(member.nodeId(), theirs);
         } else if (frame != null) {
-            retained.accept(from, frame);
+            retained.accept(from, member.nodeId(), frame);
         }
     }
 
@@ -551,6 +550,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         @Override
         public void connected(Peer peer) {
             frames.send(peer, own.digest());
+            frames.send(peer, clocks.own());
             Frame ofRetained = retained.digest();
             if (ofRetained != null) {
                 frames.sendBulk(peer, ofRetained);
@@ -566,6 +566,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         @Override
         public void gone(Member member) {
             syncs.drop(member);
+            clocks.gone(member.nodeId());
             clients.down(member.nodeId());
         }
 

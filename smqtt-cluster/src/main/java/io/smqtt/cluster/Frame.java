@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.session.SessionState;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoredMessage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -168,6 +169,14 @@ sealed interface Frame {
      * @param missing the number of newer messages that the sender knows but does not have
      */
     record RetainedCompared(int part, int missing) implements Frame {}
+
+    /**
+     * The clocks of the sender, with each digest.
+     *
+     * @param wallMillis milliseconds since 1970, by its wall clock
+     * @param latest the latest clock of a retained message that it knows, 0 if it knows none: later changes are later on all nodes
+     */
+    record Clocks(long wallMillis, long latest) implements Frame {}
 
     /**
      * Announces shared groups with members or with waiting messages.

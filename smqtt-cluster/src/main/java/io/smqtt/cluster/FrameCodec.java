@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.InvalidTopicException;
 import java.util.ArrayList;
@@ -34,6 +35,10 @@ final class FrameCodec {
     private static final int RETAINED_VERSIONS = 26;
     private static final int RETAINED_PULL = 27;
     private static final int RETAINED_COMPARED = 28;
+    private static final int CLOCKS = 29;
+
+    /** In the year 4200; a node continues from the latest clock that it has seen. */
+    private static final long LAST_CLOCK = 1L << 62;
 
     private static final List<RetainedRow.Kind> ROW_KINDS = List.of(RetainedRow.Kind.values());
 
@@ -111,6 +116,8 @@ final class FrameCodec {
             return RETAINED_PULL;
         } else if (frame instanceof Frame.RetainedCompared) {
             return RETAINED_COMPARED;
+        } else if (frame instanceof Frame.Clocks) {
+            return CLOCKS;
         } else if (frame instanceof Frame.GroupCall) {
             return GROUP_CALL;
         }
@@ -182,6 +189,8 @@ final class FrameCodec {
             pull.topics().forEach(target::text);
         } else if (frame instanceof Frame.RetainedCompared compared) {
             target.number(compared.part()).number(compared.missing());
+        } else if (frame instanceof Frame.Clocks clocks) {
+            target.i64(clocks.wallMillis()).i64(clocks.latest());
         }
     }
 
@@ -200,11 +209,23 @@ final class FrameCodec {
     }
 
     private static RetainedVersion version(FrameReader source, NameCache names) {
-        long clock = source.i64();
-        if (clock < 0) {
-            throw new MalformedFrameException("a clock is negative");
+        return new RetainedVersion(clock(source), source.text(names));
+    }
+
+    private static long wallClock(FrameReader source) {
+        long millis = source.i64();
+        if (millis < 0 || millis > RetainedVersion.millisOf(LAST_CLOCK)) {
+            throw new MalformedFrameException("a time is out of range");
         }
-        return new RetainedVersion(clock, source.text(names));
+        return millis;
+    }
+
+    private static long clock(FrameReader source) {
+        long clock = source.i64();
+        if (clock < 0 || clock > LAST_CLOCK) {
+            throw new MalformedFrameException("a clock is out of range");
+        }
+        return clock;
     }
 
     private static Frame retainedUpdate(FrameReader source, long nowNanos, NameCache names) {
@@ -342,6 +363,7 @@ final class FrameCodec {
             case RETAINED_VERSIONS -> retainedVersions(source, names);
             case RETAINED_PULL -> retainedPull(source);
             case RETAINED_COMPARED -> retainedCompared(source);
+            case CLOCKS -> new Frame.Clocks(wallClock(source), clock(source));
             case GROUP_CALL -> groupCall(source);
             default -> ClientCodec.read(type, source, nowNanos, names);
         };

@@ -58,6 +58,21 @@ interface LocalPart {
     void retain(ApplicationMessage message, Runnable refused);
 
     /**
+     * Stores the version of a retained message, or of its removal, again.
+     *
+     * @param topic its topic
+     */
+    void rewriteRetained(String topic);
+
+    /**
+     * Stores a note, and when that is safe, the versions of topics again.
+     *
+     * @param note the note, not changed after this call
+     * @param topics the topics
+     */
+    void noteRetained(byte[] note, List<String> topics);
+
+    /**
      * Waits for messages that are being routed.
      *
      * @param done called on any thread when all messages that were routed up to now are in the outboxes

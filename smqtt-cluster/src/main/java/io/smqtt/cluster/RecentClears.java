@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.spi.RetainedVersion;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;

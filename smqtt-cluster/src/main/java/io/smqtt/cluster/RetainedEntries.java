@@ -2,13 +2,15 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.RetainedVersion;
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -24,11 +26,14 @@ final class RetainedEntries {
     static final int PARTS = 256;
 
     private static final int CLEARED_BYTES = 256;
+    private static final long UNKNOWN = -1;
 
     private final int maxCleared;
     private final long maxClearedBytes;
     private final List<Map<String, Entry>> parts = new ArrayList<>();
     private final long[] hashes = new long[PARTS];
+    private final long[] latest = new long[PARTS]; // or UNKNOWN
+    private List<Entry> dropped = new ArrayList<>();
     private final TreeSet<Entry> cleared =
             new TreeSet<>(Comparator.comparing(Entry::version).thenComparing(Entry::topic));
     private long clearedBytes;
@@ -43,22 +48,34 @@ final class RetainedEntries {
      * @param topic the topic
      * @param version the version of this state
      * @param message the message; null if there is none, or none here
-     * @param isRefused whether there is one that the limits of this node's tree refuse
+     * @param state whether there is a message
      * @param expiresAtNanos the expiry of a refused one, by the broker's monotonic clock, or {@link ApplicationMessage#NEVER}
      */
     record Entry(
             String topic,
             RetainedVersion version,
             @Nullable ApplicationMessage message,
-            boolean isRefused,
+            State state,
             long expiresAtNanos) {
 
+        /** Whether a topic has a message. */
+        enum State {
+            /** It has one. */
+            MESSAGE,
+            /** It has one, which the limits of this node's tree refuse. */
+            REFUSED,
+            /** Its message was removed. */
+            REMOVED,
+            /** Its message has expired, on all nodes. */
+            EXPIRED
+        }
+
         static Entry of(RetainedVersion version, ApplicationMessage message) {
-            return new Entry(message.topic().value(), version, message, false, ApplicationMessage.NEVER);
+            return new Entry(message.topic().value(), version, message, State.MESSAGE, ApplicationMessage.NEVER);
         }
 
         static Entry cleared(String topic, RetainedVersion version) {
-            return new Entry(topic, version, null, false, ApplicationMessage.NEVER);
+            return new Entry(topic, version, null, State.REMOVED, ApplicationMessage.NEVER);
         }
 
         Entry refused() {
@@ -66,11 +83,23 @@ final class RetainedEntries {
             if (message != null && expires()) {
                 at = message.acceptedAtNanos() + TimeUnit.SECONDS.toNanos(message.expiryIntervalSeconds());
             }
-            return new Entry(topic, version, null, true, at);
+            return new Entry(topic, version, null, State.REFUSED, at);
+        }
+
+        private Entry expired() {
+            return new Entry(topic, version, null, State.EXPIRED, ApplicationMessage.NEVER);
+        }
+
+        boolean isRefused() {
+            return state == State.REFUSED;
+        }
+
+        boolean isRemoved() {
+            return state == State.REMOVED;
         }
 
         boolean isCleared() {
-            return message == null && !isRefused;
+            return state == State.REMOVED || state == State.EXPIRED;
         }
 
         private boolean expires() {
@@ -93,7 +122,7 @@ final class RetainedEntries {
         /** The row for other nodes; null if only the version is known. */
         @Nullable
         RetainedRow row() {
-            if (isRefused) {
+            if (isRefused()) {
                 return null;
             }
             return message == null
@@ -112,7 +141,7 @@ final class RetainedEntries {
         this.maxCleared = maxCleared;
         this.maxClearedBytes = maxClearedBytes;
         for (int i = 0; i < PARTS; i++) {
-            parts.add(new HashMap<>());
+            parts.add(new ConcurrentHashMap<>());
         }
     }
 
@@ -120,6 +149,8 @@ final class RetainedEntries {
         return (int) (RouteHash.of(topic, 0) & PARTS - 1);
     }
 
+    /** The entry of a topic, as the loop has it or had it a moment ago. */
+    @AnyThread
     @Nullable
     Entry get(String topic) {
         return parts.get(partOf(topic)).get(topic);
@@ -131,14 +162,37 @@ final class RetainedEntries {
         account(part, parts.get(part).put(entry.topic(), entry), -1);
         account(part, entry, 1);
         while (cleared.size() > maxCleared || clearedBytes > maxClearedBytes) {
-            remove(cleared.first());
+            drop(cleared.first());
             forgotten++;
         }
     }
 
-    private void remove(Entry entry) {
+    private void drop(Entry entry) {
         int part = partOf(entry.topic());
         account(part, parts.get(part).remove(entry.topic()), -1);
+        dropped.add(entry);
+    }
+
+    /** Removals that were dropped since the last call. */
+    List<Entry> takeDropped() {
+        List<Entry> taken = dropped;
+        dropped = taken.isEmpty() ? taken : new ArrayList<>();
+        return taken;
+    }
+
+    int dropped() {
+        return dropped.size();
+    }
+
+    /** The latest clock of the entries of a partition; 0 if there are none. */
+    long latest(int part) {
+        if (latest[part] == UNKNOWN) {
+            latest[part] = parts.get(part).values().stream()
+                    .mapToLong(entry -> entry.version().clock())
+                    .max()
+                    .orElse(0);
+        }
+        return latest[part];
     }
 
     private void account(int part, @Nullable Entry entry, int sign) {
@@ -146,6 +200,12 @@ final class RetainedEntries {
             return;
         }
         hashes[part] ^= hash(entry);
+        long clock = entry.version().clock();
+        if (sign > 0 && latest[part] != UNKNOWN) {
+            latest[part] = Math.max(latest[part], clock);
+        } else if (sign < 0 && clock == latest[part]) {
+            latest[part] = UNKNOWN;
+        }
         count += sign;
         refused += entry.isRefused() ? sign : 0;
         expiring += entry.expires() ? sign : 0;
@@ -175,7 +235,7 @@ final class RetainedEntries {
                 expired.add(entry);
             }
         }
-        expired.forEach(entry -> put(Entry.cleared(entry.topic(), entry.version())));
+        expired.forEach(entry -> put(entry.expired()));
     }
 
     /** Drops removals before a time, in milliseconds since 1970; a limited number per call. */
@@ -183,7 +243,7 @@ final class RetainedEntries {
         for (int i = 0;
                 i < most && !cleared.isEmpty() && cleared.first().version().millis() < millis;
                 i++) {
-            remove(cleared.first());
+            drop(cleared.first());
         }
     }
 

@@ -3,6 +3,7 @@ package io.smqtt.cluster;
 
 import io.smqtt.cluster.RetainedEntries.Entry;
 import io.smqtt.spi.ClusterTransport.Peer;
+import io.smqtt.spi.RetainedVersion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;

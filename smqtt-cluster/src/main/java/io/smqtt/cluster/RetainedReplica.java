@@ -5,13 +5,16 @@ import io.smqtt.cluster.RetainedEntries.Entry;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport.Peer;
+import io.smqtt.spi.RetainedVersion;
+import io.smqtt.thread.AnyThread;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -25,35 +28,49 @@ import org.jspecify.annotations.Nullable;
  * <p>A local publisher and a change of another node may write the broker's tree at the same time. The tree reports stored messages to this
  * class, in its order. If that is not the latest version, the latest is stored again.
  *
+ * <p>The version of a change of this node is made while the tree stores the message, on any thread, so that both can be stored together.
+ *
  * <p>The topic and version of a removed or expired message are kept, so that an older message does not reappear from a node that was
- * unreachable. The removal of an unknown message is kept for a minute only: a message that it has overtaken has an older version, and is
+ * unreachable; {@link RetainedHorizon} does the same for removals that were forgotten. The removal of an unknown message is kept for a minute only: a message that it has overtaken has an older version, and is
  * removed on arrival. While a known node is unreachable, such a removal is kept like others, because that node may have the message.
  */
 @OnClusterLoop
 final class RetainedReplica {
 
     private static final long TOMBSTONE_MILLIS = TimeUnit.HOURS.toMillis(24);
-    private static final long FURTHEST_CLOCK_MILLIS = TimeUnit.DAYS.toMillis(1);
-    private static final int FORGOTTEN_PER_TICK = 10_000;
+    private static final int FORGOTTEN_PER_TICK = 1_000;
+    private static final long NOTE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final String nodeId;
     private final LongSupplier wallClockMillis;
     private final LongSupplier nanoTime;
     private final int rowsPerFrame;
     private final int frameBytes;
-    private final Consumer<ApplicationMessage> store;
+    private final LocalPart local;
+    private final Consumer<Runnable> execute;
     private final Consumer<Frame> broadcast;
     private final Consumer<Runnable> soon;
     private final BooleanSupplier isSomebodyAway;
     private final RetainedEntries entries;
     private final RetainedExchange exchange;
     private final RecentClears recent = new RecentClears();
-    private final Set<ApplicationMessage> storing = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final RetainedHorizon horizon = new RetainedHorizon();
+
+    /** Messages of other nodes that the tree is to store. */
+    private final Set<ApplicationMessage> storing = ConcurrentHashMap.newKeySet();
+
+    /** Changes of this node that the tree has and the loop has not seen. */
+    private final Map<String, Change> changing = new ConcurrentHashMap<>();
+
     private final Map<String, RetainedRow> unsaid = new LinkedHashMap<>();
     private int unsaidBytes;
     private boolean flushDue;
     private int ticked;
-    private long clock;
+    private long earliestMillis;
+    private long notedAtNanos;
+
+    /** The latest clock of all changes known. */
+    private final AtomicLong clock = new AtomicLong();
 
     /** A clock before those of all changes, and after those of messages that were found at earlier starts. */
     private final long recoveredClock;
@@ -65,7 +82,8 @@ final class RetainedReplica {
      * @param settings limits and sizes
      * @param wallClockMillis milliseconds since 1970
      * @param nanoTime the broker's monotonic clock
-     * @param store stores a message in the broker's tree, which calls {@link #stored} or {@link #refused}
+     * @param local the broker, which calls {@link #stored} or {@link #refused}
+     * @param execute runs a task on the loop, from any thread
      * @param broadcast sends a frame to all reachable nodes
      * @param send sends a frame to one node; false if the transport does not accept it now
      * @param soon runs a task on the loop after other tasks
@@ -76,7 +94,8 @@ final class RetainedReplica {
             ClusterSettings settings,
             LongSupplier wallClockMillis,
             LongSupplier nanoTime,
-            Consumer<ApplicationMessage> store,
+            LocalPart local,
+            Consumer<Runnable> execute,
             Consumer<Frame> broadcast,
             BiPredicate<Peer, Frame> send,
             Consumer<Runnable> soon,
@@ -86,7 +105,8 @@ final class RetainedReplica {
         this.frameBytes = settings.frameBytes();
         this.wallClockMillis = wallClockMillis;
         this.nanoTime = nanoTime;
-        this.store = store;
+        this.local = local;
+        this.execute = execute;
         this.broadcast = broadcast;
         this.soon = soon;
         this.isSomebodyAway = isSomebodyAway;
@@ -95,18 +115,100 @@ final class RetainedReplica {
         this.exchange = new RetainedExchange(entries, nanoTime, settings.frameBytes(), send, soon);
     }
 
-    /** The tree had this message before the start of this node: versions of other nodes are newer. */
-    void recovered(ApplicationMessage message) {
-        entries.put(Entry.of(new RetainedVersion(recoveredClock, nodeId), message));
+    /** A change of this node. */
+    private record Change(ApplicationMessage message, RetainedVersion version) {}
+
+    /**
+     * The tree had this message before the start of this node.
+     *
+     * @param version its version; null if it has none: then versions of other nodes are newer
+     */
+    void recovered(ApplicationMessage message, @Nullable RetainedVersion version) {
+        if (version != null) {
+            observe(version);
+        }
+        entries.put(Entry.of(version == null ? new RetainedVersion(recoveredClock, nodeId) : version, message));
     }
 
-    /** The tree has stored this message; called in that order. */
-    void stored(ApplicationMessage message) {
+    /** The store had the record of this removal. */
+    void recoveredRemoval(String topic, RetainedVersion version) {
+        observe(version);
+        entries.put(Entry.cleared(topic, version));
+    }
+
+    /**
+     * The store had this note.
+     *
+     * @throws MalformedFrameException if it is not a note
+     */
+    void recoveredNote(byte[] note) {
+        horizon.found(note);
+    }
+
+    private void observe(RetainedVersion version) {
+        observe(version.clock());
+    }
+
+    /** Makes later changes of this node later than a clock of another node. */
+    void observe(long other) {
+        clock.accumulateAndGet(other, Math::max);
+    }
+
+    /** The latest clock of all changes known. */
+    long clock() {
+        return clock.get();
+    }
+
+    /**
+     * The tree stores this message now. Called in the order of the changes of a topic.
+     *
+     * @return the version of a change of this node; null if the message came from another node
+     */
+    @AnyThread
+    @Nullable
+    RetainedVersion changing(ApplicationMessage message) {
+        if (storing.contains(message)) {
+            return null;
+        }
+        long wall = RetainedVersion.clockOf(wallClockMillis.getAsLong());
+        RetainedVersion version = new RetainedVersion(clock.updateAndGet(last -> Math.max(wall, last + 1)), nodeId);
+        changing.put(message.topic().value(), new Change(message, version));
+        return version;
+    }
+
+    /** The version to be stored for a topic; null if there is none. */
+    @AnyThread
+    @Nullable
+    RetainedVersion versionOf(String topic, @Nullable ApplicationMessage current) {
+        Change change = changing.get(topic);
+        Entry entry = entries.get(topic);
+        if (current == null) {
+            if (change != null && change.message().payload().isEmpty()) {
+                return entry == null ? null : change.version();
+            }
+            return entry != null && entry.isRemoved() ? entry.version() : null;
+        }
+        if (change != null && change.message() == current) {
+            return change.version();
+        }
+        return entry != null && entry.message() == current ? entry.version() : null;
+    }
+
+    /**
+     * The tree has stored this message; called in that order.
+     *
+     * @param version what {@link #changing} returned
+     */
+    void stored(ApplicationMessage message, @Nullable RetainedVersion version) {
         String topic = message.topic().value();
         Entry latest = entries.get(topic);
-        if (!storing.remove(message)) {
-            changedHere(topic, message, latest);
-        } else if (latest == null) {
+        if (version != null) {
+            changedHere(topic, message, version, latest);
+            changing.remove(topic, new Change(message, version));
+            return;
+        }
+        storing.remove(message);
+        if (latest == null) {
             if (!message.payload().isEmpty()) { // removed meanwhile, and the removal was dropped
                 clear(topic);
             }
@@ -115,16 +217,19 @@ final class RetainedReplica {
         }
     }
 
-    private void changedHere(String topic, ApplicationMessage message, @Nullable Entry known) {
-        clock = Math.max(RetainedVersion.clockOf(wallClockMillis.getAsLong()), clock + 1);
-        RetainedVersion version = new RetainedVersion(clock, nodeId);
-        if (!message.payload().isEmpty()) {
+    private void changedHere(String topic, ApplicationMessage message, RetainedVersion version, @Nullable Entry known) {
+        if (known != null && known.version().isAfter(version)) { // it came from another node at the same time
+            store(known);
+        } else if (!message.payload().isEmpty()) {
             recent.take(topic);
             entries.put(Entry.of(version, message));
             say(RetainedRow.of(version, message));
         } else if (known != null || isSomebodyAway.getAsBoolean()) {
             entries.put(Entry.cleared(topic, version));
             say(new RetainedRow(RetainedRow.Kind.CLEARED, topic, version, null));
+            if (known == null) {
+                local.rewriteRetained(topic);
+            }
         } else {
             recent.add(topic, version, nanoTime.getAsLong());
             say(new RetainedRow(RetainedRow.Kind.CLEAR, topic, version, null));
@@ -171,8 +276,7 @@ final class RetainedReplica {
     private void store(Entry entry) {
         ApplicationMessage message = entry.message();
         if (message != null) {
-            storing.add(message);
-            store.accept(message);
+            storeInTree(message);
         } else if (entry.isCleared()) {
             clear(entry.topic());
         }
@@ -181,18 +285,29 @@ final class RetainedReplica {
     private void clear(String topic) {
         ApplicationMessage nothing =
                 ApplicationMessage.builder(topic).retain(true).build().accepted(nanoTime.getAsLong(), null);
-        storing.add(nothing);
-        store.accept(nothing);
+        storeInTree(nothing);
     }
 
-    void accept(Peer from, Frame frame) {
+    private void storeInTree(ApplicationMessage message) {
+        storing.add(message);
+        local.retain(message, () -> execute.accept(() -> refused(message)));
+    }
+
+    /**
+     * A frame of another node.
+     *
+     * @param from the node
+     * @param sender its name
+     */
+    void accept(Peer from, String sender, Frame frame) {
         if (frame instanceof Frame.RetainedUpdate update) {
             if (!update.rows().isEmpty()) {
                 exchange.heard(from, update.rows().get(0).topic());
             }
-            update.rows().forEach(this::updated);
+            update.rows().forEach(row -> updated(row, sender));
         } else if (frame instanceof Frame.RetainedDigest digest) {
             exchange.digest(from, digest.hashes());
+            horizon.compare(sender, digest.hashes(), entries);
         } else if (frame instanceof Frame.RetainedVersions versions) {
             exchange.versions(from, versions);
         } else if (frame instanceof Frame.RetainedPull pull) {
@@ -202,20 +317,17 @@ final class RetainedReplica {
         }
     }
 
-    private void updated(RetainedRow row) {
+    private void updated(RetainedRow row, String sender) {
         RetainedVersion version = row.version();
-        if (version.clock() > RetainedVersion.clockOf(wallClockMillis.getAsLong() + FURTHEST_CLOCK_MILLIS)) {
-            return; // the frame is full
-        }
         ApplicationMessage message = row.message();
         if (message != null && (message.payload().isEmpty() || message.isExpired(nanoTime.getAsLong()))) {
             message = null;
         }
         Entry known = entries.get(row.topic());
         if (known == null) {
-            isNew(row, message);
+            isNew(row, message, sender);
         } else if (version.isAfter(known.version())) {
-            clock = Math.max(clock, version.clock());
+            observe(version);
             if (message != null) {
                 keep(Entry.of(version, message));
             } else {
@@ -223,31 +335,41 @@ final class RetainedReplica {
                 if (!known.isCleared()) {
                     clear(row.topic());
                 }
+                local.rewriteRetained(row.topic());
             }
         }
     }
 
     /** Handles a row for an unknown topic. */
-    private void isNew(RetainedRow row, @Nullable ApplicationMessage message) {
+    private void isNew(RetainedRow row, @Nullable ApplicationMessage message, String sender) {
         String topic = row.topic();
         RetainedVersion version = row.version();
         if (row.kind() == RetainedRow.Kind.CLEAR) {
-            clock = Math.max(clock, version.clock());
+            observe(version);
             recent.add(topic, version, nanoTime.getAsLong());
             return;
         }
         if (message == null && isLongAgo(version)) {
             return;
         }
-        clock = Math.max(clock, version.clock());
+        observe(version);
         RetainedVersion cleared = recent.take(topic);
         if (cleared != null && cleared.isAfter(version)) { // it was overtaken
-            entries.put(Entry.cleared(topic, cleared));
+            remove(topic, cleared);
         } else if (message == null) {
-            entries.put(Entry.cleared(topic, version));
+            remove(topic, version);
+        } else if (horizon.isForgotten(topic, version, sender)) {
+            RetainedVersion removal = new RetainedVersion(version.clock() + 1, nodeId);
+            remove(topic, removal);
+            say(new RetainedRow(RetainedRow.Kind.CLEARED, topic, removal, null));
         } else {
             keep(Entry.of(version, message));
         }
+    }
+
+    private void remove(String topic, RetainedVersion version) {
+        entries.put(Entry.cleared(topic, version));
+        local.rewriteRetained(topic);
     }
 
     private void keep(Entry entry) {
@@ -256,7 +378,7 @@ final class RetainedReplica {
     }
 
     private boolean isLongAgo(RetainedVersion version) {
-        return version.millis() < wallClockMillis.getAsLong() - TOMBSTONE_MILLIS;
+        return version.millis() < earliestMillis - TOMBSTONE_MILLIS;
     }
 
     /** The digest of this node; null while other nodes should not compare with it. */
@@ -268,13 +390,34 @@ final class RetainedReplica {
         exchange.gone(peer);
     }
 
-    /** Continues pending work, and drops a part of the old entries. Called periodically. */
-    void tick() {
+    /**
+     * Continues pending work, and drops a part of the old entries. Called periodically.
+     *
+     * @param earliest the earliest wall clock of the reachable nodes, in milliseconds since 1970
+     */
+    void tick(long earliest) {
+        earliestMillis = earliest;
         long now = nanoTime.getAsLong();
         exchange.tick(now);
         recent.tick(now);
         entries.dropExpired(ticked++ % RetainedEntries.PARTS, now);
-        entries.forgetBefore(wallClockMillis.getAsLong() - TOMBSTONE_MILLIS, FORGOTTEN_PER_TICK);
+        entries.forgetBefore(earliestMillis - TOMBSTONE_MILLIS, FORGOTTEN_PER_TICK);
+        note(now);
+    }
+
+    /** Stores what is known of forgotten removals, and then removes their records. */
+    private void note(long nowNanos) {
+        List<Entry> forgotten = entries.takeDropped();
+        for (Entry entry : forgotten) {
+            if (entry.isRemoved()) {
+                horizon.forgot(entry.version());
+            }
+        }
+        if (!forgotten.isEmpty() || (horizon.isChanged() && nowNanos - notedAtNanos >= NOTE_NANOS)) {
+            notedAtNanos = nowNanos;
+            local.noteRetained(
+                    horizon.toNote(), forgotten.stream().map(Entry::topic).toList());
+        }
     }
 
     /** Returns the status. */

@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.RetainedVersion;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -11,6 +11,7 @@ import io.smqtt.routing.Subscription;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -210,6 +211,24 @@ final class RouterPart implements LocalPart {
                 refused.run();
             }
         });
+    }
+
+    @Override
+    public void rewriteRetained(String topic) {
+        RoutingLoop loop = router.loops().get(0);
+        execute(loop, () -> sessions.retained().changed(loop, TopicName.of(topic)));
+    }
+
+    @Override
+    public void noteRetained(byte[] note, List<String> topics) {
+        RoutingLoop loop = router.loops().get(0);
+        execute(
+                loop,
+                () -> sessions.retained().note(loop, RetainedHorizon.NOTE, note, stored -> {
+                    if (stored) {
+                        topics.forEach(topic -> sessions.retained().changed(loop, TopicName.of(topic)));
+                    }
+                }));
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
 import io.smqtt.session.SessionState;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSubscription;
@@ -69,6 +70,7 @@ final class GoldenFrames {
         frames.put("group-call", new Frame.GroupCall(true, List.of("$share/group/a/#", "$share/é/b")));
         frames.put("retained-pull", new Frame.RetainedPull(List.of("a/b", "c")));
         frames.put("retained-compared", new Frame.RetainedCompared(200, 300));
+        frames.put("clocks", new Frame.Clocks(1_700_000_000_000L, RetainedVersion.clockOf(1_700_000_000_001L) + 3));
         clients(frames);
         return frames;
     }

@@ -12,6 +12,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClusterTransport;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.Ticker;
 import io.smqtt.test.LoopbackPorts;
 import io.smqtt.topic.SharedFilter;
@@ -80,6 +81,16 @@ class HeldLoopTest {
 
     /** Remembers what it is to retain. */
     private static final class Recorder implements LocalPart {
+
+        @Override
+        public void rewriteRetained(String topic) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void noteRetained(byte[] note, List<String> topics) {
+            throw new UnsupportedOperationException();
+        }
 
         private final List<Integer> retained = new CopyOnWriteArrayList<>();
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.ClusterTransport.Peer;
+import io.smqtt.spi.RetainedVersion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -51,7 +51,7 @@ class RetainedHistoriesTest {
         void run() {
             int count = 2 + random.nextInt(3);
             for (int i = 0; i < count; i++) {
-                nodes.add(start("n" + i, Map.of()));
+                nodes.add(startWithClock("n" + i));
             }
             int steps = 50 + random.nextInt(150);
             for (int i = 0; i < steps; i++) {
@@ -98,10 +98,21 @@ class RetainedHistoriesTest {
                     .sum();
         }
 
-        private SimulatedNode start(String nodeId, Map<String, String> stored) {
+        private SimulatedNode startWithClock(String nodeId) {
             SimulatedNode node = start(nodeId);
-            node.clockIsAhead(random.nextInt(10_000) - 5_000);
-            stored.forEach(node::recover);
+            long days = random.nextInt(4) == 0 ? random.nextInt(5) - 2 : 0;
+            node.clockIsAhead(Duration.ofDays(days).toMillis() + random.nextInt(10_000) - 5_000);
+            return node;
+        }
+
+        /** With nothing, with messages of a store without versions, or with a store. */
+        private SimulatedNode again(SimulatedNode crashed) {
+            SimulatedNode node = startWithClock(crashed.nodeId());
+            switch (random.nextInt(3)) {
+                case 0 -> crashed.tree().forEach(node::recover);
+                case 1 -> node.recover(crashed.store(), crashed.note());
+                default -> {}
+            }
             return node;
         }
 
@@ -111,8 +122,7 @@ class RetainedHistoriesTest {
             switch (random.nextInt(20)) {
                 case 0 -> {
                     node.crash();
-                    boolean stored = random.nextBoolean();
-                    nodes.set(index, start(node.nodeId(), stored ? node.tree() : Map.of()));
+                    nodes.set(index, again(node));
                 }
                 case 1 -> network.cut(node.nodeId(), "n" + random.nextInt(nodes.size()));
                 case 2 -> cutOff(node.nodeId());

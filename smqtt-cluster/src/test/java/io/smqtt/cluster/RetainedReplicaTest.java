@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.spi.ClusterStatus;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.SimulatedNetwork.Faults;
 import io.smqtt.test.cluster.Simulation;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What nodes keep of retained messages that are removed, have expired or are refused, and how one that joins gets them. */
 class RetainedReplicaTest {
@@ -202,9 +204,8 @@ class RetainedReplicaTest {
         assertThat(status(a).forgotten()).isEqualTo(91);
     }
 
-    /** The price of the bound, as it is written down. */
     @Test
-    void aNodeThatWasAwayBringsBackWhatWasForgottenButNotWhatIsRemembered() {
+    void aNodeThatWasAwayBringsBackNeitherWhatIsRememberedNorWhatWasForgotten() {
         ClusterSettings settings = remembering(FEW, Long.MAX_VALUE);
         SimulatedNode a = node("a", settings);
         SimulatedNode b = node("b", settings);
@@ -225,8 +226,60 @@ class RetainedReplicaTest {
         network.healAll();
         simulation.run(Duration.ofSeconds(10));
 
-        assertThat(a.tree()).containsOnlyKeys("early");
-        assertThat(b.tree()).containsOnlyKeys("early");
+        assertThat(a.tree()).isEmpty();
+        assertThat(b.tree()).isEmpty();
+        assertThat(entries(b).hashes()).isEqualTo(entries(a).hashes());
+    }
+
+    @Test
+    void whatWasRetainedWhileApartStaysThoughItIsOlderThanAForgottenRemoval() {
+        ClusterSettings settings = remembering(FEW, Long.MAX_VALUE);
+        SimulatedNode a = node("a", settings);
+        SimulatedNode b = node("b", settings);
+        simulation.run(WHILE);
+        a.retain("known", "x");
+        simulation.run(WHILE);
+        network.cut("a", "b");
+        network.cut("b", "a");
+        simulation.run(WHILE);
+        b.retain("apart", "x");
+        simulation.run(WHILE);
+        for (int i = 0; i < 3 * FEW; i++) {
+            a.retain("t/" + i, "x");
+            a.retain("t/" + i, "");
+        }
+        simulation.run(WHILE);
+        network.healAll();
+        simulation.run(Duration.ofSeconds(10));
+
+        assertThat(a.tree()).containsOnlyKeys("known", "apart").isEqualTo(b.tree());
+        assertThat(entries(b).hashes()).isEqualTo(entries(a).hashes());
+    }
+
+    /** Clocks are a day apart and more; the message that is retained last stays all the same. */
+    @ParameterizedTest
+    @ValueSource(longs = {-400, -3, 3, 400})
+    void theLastMessageStaysThoughClocksAreDaysApart(long days) {
+        SimulatedNode a = node("a");
+        SimulatedNode b = node("b");
+        b.clockIsAhead(Duration.ofDays(days).toMillis());
+        simulation.run(WHILE);
+        a.retain("t", "of a");
+        simulation.run(WHILE);
+        b.retain("t", "of b");
+        simulation.run(WHILE);
+        assertThat(a.tree()).containsEntry("t", "of b").isEqualTo(b.tree());
+        a.retain("t", "of a again");
+        b.retain("removed", "x");
+        simulation.run(WHILE);
+        assertThat(b.tree()).containsEntry("t", "of a again").isEqualTo(a.tree());
+        a.retain("removed", "");
+        SimulatedNode late = node("late");
+        late.clockIsAhead(Duration.ofDays(-days).toMillis());
+        simulation.run(SWEEP);
+
+        assertThat(a.tree()).containsOnlyKeys("t").isEqualTo(b.tree()).isEqualTo(late.tree());
+        assertThat(entry(a, "removed").isCleared()).isTrue();
         assertThat(entries(b).hashes()).isEqualTo(entries(a).hashes());
     }
 

@@ -12,6 +12,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ClusterTransport;
 import io.smqtt.spi.DropReason;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.test.cluster.SimulatedLoop;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
@@ -23,6 +24,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -56,6 +58,9 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final Map<DropReason, Integer> drops = new EnumMap<>(DropReason.class);
     private final QueueBudget budget = new QueueBudget(Long.MAX_VALUE);
     private final Map<String, String> tree = new TreeMap<>();
+    private final Map<String, ApplicationMessage> messages = new HashMap<>();
+    private final Map<String, Stored> store = new TreeMap<>();
+    private byte @Nullable [] note;
     private long clockAheadMillis;
     private long longestTaking;
     private boolean refusesGroups;
@@ -311,18 +316,89 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     /** What a node with a store finds again. */
     void recover(String topic, String payload) {
         tree.put(topic, payload);
-        node.localRetained(
-                ApplicationMessage.builder(topic).payload(payload).retain(true).build(), true);
+        ApplicationMessage message =
+                ApplicationMessage.builder(topic).payload(payload).retain(true).build();
+        messages.put(topic, message);
+        node.execute(() -> node.retained().recovered(message, null));
+    }
+
+    /** A topic as a store has it. */
+    record Stored(@Nullable String payload, @Nullable RetainedVersion version) {}
+
+    /** What its store has: messages and removals with their versions, written a little later than the tree. */
+    Map<String, Stored> store() {
+        return store;
+    }
+
+    /** The last note in its store; null if there is none. */
+    byte @Nullable [] note() {
+        return note;
+    }
+
+    /** Starts with a store that another run has written. */
+    void recover(Map<String, Stored> stored, byte @Nullable [] lastNote) {
+        note = lastNote;
+        store.putAll(stored);
+        node.execute(() -> {
+            if (lastNote != null) {
+                node.retained().recoveredNote(lastNote);
+            }
+        });
+        stored.forEach((topic, row) -> {
+            if (row.payload() == null) {
+                RetainedVersion removal = Objects.requireNonNull(row.version());
+                node.execute(() -> node.retained().recoveredRemoval(topic, removal));
+                return;
+            }
+            ApplicationMessage message = ApplicationMessage.builder(topic)
+                    .payload(row.payload())
+                    .retain(true)
+                    .build();
+            tree.put(topic, row.payload());
+            messages.put(topic, message);
+            node.execute(() -> node.retained().recovered(message, row.version()));
+        });
+    }
+
+    /** Writes what is kept of a topic to the store, as it is then. */
+    private void write(String topic) {
+        long taking = (long) (simulation.random().nextDouble() * 3_000_000);
+        loop.schedule(
+                () -> {
+                    ApplicationMessage current = messages.get(topic);
+                    RetainedVersion version = node.retained().versionOf(topic, current);
+                    if (current == null && version == null) {
+                        store.remove(topic);
+                    } else {
+                        store.put(topic, new Stored(current == null ? null : tree.get(topic), version));
+                    }
+                },
+                taking,
+                TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void rewriteRetained(String topic) {
+        write(topic);
+    }
+
+    @Override
+    public void noteRetained(byte[] content, List<String> topics) {
+        note = content;
+        topics.forEach(this::write);
     }
 
     private void store(ApplicationMessage message) {
         String topic = message.topic().value();
         if (message.payload().isEmpty()) {
             tree.remove(topic);
+            messages.remove(topic);
         } else {
             tree.put(topic, message.payload().asString());
+            messages.put(topic, message);
         }
-        node.localRetained(message, false);
+        node.localRetained(message);
+        write(topic);
     }
 
     /** How many nodes were forgotten. */

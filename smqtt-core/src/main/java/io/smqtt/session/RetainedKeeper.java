@@ -6,6 +6,9 @@ import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.RetainedVersion;
+import io.smqtt.spi.RetainedVersions;
+import io.smqtt.spi.StoreWriter;
 import io.smqtt.topic.TopicName;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -24,6 +27,9 @@ public final class RetainedKeeper {
 
     /** For each event loop, the topics that it writes again in a while. */
     private final List<Set<TopicName>> unwritten = new ArrayList<>();
+
+    /** Set before the store is read; null without a cluster. */
+    private @Nullable RetainedVersions versions;
 
     /** Whether the store has more than memory, because the limits allow less than they did. */
     private volatile boolean storeHasMore;
@@ -63,9 +69,40 @@ public final class RetainedKeeper {
         return outcome;
     }
 
+    /**
+     * Stores versions with the messages. Before the store is read.
+     *
+     * @param kept supplies them
+     */
+    public void keepVersions(RetainedVersions kept) {
+        versions = kept;
+    }
+
+    /** The versions; null if there are none. */
+    @Nullable
+    RetainedVersions versions() {
+        return versions;
+    }
+
     /** Messages were found in the store that the limits do not allow. They stay there, unseen. Before clients connect. */
     void storeHasMore() {
         storeHasMore = true;
+    }
+
+    /**
+     * Writes a note to the store. On an event loop.
+     *
+     * @param loop the current event loop
+     * @param name the name of the note
+     * @param note its content, not changed after this call
+     * @param then told on {@code loop} whether it is stored; not called without a store
+     */
+    public void note(RoutingLoop loop, String name, byte[] note, CommitCallback then) {
+        if (stores != null) {
+            StoreLoop mine = stores.of(loop);
+            mine.writer().putNote(name, note);
+            mine.await(then, false);
+        }
     }
 
     /**
@@ -96,15 +133,27 @@ public final class RetainedKeeper {
 
     private void write(StoreLoop loop, int index, TopicName topic, RouteTicket ticket) {
         ApplicationMessage current = router.retained().get(topic);
-        if (current == null) {
-            loop.writer().removeRetained(topic);
-        } else {
-            loop.writer().putRetained(current);
-        }
+        put(loop.writer(), topic, current, versions == null ? null : versions.of(topic, current));
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }
         loop.watch(new Change(loop, index, topic));
+    }
+
+    private static void put(
+            StoreWriter writer,
+            TopicName topic,
+            @Nullable ApplicationMessage current,
+            @Nullable RetainedVersion version) {
+        if (current != null && version != null) {
+            writer.putRetained(current, version);
+        } else if (current != null) {
+            writer.putRetained(current);
+        } else if (version != null) {
+            writer.putRetainedRemoval(topic, version);
+        } else {
+            writer.removeRetained(topic);
+        }
     }
 
     /** Writes a topic again, as it is then. */

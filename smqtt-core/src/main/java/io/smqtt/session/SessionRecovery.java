@@ -5,16 +5,18 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.HeapWeight;
 import io.smqtt.message.LogText;
 import io.smqtt.message.ProtocolVersion;
-import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.spi.RetainedVersion;
+import io.smqtt.spi.RetainedVersions;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
+import io.smqtt.topic.TopicName;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -181,9 +183,36 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void retained(ApplicationMessage message) {
-        RetainedMessages.Outcome outcome = resources.router().retain(message);
-        if (outcome == RetainedMessages.Outcome.COUNT_EXCEEDED || outcome == RetainedMessages.Outcome.BYTES_EXCEEDED) {
-            refused++;
+        retain(message);
+    }
+
+    private boolean retain(ApplicationMessage message) {
+        boolean isRefused = resources.router().retain(message).isRefusal();
+        refused += isRefused ? 1 : 0;
+        return !isRefused;
+    }
+
+    @Override
+    public void retained(ApplicationMessage message, RetainedVersion version) {
+        RetainedVersions versions = registry.retained().versions();
+        if (retain(message) && versions != null) {
+            versions.found(message, version);
+        }
+    }
+
+    @Override
+    public void retainedRemoval(TopicName topic, RetainedVersion version) {
+        RetainedVersions versions = registry.retained().versions();
+        if (versions != null) {
+            versions.foundRemoval(topic, version);
+        }
+    }
+
+    @Override
+    public void note(String name, byte[] note) {
+        RetainedVersions versions = registry.retained().versions();
+        if (versions != null) {
+            versions.foundNote(name, note);
         }
     }
 

@@ -2,6 +2,7 @@
 package io.smqtt.spi;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.topic.TopicName;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -148,5 +149,31 @@ public interface BrokerStore extends AutoCloseable {
          * @param message the message; its clock is the broker's, see {@link ApplicationMessage#acceptedAtNanos()}
          */
         void retained(ApplicationMessage message);
+
+        /**
+         * A retained message with its version in the cluster.
+         *
+         * @param message the message, as above
+         * @param version its version
+         */
+        default void retained(ApplicationMessage message, RetainedVersion version) {
+            retained(message);
+        }
+
+        /**
+         * The record of the removal of a retained message.
+         *
+         * @param topic the topic, which has no retained message
+         * @param version the version of the removal in the cluster
+         */
+        default void retainedRemoval(TopicName topic, RetainedVersion version) {}
+
+        /**
+         * A note.
+         *
+         * @param name its name
+         * @param note what was written last; of the visitor
+         */
+        default void note(String name, byte[] note) {}
     }
 }

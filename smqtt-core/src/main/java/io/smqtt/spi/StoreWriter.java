@@ -104,11 +104,40 @@ public interface StoreWriter {
     void putRetained(ApplicationMessage message);
 
     /**
-     * Removes the retained message of a topic.
+     * Writes or replaces the retained message of a topic, with its version in the cluster. A store without versions stores the message
+     * alone: then other nodes count as newer after a restart.
+     *
+     * @param message the message
+     * @param version its version
+     */
+    default void putRetained(ApplicationMessage message, RetainedVersion version) {
+        putRetained(message);
+    }
+
+    /**
+     * Removes the retained message of a topic, and its version and the record of its removal if there are any.
      *
      * @param topic the topic
      */
     void removeRetained(TopicName topic);
+
+    /**
+     * Replaces the retained message of a topic by a record of its removal. A store without versions removes the message.
+     *
+     * @param topic the topic
+     * @param version the version of the removal in the cluster
+     */
+    default void putRetainedRemoval(TopicName topic, RetainedVersion version) {
+        removeRetained(topic);
+    }
+
+    /**
+     * Writes or replaces a note: a few bytes that a part of the broker finds again at the next start. A store without notes ignores it.
+     *
+     * @param name the name of the note
+     * @param note its content, not changed after this call
+     */
+    default void putNote(String name, byte[] note) {}
 
     /**
      * Requests a sync: operations since the last flush must survive a power loss before they count as committed. Without it they must

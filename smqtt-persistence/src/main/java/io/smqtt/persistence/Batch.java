@@ -79,6 +79,9 @@ final class Batch implements Database.Rows {
             case PUT_RECEIVED -> add(new Change(Family.RECEIVED, Keys.received(session, (int) number), new byte[0]));
             case REMOVE_RECEIVED -> add(Change.remove(Family.RECEIVED, Keys.received(session, (int) number)));
             case PUT_RETAINED -> putRetained((ApplicationMessage) value(operations, i));
+            case PUT_VERSIONED -> put((LoopWriter.Versioned) value(operations, i));
+            case PUT_REMOVAL -> put((LoopWriter.Removal) value(operations, i));
+            case PUT_NOTE -> put((LoopWriter.Note) value(operations, i));
             case REMOVE_RETAINED -> add(Change.remove(Family.RETAINED, ((TopicName) value(operations, i)).utf8()));
         }
     }
@@ -113,7 +116,20 @@ final class Batch implements Database.Rows {
     }
 
     private void putRetained(ApplicationMessage message) {
-        add(new Change(Family.RETAINED, message.topic().utf8(), encoding.message(message)));
+        add(new Change(Family.RETAINED, message.topic().utf8(), encoding.retained(message, null)));
+    }
+
+    private void put(LoopWriter.Versioned retained) {
+        byte[] row = encoding.retained(retained.message(), retained.version());
+        add(new Change(Family.RETAINED, retained.message().topic().utf8(), row));
+    }
+
+    private void put(LoopWriter.Removal removal) {
+        add(new Change(Family.RETAINED, removal.topic().utf8(), encoding.retainedRemoval(removal.version())));
+    }
+
+    private void put(LoopWriter.Note note) {
+        add(new Change(Family.META, MetaRows.noteKey(note.name()), note.content()));
     }
 
     /** Removes the header and the tail now, and the other rows in the background. */

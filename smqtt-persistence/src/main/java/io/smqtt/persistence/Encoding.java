@@ -2,10 +2,12 @@
 package io.smqtt.persistence;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import org.jspecify.annotations.Nullable;
 
 /** Encodes rows, with one buffer for all of them. */
 @OnCommittingThread
@@ -15,12 +17,14 @@ final class Encoding {
     private final MessageRow messages;
     private final SessionRow sessions;
     private final QueueRow queues;
+    private final RetainedRow retained;
     private long nextBody;
 
     Encoding(StoreClock clock, long nextBody) {
         messages = new MessageRow(clock);
         sessions = new SessionRow(messages);
         queues = new QueueRow(messages);
+        retained = new RetainedRow(messages);
         this.nextBody = nextBody;
     }
 
@@ -31,6 +35,14 @@ final class Encoding {
     byte[] message(ApplicationMessage message) {
         messages.write(message, row.clear());
         return row.toByteArray();
+    }
+
+    byte[] retained(ApplicationMessage message, @Nullable RetainedVersion version) {
+        return retained.encode(message, version, row);
+    }
+
+    byte[] retainedRemoval(RetainedVersion version) {
+        return RetainedRow.encodeRemoval(version, row);
     }
 
     byte[] session(StoredSession session) {

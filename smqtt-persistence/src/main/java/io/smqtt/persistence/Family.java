@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 
 /** The column families: one kind of row each, with its key. */
 enum Family {
-    /** Name: clock, end of the block of session numbers. */
+    /** Name: clock, end of the block of session numbers, notes of the broker. */
     META("default"),
     /** Session: its header. */
     SESSION("session"),
@@ -23,7 +23,7 @@ enum Family {
     BODY("body"),
     /** Number of a body: the number of rows of {@link #QUEUE} that refer to it. */
     REFERENCE("reference"),
-    /** Topic name: the retained message. */
+    /** Topic name: the retained message or its removal, with its version in a cluster. */
     RETAINED("retained"),
     /** A removed session that may still have rows. */
     REMOVED("removed");

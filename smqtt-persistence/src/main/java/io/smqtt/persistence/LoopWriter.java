@@ -5,6 +5,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.Will;
 import io.smqtt.persistence.Operations.Kind;
 import io.smqtt.spi.BrokerStore.CommitListener;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
@@ -110,6 +111,31 @@ final class LoopWriter implements StoreWriter {
     public void removeRetained(TopicName topic) {
         add(Kind.REMOVE_RETAINED, 0, 0, topic, 0);
     }
+
+    @Override
+    public void putRetained(ApplicationMessage message, RetainedVersion version) {
+        add(Kind.PUT_VERSIONED, 0, 0, new Versioned(message, version), message.footprintBytes());
+    }
+
+    @Override
+    public void putRetainedRemoval(TopicName topic, RetainedVersion version) {
+        add(Kind.PUT_REMOVAL, 0, 0, new Removal(topic, version), topic.utf8().length);
+    }
+
+    @Override
+    public void putNote(String name, byte[] note) {
+        add(Kind.PUT_NOTE, 0, 0, new Note(name, note), note.length);
+    }
+
+    /** A retained message with its version. */
+    record Versioned(ApplicationMessage message, RetainedVersion version) {}
+
+    /** The removal of a retained message with its version. */
+    record Removal(TopicName topic, RetainedVersion version) {}
+
+    /** A note of a part of the broker. */
+    @SuppressWarnings("ArrayRecordComponent") // handed over, not kept
+    record Note(String name, byte[] content) {}
 
     private void add(Kind kind, long session, long number, @Nullable Object value, int bytes) {
         gathered.add(kind, session, number, value, bytes);

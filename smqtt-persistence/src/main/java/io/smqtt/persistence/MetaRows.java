@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
+import io.smqtt.spi.BrokerStore.RecoveryVisitor;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
@@ -8,10 +9,25 @@ import org.rocksdb.RocksDBException;
 /** The rows about the store itself, as they are found at the start. */
 final class MetaRows {
 
+    private static final String NOTES = "note/";
+    private static final String AFTER_NOTES = "note0";
+
     private MetaRows() {}
 
     static byte[] key(String name) {
         return name.getBytes(StandardCharsets.UTF_8);
+    }
+
+    static byte[] noteKey(String name) {
+        return key(NOTES + name);
+    }
+
+    /** Shows all notes. */
+    static void visitNotes(View view, RecoveryVisitor visitor) throws RocksDBException {
+        for (Scan rows = view.range(Family.META, key(NOTES), key(AFTER_NOTES)); rows.isValid(); rows.next()) {
+            String key = new String(rows.key(), StandardCharsets.UTF_8);
+            visitor.note(key.substring(NOTES.length()), rows.value());
+        }
     }
 
     static StoreClock.@Nullable Reading clock(Database database) throws RocksDBException {

@@ -25,11 +25,17 @@ final class Operations {
         PUT_RECEIVED,
         REMOVE_RECEIVED,
         PUT_RETAINED,
-        REMOVE_RETAINED;
+        PUT_VERSIONED,
+        PUT_REMOVAL,
+        REMOVE_RETAINED,
+        PUT_NOTE;
 
-        /** Whether it increases the size of the store considerably. Session headers do not, and they have deadlines that must be stored. */
+        /**
+         * Whether it increases the size of the store considerably. Session headers do not, and they have deadlines that must be stored;
+         * nor do the records of removed messages, which take the place of these.
+         */
         boolean isNew() {
-            return this == PUT_SUBSCRIPTION || this == PUT_MESSAGE || this == PUT_RETAINED;
+            return this == PUT_SUBSCRIPTION || this == PUT_MESSAGE || this == PUT_RETAINED || this == PUT_VERSIONED;
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
-import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore.RecoveryVisitor;
 import io.smqtt.spi.FoundSession;
 import io.smqtt.spi.StoredQueue;
@@ -40,6 +39,7 @@ final class Recovery {
             database.read(view -> {
                 visitSessions(view, visitor);
                 visitRetained(view, visitor);
+                MetaRows.visitNotes(view, visitor);
                 return true;
             });
             remove();
@@ -158,12 +158,11 @@ final class Recovery {
     }
 
     private void visitRetained(View view, RecoveryVisitor visitor) throws RocksDBException {
+        RetainedRow retained = new RetainedRow(messages);
+        long now = clock.nanosAt(clock.millis());
         for (Scan rows = view.all(Family.RETAINED); rows.isValid(); rows.next()) {
-            ApplicationMessage message = messages.read(new RowReader(rows.value()));
-            if (message.isExpired(clock.nanosAt(clock.millis()))) {
+            if (!retained.visit(rows.key(), rows.value(), now, visitor)) {
                 remove(Change.remove(Family.RETAINED, rows.key()));
-            } else {
-                visitor.retained(message);
             }
         }
     }

@@ -89,6 +89,15 @@ final class RowReader {
         return found;
     }
 
+    /** Whether the next byte has this value. */
+    boolean startsWith(int value) {
+        return hasMore() && (row[at] & 0xFF) == value;
+    }
+
+    boolean hasMore() {
+        return at < row.length;
+    }
+
     void requireEnd() {
         if (at != row.length) {
             throw new DamagedRowException("a row is " + (row.length - at) + " bytes too long");

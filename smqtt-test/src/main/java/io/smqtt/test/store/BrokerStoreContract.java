@@ -13,6 +13,7 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
@@ -21,6 +22,7 @@ import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.TopicName;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -372,6 +374,39 @@ public abstract class BrokerStoreContract extends SessionStoreContract {
                 .containsOnlyKeys("a", "a/b", full.topic().value());
         assertThat(text(recovered().retained(full.topic().value()))).isEqualTo(text(full));
         assertThat(recovered().retained("a/b").payload().asString()).isEqualTo("2");
+    }
+
+    @Test
+    void versionsOfRetainedMessagesAndOfTheirRemovalsComeBack() {
+        RetainedVersion first = new RetainedVersion(RetainedVersion.clockOf(1_700_000_000_000L), "node-1");
+        RetainedVersion second = new RetainedVersion(Long.MAX_VALUE, "nœud");
+        loop().commit(writer -> {
+            writer.putRetained(message("versioned", "1"), first);
+            writer.putRetained(message("replaced", "1"), first);
+            writer.putRetained(message("without", "1"), first);
+            writer.putRetained(message("removed", "1"), first);
+            writer.putRetained(message("forgotten", "1"), first);
+            writer.putRetainedRemoval(TopicName.of("never/there"), first);
+            writer.putNote("one", new byte[] {1});
+            writer.putNote("other", new byte[0]);
+        });
+        loop().commit(writer -> {
+            writer.putRetained(message("replaced", "2"), second);
+            writer.putRetained(message("without", "2"));
+            writer.putRetainedRemoval(TopicName.of("removed"), second);
+            writer.putRetainedRemoval(TopicName.of("forgotten"), second);
+            writer.putNote("one", new byte[] {2, 3});
+        });
+        loop().commit(writer -> writer.removeRetained(TopicName.of("forgotten")));
+        reopen();
+
+        assertThat(recovered().retained()).containsOnlyKeys("versioned", "replaced", "without");
+        assertThat(recovered().retained("replaced").payload().asString()).isEqualTo("2");
+        assertThat(recovered().versions())
+                .isEqualTo(Map.of("versioned", first, "replaced", second, "removed", second, "never/there", first));
+        assertThat(recovered().notes()).containsOnlyKeys("one", "other");
+        assertThat(recovered().notes().get("one")).containsExactly(2, 3);
+        assertThat(recovered().notes().get("other")).isEmpty();
     }
 
     // --- time ---

@@ -3,6 +3,7 @@ package io.smqtt.test.store;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
@@ -96,12 +97,27 @@ final class ManualWriter implements StoreWriter {
 
     @Override
     public void putRetained(ApplicationMessage message) {
-        add(state -> state.retained.put(message.topic().value(), message));
+        add(state -> state.retain(message.topic().value(), message, null));
+    }
+
+    @Override
+    public void putRetained(ApplicationMessage message, RetainedVersion version) {
+        add(state -> state.retain(message.topic().value(), message, version));
     }
 
     @Override
     public void removeRetained(TopicName topic) {
-        add(state -> state.retained.remove(topic.value()));
+        add(state -> state.retain(topic.value(), null, null));
+    }
+
+    @Override
+    public void putRetainedRemoval(TopicName topic, RetainedVersion version) {
+        add(state -> state.retain(topic.value(), null, version));
+    }
+
+    @Override
+    public void putNote(String name, byte[] note) {
+        add(state -> state.notes.put(name, note));
     }
 
     @Override

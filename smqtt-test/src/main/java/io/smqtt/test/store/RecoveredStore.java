@@ -3,9 +3,11 @@ package io.smqtt.test.store;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.TopicName;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -18,6 +20,8 @@ public final class RecoveredStore implements BrokerStore.RecoveryVisitor {
 
     private final Map<Long, Found> sessions = new TreeMap<>();
     private final Map<String, ApplicationMessage> retained = new TreeMap<>();
+    private final Map<String, RetainedVersion> versions = new TreeMap<>();
+    private final Map<String, byte[]> notes = new TreeMap<>();
     private @Nullable Found last;
 
     /** Creates an empty one. */
@@ -57,6 +61,44 @@ public final class RecoveredStore implements BrokerStore.RecoveryVisitor {
         if (retained.put(message.topic().value(), message) != null) {
             throw new AssertionError("the retained message of " + message.topic() + " was visited twice");
         }
+    }
+
+    @Override
+    public void retained(ApplicationMessage message, RetainedVersion version) {
+        retained(message);
+        versions.put(message.topic().value(), version);
+    }
+
+    @Override
+    public void retainedRemoval(TopicName topic, RetainedVersion version) {
+        if (retained.containsKey(topic.value()) || versions.put(topic.value(), version) != null) {
+            throw new AssertionError("the removal of " + topic + " was visited twice, or beside its message");
+        }
+    }
+
+    @Override
+    public void note(String name, byte[] note) {
+        if (notes.put(name, note) != null) {
+            throw new AssertionError("the note " + name + " was visited twice");
+        }
+    }
+
+    /**
+     * The versions of retained messages and of their removals.
+     *
+     * @return by topic
+     */
+    public Map<String, RetainedVersion> versions() {
+        return versions;
+    }
+
+    /**
+     * The notes.
+     *
+     * @return by name
+     */
+    public Map<String, byte[]> notes() {
+        return notes;
     }
 
     /**

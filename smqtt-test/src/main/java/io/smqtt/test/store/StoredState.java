@@ -4,11 +4,13 @@ package io.smqtt.test.store;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.FoundSession;
+import io.smqtt.spi.RetainedVersion;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.spi.StoredSubscription;
+import io.smqtt.topic.TopicName;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +63,17 @@ final class StoredState {
     final SortedMap<Long, Entry> sessions = new TreeMap<>();
     final Map<String, ApplicationMessage> retained = new TreeMap<>();
 
+    /** Versions of retained messages, and of removals: topics that are not in {@link #retained}. */
+    final Map<String, RetainedVersion> versions = new TreeMap<>();
+
+    final Map<String, byte[]> notes = new TreeMap<>();
+
+    /** Replaces what is kept of a topic. */
+    void retain(String topic, @Nullable ApplicationMessage message, @Nullable RetainedVersion version) {
+        retained.compute(topic, (key, before) -> message);
+        versions.compute(topic, (key, before) -> version);
+    }
+
     Entry session(long number) {
         return sessions.computeIfAbsent(number, unknown -> new Entry());
     }
@@ -69,6 +82,8 @@ final class StoredState {
         StoredState copy = new StoredState();
         sessions.forEach((number, entry) -> copy.sessions.put(number, entry.copy()));
         copy.retained.putAll(retained);
+        copy.versions.putAll(versions);
+        copy.notes.putAll(notes);
         return copy;
     }
 
@@ -118,6 +133,22 @@ final class StoredState {
                                 delivery));
     }
 
+    private void showRetained(BrokerStore.RecoveryVisitor visitor) {
+        retained.forEach((topic, message) -> {
+            RetainedVersion version = versions.get(topic);
+            if (version == null) {
+                visitor.retained(message);
+            } else {
+                visitor.retained(message, version);
+            }
+        });
+        versions.forEach((topic, version) -> {
+            if (!retained.containsKey(topic)) {
+                visitor.retainedRemoval(TopicName.of(topic), version);
+            }
+        });
+    }
+
     /** Shows everything that belongs to a session with a header. */
     void show(BrokerStore.RecoveryVisitor visitor) {
         sessions.values().removeIf(entry -> entry.header == null);
@@ -130,6 +161,7 @@ final class StoredState {
             entry.subscriptions.values().forEach(visitor::subscription);
             entry.received.forEach(visitor::received);
         }
-        retained.values().forEach(visitor::retained);
+        showRetained(visitor);
+        notes.forEach(visitor::note);
     }
 }
