@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.MessageIds;
 import io.smqtt.message.Payload;
 import io.smqtt.message.QoS;
 import io.smqtt.persistence.RocksBrokerStore;
@@ -50,6 +51,7 @@ public final class FillStore {
         private final RocksBrokerStore store;
         private final StoreWriter writer;
         private final CountDownLatch end;
+        private final MessageIds ids = new MessageIds();
         private volatile long last = Long.MAX_VALUE;
 
         Filler(RocksBrokerStore store, ExecutorService loop, CountDownLatch end) {
@@ -74,7 +76,7 @@ public final class FillStore {
                             .payload(payload)
                             .qos(QoS.AT_LEAST_ONCE)
                             .build()
-                            .accepted(System.nanoTime(), "filler");
+                            .accepted(ids.next(), System.nanoTime(), "filler");
                     writer.putMessage(number, new StoredMessage(
                             j, message, topic, QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING));
                 }
@@ -86,7 +88,7 @@ public final class FillStore {
                         .qos(QoS.AT_LEAST_ONCE)
                         .retain(true)
                         .build()
-                        .accepted(System.nanoTime(), "filler"));
+                        .accepted(ids.next(), System.nanoTime(), "filler"));
                 flush(i);
             }
             writer.requireSync();

@@ -215,7 +215,7 @@ public final class Broker {
         return answered(sink -> {
             RoutingLoop loop = loopOf(message.topic());
             loop.executor().execute(() -> {
-                ApplicationMessage accepted = message.accepted(ticker.nanoTime(), null);
+                ApplicationMessage accepted = message.accepted(loop.nextMessageId(), ticker.nanoTime(), null);
                 PublishTicket ticket =
                         new PublishTicket(sink, parts.config().storage().sync());
                 boolean retained = accepted.retain()

@@ -84,7 +84,7 @@ public final class EventTopics implements BrokerModule, LifecycleObserver {
         ApplicationMessage message = ApplicationMessage.builder(topic.toString())
                 .payload(payload(client, now, status))
                 .build()
-                .accepted(running.ticker().nanoTime(), null);
+                .accepted(loop.nextMessageId(), running.ticker().nanoTime(), null);
         running.router().route(loop, message, RouteTicket.NONE);
     }
 

@@ -86,7 +86,15 @@ public final class FootprintMain {
 
     private static ApplicationMessage message(TopicName topic, Payload payload) {
         return new ApplicationMessage(
-                topic, payload, QoS.AT_LEAST_ONCE, true, PublishProperties.EMPTY, ApplicationMessage.NEVER, 0, null);
+                ApplicationMessage.NO_ID,
+                topic,
+                payload,
+                QoS.AT_LEAST_ONCE,
+                true,
+                PublishProperties.EMPTY,
+                ApplicationMessage.NEVER,
+                0,
+                null);
     }
 
     private static long usedBytes() {

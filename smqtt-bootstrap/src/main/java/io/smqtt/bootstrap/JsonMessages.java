@@ -113,6 +113,7 @@ final class JsonMessages {
         boolean expires = fields.has("expirySeconds");
         long ageMillis = expires ? fields.number("ageMillis", 0, MAX_AGE_MILLIS) : 0;
         return new ApplicationMessage(
+                ApplicationMessage.NO_ID,
                 TopicName.of(fields.text("topic")),
                 payload,
                 QoS.of((int) fields.number("qos", 0, 2)),

@@ -88,6 +88,6 @@ final class DataSamples {
                 .qos(QoS.AT_LEAST_ONCE)
                 .retain(true)
                 .build()
-                .accepted(System.nanoTime(), null);
+                .accepted(ApplicationMessage.NO_ID, System.nanoTime(), null);
     }
 }

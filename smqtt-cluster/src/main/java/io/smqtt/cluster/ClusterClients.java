@@ -75,7 +75,6 @@ final class ClusterClients {
     private long announcedAtNanos;
     private int slice;
     private long attempts;
-    private final LongSupplier marks = RouterPart.marks();
 
     /** Clients with a session here that another node has claimed later, with that node. */
     private final Map<String, Heir> heirs = new LinkedHashMap<>();
@@ -207,7 +206,7 @@ final class ClusterClients {
     private SessionSender sender(ClaimKey claim) {
         SessionSender[] created = new SessionSender[1];
         long attempt = ++attempts;
-        SessionSender sender = new SessionSender(claim, attempt, marks, wire, retry, this::fence, outcome -> {
+        SessionSender sender = new SessionSender(claim, attempt, wire, retry, this::fence, outcome -> {
             SessionSender own = created[0];
             sendingByAttempt.remove(attempt);
             if (sending.remove(claim.clientId(), own)) {

@@ -193,7 +193,7 @@ public final class ClusterModule implements BrokerModule {
                     new NodeMetadata(version(), config.bind(), config.weight()),
                     new FrameGate(),
                     this::superseded);
-            core.sessions().rememberMarks();
+            core.sessions().rememberTaken();
             core.sessions().watchWills(new LocalWills(created));
             core.sessions().watchGroups(new LocalGroups(created));
             node = created;

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,16 +25,13 @@ final class LoopBuffers {
     private final Runnable flushTask = this::flush;
     private @Nullable Buffer[] buffers = new @Nullable Buffer[4];
     private boolean flushDue;
-    private final LongSupplier marks;
 
     /**
      * Creates empty buffers.
      *
      * @param loop their event loop; null for another thread, where messages are queued at once
-     * @param marks supplies numbers for messages, unique over all nodes
      */
-    LoopBuffers(@Nullable Executor loop, LongSupplier marks) {
-        this.marks = marks;
+    LoopBuffers(@Nullable Executor loop) {
         this.loop = loop;
     }
 
@@ -51,7 +47,6 @@ final class LoopBuffers {
     void toAll(int peer, PeerOutbox outbox, ApplicationMessage message, RouteTicket ticket, boolean durable) {
         Buffer buffer = bufferOf(peer, outbox);
         if (OutboundRun.takes(message) && ticket == RouteTicket.NONE && !buffer.isLast(message, ticket)) {
-            message.mark(marks.getAsLong());
             buffer.addPlain(message);
         } else {
             messageFor(buffer, message, ticket).toAll(durable);
@@ -95,7 +90,6 @@ final class LoopBuffers {
         if (last != null && buffer.isLast(message, ticket)) {
             return last;
         }
-        message.mark(marks.getAsLong());
         OutboundMessage next = new OutboundMessage(message);
         next.hold(ticket);
         buffer.add(next);

@@ -18,7 +18,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes and decodes a forwarded message: flags, topic, remaining expiry interval, publisher, properties, payload, groups, mark, and the
+ * Encodes and decodes a forwarded message: flags, topic, remaining expiry interval, publisher, properties, payload, groups, identifier, and the
  * number of earlier hops between nodes, if any. Later versions add fields at the end, which are skipped.
  */
 @AnyThread
@@ -95,7 +95,7 @@ final class MessageCodec {
             target.number(shared.size());
             shared.forEach(target::block);
         }
-        target.i64(message.mark());
+        target.i64(message.id());
     }
 
     private static List<byte[]> texts(List<SharedFilter> groups) {
@@ -150,11 +150,19 @@ final class MessageCodec {
         PublishProperties properties = (flags & PROPERTIES) == 0 ? PublishProperties.EMPTY : properties(source.block());
         Payload payload = source.payload();
         List<SharedFilter> groups = (flags & GROUPS) == 0 ? List.of() : groups(source);
+        long id = source.remaining() >= Long.BYTES // in a batch each message is a separate block
+                ? source.i64()
+                : ApplicationMessage.NO_ID;
         ApplicationMessage message = new ApplicationMessage(
-                topic, payload, QoS.of(flags & QOS), (flags & RETAIN) != 0, properties, expiry, nowNanos, publisher);
-        if (source.remaining() >= Long.BYTES) { // in a batch each message is a separate block
-            message.mark(source.i64());
-        }
+                id,
+                topic,
+                payload,
+                QoS.of(flags & QOS),
+                (flags & RETAIN) != 0,
+                properties,
+                expiry,
+                nowNanos,
+                publisher);
         return new ForwardedMessage(message, (flags & TO_ALL) != 0, groups);
     }
 

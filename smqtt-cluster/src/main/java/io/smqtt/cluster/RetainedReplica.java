@@ -283,8 +283,10 @@ final class RetainedReplica {
     }
 
     private void clear(String topic) {
-        ApplicationMessage nothing =
-                ApplicationMessage.builder(topic).retain(true).build().accepted(nanoTime.getAsLong(), null);
+        ApplicationMessage nothing = ApplicationMessage.builder(topic)
+                .retain(true)
+                .build()
+                .accepted(ApplicationMessage.NO_ID, nanoTime.getAsLong(), null);
         storeInTree(nothing);
     }
 

@@ -18,10 +18,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,10 +48,10 @@ final class RouterPart implements LocalPart {
         protected LoopBuffers initialValue() {
             for (RoutingLoop loop : router().loops()) {
                 if (loop.executor().inEventLoop()) {
-                    return new LoopBuffers(loop.executor(), marks());
+                    return new LoopBuffers(loop.executor());
                 }
             }
-            return new LoopBuffers(null, marks());
+            return new LoopBuffers(null);
         }
     };
 
@@ -68,15 +66,6 @@ final class RouterPart implements LocalPart {
         this.router = router;
         this.sessions = sessions;
         this.awaits = awaits;
-    }
-
-    /** Supplies numbers that are unique over nodes, runs and event loops with high probability: the first one has 64 random bits. */
-    static LongSupplier marks() {
-        long[] last = {new SplittableRandom().nextLong()};
-        return () -> {
-            last[0] = last[0] == -1 ? 1 : last[0] + 1;
-            return last[0];
-        };
     }
 
     private Router router() {

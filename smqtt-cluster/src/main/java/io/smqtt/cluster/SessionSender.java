@@ -10,7 +10,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,6 @@ final class SessionSender implements SessionDeparture.Reply {
 
     private final ClaimKey claim;
     private final long attempt;
-    private final LongSupplier marks;
     private final ClientWire wire;
     private final Consumer<Runnable> fence;
     private final Consumer<Frame.Outcome> end;
@@ -44,21 +42,18 @@ final class SessionSender implements SessionDeparture.Reply {
      * Creates a sender that has not started.
      *
      * @param attempt the number of this move on this node
-     * @param marks supplies numbers for messages, unique over all nodes
      * @param fence runs a task when everything that was routed up to now has arrived here
      * @param end called once with the result
      */
     SessionSender(
             ClaimKey claim,
             long attempt,
-            LongSupplier marks,
             ClientWire wire,
             Duration retry,
             Consumer<Runnable> fence,
             Consumer<Frame.Outcome> end) {
         this.claim = claim;
         this.attempt = attempt;
-        this.marks = marks;
         this.wire = wire;
         this.retryNanos = retry.toNanos();
         this.fence = fence;
@@ -112,11 +107,6 @@ final class SessionSender implements SessionDeparture.Reply {
     // --- parts
 
     private void say(Frame.PartKind kind, @Nullable SessionState state, List<StoredMessage> messages) {
-        for (StoredMessage message : messages) {
-            if (message.message().mark() == 0) {
-                message.message().mark(marks.getAsLong()); // it may be sent twice
-            }
-        }
         int index = part == null ? 0 : part.index() + 1;
         Frame.SessionPart next =
                 new Frame.SessionPart(claim.number(), attempt, claim.epoch(), index, kind, state, messages);

@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.MessageIds;
 import io.smqtt.message.QoS;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.spi.ClusterTransport;
@@ -23,6 +24,7 @@ class ForwardingTest {
 
     private static final Duration WHILE = Duration.ofSeconds(3);
 
+    private final MessageIds ids = new MessageIds();
     private final Simulation simulation = new Simulation(7);
     private final SimulatedNetwork network = new SimulatedNetwork(simulation);
     private final ClusterSettings settings = limited(100);
@@ -126,7 +128,7 @@ class ForwardingTest {
         b.subscribe("t");
         c.subscribe("t");
         simulation.run(WHILE);
-        LoopBuffers buffers = new LoopBuffers(null, () -> 1);
+        LoopBuffers buffers = new LoopBuffers(null);
         buffers.toAll(0, a.outboxTo("b"), message("1"), RouteTicket.NONE, true);
         buffers.toAll(0, a.outboxTo("c"), message("2"), RouteTicket.NONE, true);
         simulation.run(WHILE);
@@ -174,7 +176,7 @@ class ForwardingTest {
     void aMessageAtQosZeroForAllAndForAGroupIsOne() {
         b.subscribe("t");
         simulation.run(WHILE);
-        LoopBuffers buffers = new LoopBuffers(a::later, () -> 1);
+        LoopBuffers buffers = new LoopBuffers(a::later);
         SharedFilter group = SharedFilter.of("$share/g/t");
         ApplicationMessage first = message("1", QoS.AT_MOST_ONCE);
         ApplicationMessage second = message("2", QoS.AT_MOST_ONCE);
@@ -200,7 +202,7 @@ class ForwardingTest {
                 .payload(text)
                 .qos(qos)
                 .build()
-                .accepted(simulation.nanoTime(), "publisher");
+                .accepted(ids.next(), simulation.nanoTime(), "publisher");
     }
 
     @Test

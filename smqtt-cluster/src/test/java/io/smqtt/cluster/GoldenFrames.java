@@ -173,8 +173,7 @@ final class GoldenFrames {
                 .properties(properties)
                 .expiryInterval(Duration.ofSeconds(3_600))
                 .build()
-                .accepted(0, "publisher");
-        message.mark(0x1122_3344_5566_7788L);
+                .accepted(0x1122_3344_5566_7788L, 0, "publisher");
         return new ForwardedMessage(message, false, List.of(SharedFilter.of("$share/group/#")));
     }
 

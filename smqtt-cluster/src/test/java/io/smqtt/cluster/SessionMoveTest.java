@@ -317,8 +317,7 @@ class SessionMoveTest {
         List<Frame> said = new ArrayList<>();
         ClaimKey claim = new ClaimKey("b", 1, 7, "client");
         RecordingWire wire = new RecordingWire(simulation, said);
-        SessionSender sender =
-                new SessionSender(claim, 2, () -> 1, wire, Duration.ofSeconds(1), Runnable::run, outcome -> {});
+        SessionSender sender = new SessionSender(claim, 2, wire, Duration.ofSeconds(1), Runnable::run, outcome -> {});
         a.clients().open("client");
         a.clients().depart("client", false, null, sender);
         simulation.run(Duration.ofMillis(1));

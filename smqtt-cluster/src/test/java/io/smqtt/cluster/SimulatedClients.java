@@ -2,6 +2,7 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.MessageIds;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.Will;
@@ -73,7 +74,8 @@ final class SimulatedClients implements LocalClients {
         ApplicationMessage message = ApplicationMessage.builder("t")
                 .payload(text)
                 .qos(QoS.AT_LEAST_ONCE)
-                .build();
+                .build()
+                .accepted(new MessageIds().next(), 0, "p");
         return new StoredMessage(1, message, "t", QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING);
     }
 
@@ -278,8 +280,8 @@ final class SimulatedClients implements LocalClients {
             }
             for (StoredMessage message : messages) {
                 boolean known = held.messages.stream()
-                        .anyMatch(present -> present.message().mark() != 0
-                                && present.message().mark() == message.message().mark());
+                        .anyMatch(present -> present.message().id() != ApplicationMessage.NO_ID
+                                && present.message().id() == message.message().id());
                 if (!known) {
                     held.messages.add(message);
                 }

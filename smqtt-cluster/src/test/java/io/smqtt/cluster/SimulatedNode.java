@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.MessageIds;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.RouteTicket;
@@ -61,6 +62,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final Map<String, ApplicationMessage> messages = new HashMap<>();
     private final Map<String, Stored> store = new TreeMap<>();
     private byte @Nullable [] note;
+    private final MessageIds ids = new MessageIds();
     private long clockAheadMillis;
     private long longestTaking;
     private boolean refusesGroups;
@@ -87,7 +89,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
         this.process = network.start(nodeId);
         this.loop = new SimulatedLoop(simulation);
         this.clients = new SimulatedClients(loop);
-        this.buffers = new LoopBuffers(loop, RouterPart.marks());
+        this.buffers = new LoopBuffers(loop);
         this.node = new ClusterNode(
                 new NodeIdentity(nodeId, epoch),
                 new Ears(process, silent),
@@ -256,7 +258,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 .payload(number)
                 .qos(qos)
                 .build()
-                .accepted(simulation.nanoTime(), nodeId);
+                .accepted(ids.next(), simulation.nanoTime(), nodeId);
         int count = 0;
         for (Map.Entry<String, Map<String, Integer>> other : remote.entrySet()) {
             if (other.getValue().containsKey(topic)) {
@@ -282,7 +284,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 .payload(Long.toString(number))
                 .qos(QoS.AT_LEAST_ONCE)
                 .build()
-                .accepted(simulation.nanoTime(), nodeId);
+                .accepted(ids.next(), simulation.nanoTime(), nodeId);
         buffers.toGroup(numberOf(to), outboxes.get(to), message, ticket, shared);
     }
 
@@ -300,7 +302,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 .payload(payload)
                 .retain(true)
                 .build()
-                .accepted(simulation.nanoTime(), nodeId));
+                .accepted(ids.next(), simulation.nanoTime(), nodeId));
     }
 
     /** Retains a message for a while. */
@@ -310,7 +312,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 .retain(true)
                 .expiryInterval(expiry)
                 .build()
-                .accepted(simulation.nanoTime(), nodeId));
+                .accepted(ids.next(), simulation.nanoTime(), nodeId));
     }
 
     /** What a node with a store finds again. */

@@ -205,7 +205,8 @@ final class ConnectDecoder {
         QoS qos = QoS.of(flags >> 3 & 3);
         boolean retain = (flags & WILL_RETAIN) != 0;
         return new Will(
-                new ApplicationMessage(topic, payload, qos, retain, willProperties, expirySeconds, 0, null),
+                new ApplicationMessage(
+                        ApplicationMessage.NO_ID, topic, payload, qos, retain, willProperties, expirySeconds, 0, null),
                 delaySeconds);
     }
 

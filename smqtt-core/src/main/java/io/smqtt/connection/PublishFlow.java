@@ -124,7 +124,9 @@ public final class PublishFlow {
     }
 
     private ApplicationMessage message(Connection connection, PublishPacket packet, TopicName topic) {
+        RoutingLoop loop = connection.loop().routing();
         ApplicationMessage message = new ApplicationMessage(
+                loop.nextMessageId(),
                 topic,
                 packet.payload(),
                 packet.qos(),
@@ -135,7 +137,7 @@ public final class PublishFlow {
                         ? 0
                         : ticker.nanoTime(), // an interceptor may let it expire
                 connection.client().clientId());
-        return !packet.retain() && connection.loop().routing().timesNext() // what is kept would tell its age
+        return !packet.retain() && loop.timesNext() // what is kept would tell its age
                 ? message.timed(ticker.nanoTime())
                 : message;
     }
@@ -201,7 +203,7 @@ public final class PublishFlow {
         }
     }
 
-    /** Publisher, time of acceptance and expiry are the broker's to say, whatever the interceptor has made its message of. */
+    /** Identifier, publisher, time of acceptance and expiry are the broker's to say, whatever the interceptor has made its message of. */
     private void intercepted(
             Connection connection,
             int packetId,

@@ -16,6 +16,10 @@ public final class ApplicationMessage {
     /** {@link #expiryIntervalSeconds()} of a message that does not expire. */
     public static final long NEVER = -1;
 
+    /** {@link #id()} of a message that no broker has accepted yet. */
+    public static final long NO_ID = 0;
+
+    private final long id;
     private final TopicName topic;
     private final Payload payload;
     private final QoS qos;
@@ -27,12 +31,10 @@ public final class ApplicationMessage {
     private final boolean expiryStated;
     private final @Nullable String publisherId;
 
-    /** Given at most once, while the message is routed, by the one event loop that routes it. */
-    private long mark;
-
     /**
      * Creates a message as the broker has accepted it. Applications use {@link #builder(String)}.
      *
+     * @param id tells it apart from all others, see {@link MessageIds}; or {@link #NO_ID}
      * @param topic where it goes
      * @param payload what it carries
      * @param qos the publisher's quality of service
@@ -43,6 +45,7 @@ public final class ApplicationMessage {
      * @param publisherId the client identifier of the publisher; null for the broker itself
      */
     public ApplicationMessage(
+            long id,
             TopicName topic,
             Payload payload,
             QoS qos,
@@ -51,10 +54,22 @@ public final class ApplicationMessage {
             long expiryIntervalSeconds,
             long acceptedAtNanos,
             @Nullable String publisherId) {
-        this(topic, payload, qos, retain, properties, expiryIntervalSeconds, acceptedAtNanos, publisherId, false, true);
+        this(
+                id,
+                topic,
+                payload,
+                qos,
+                retain,
+                properties,
+                expiryIntervalSeconds,
+                acceptedAtNanos,
+                publisherId,
+                false,
+                true);
     }
 
     private ApplicationMessage(
+            long id,
             TopicName topic,
             Payload payload,
             QoS qos,
@@ -65,6 +80,7 @@ public final class ApplicationMessage {
             @Nullable String publisherId,
             boolean timed,
             boolean expiryStated) {
+        this.id = id;
         this.timed = timed;
         this.expiryStated = expiryStated;
         this.topic = topic;
@@ -89,12 +105,23 @@ public final class ApplicationMessage {
     }
 
     /**
-     * Starts a message that is like this one: what is not set keeps its value, publisher and time of acceptance included.
+     * Starts a message that is like this one: what is not set keeps its value, with identifier, publisher and time of
+     * acceptance.
      *
      * @return a builder
      */
     public Builder toBuilder() {
         return new Builder(this);
+    }
+
+    /**
+     * The identifier that the broker gave the message when it accepted it. The same wherever the message goes and is stored, also in
+     * another process; no other message has it ({@link MessageIds}).
+     *
+     * @return a number, or {@link #NO_ID}
+     */
+    public long id() {
+        return id;
     }
 
     /**
@@ -170,27 +197,6 @@ public final class ApplicationMessage {
     }
 
     /**
-     * Tells the message apart from all others in a cluster, on whatever node it is looked at.
-     *
-     * @return a number, or 0 for a message that has never left its node
-     */
-    public long mark() {
-        return mark;
-    }
-
-    /**
-     * Marks a message that is about to leave its node, or has come from another one. Before it is handed to other threads;
-     * does nothing if it is marked.
-     *
-     * @param number not 0, and given to no other message
-     */
-    public void mark(long number) {
-        if (mark == 0) {
-            mark = number;
-        }
-    }
-
-    /**
      * Tells whether the message has expired.
      *
      * @param nowNanos the broker's monotonic clock
@@ -232,6 +238,7 @@ public final class ApplicationMessage {
     /** Collects the parts of a message. Not thread-safe. */
     public static final class Builder {
 
+        private final long id;
         private TopicName topic;
         private Payload payload = Payload.EMPTY;
         private QoS qos = QoS.AT_MOST_ONCE;
@@ -244,6 +251,7 @@ public final class ApplicationMessage {
         private final boolean timed;
 
         private Builder(TopicName topic) {
+            id = NO_ID;
             this.topic = topic;
             acceptedAtNanos = 0;
             publisherId = null;
@@ -251,6 +259,7 @@ public final class ApplicationMessage {
         }
 
         private Builder(ApplicationMessage from) {
+            id = from.id;
             topic = from.topic;
             payload = from.payload;
             qos = from.qos;
@@ -365,6 +374,7 @@ public final class ApplicationMessage {
          */
         public ApplicationMessage build() {
             return new ApplicationMessage(
+                    id,
                     topic,
                     payload,
                     qos,
@@ -381,13 +391,14 @@ public final class ApplicationMessage {
     /**
      * The same message as the broker accepts it.
      *
+     * @param id tells it apart from all others, see {@link MessageIds}; or {@link #NO_ID}
      * @param nowNanos the broker's monotonic clock
      * @param publisher who published it; null for the broker itself
      * @return a new message
      */
-    public ApplicationMessage accepted(long nowNanos, @Nullable String publisher) {
+    public ApplicationMessage accepted(long id, long nowNanos, @Nullable String publisher) {
         return new ApplicationMessage(
-                topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisher);
+                id, topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisher);
     }
 
     /**
@@ -398,25 +409,26 @@ public final class ApplicationMessage {
      */
     public ApplicationMessage timed(long nowNanos) {
         return new ApplicationMessage(
-                topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisherId, true, true);
+                id, topic, payload, qos, retain, properties, expiryIntervalSeconds, nowNanos, publisherId, true, true);
     }
 
     /**
-     * The same message in the place of one that the broker has accepted: it has that one's publisher and time of acceptance, and its
-     * expiry interval if it says nothing of its own.
+     * The same message in the place of one that the broker has accepted: it has that one's identifier, publisher and time of
+     * acceptance, and its expiry interval if it says nothing of its own.
      *
      * @param original the message that was accepted, at the time that it says
      * @return this message if it was made of that one, or a new one
      */
     public ApplicationMessage inPlaceOf(ApplicationMessage original) {
         if (expiryStated
-                && mark == 0
+                && id == original.id
                 && acceptedAtNanos == original.acceptedAtNanos
                 && timed == (original.timed && !retain)
                 && Objects.equals(publisherId, original.publisherId)) {
             return this;
         }
-        return new ApplicationMessage( // also of one that was sent before, for its mark tells it apart in a cluster
+        return new ApplicationMessage(
+                original.id,
                 topic,
                 payload,
                 qos,
@@ -436,7 +448,8 @@ public final class ApplicationMessage {
      * @return a new message
      */
     public ApplicationMessage withProperties(PublishProperties other) {
-        ApplicationMessage changed = new ApplicationMessage(
+        return new ApplicationMessage(
+                id,
                 topic,
                 payload,
                 qos,
@@ -447,8 +460,6 @@ public final class ApplicationMessage {
                 publisherId,
                 timed,
                 expiryStated);
-        changed.mark = mark;
-        return changed;
     }
 
     /**

@@ -4,6 +4,7 @@ package io.smqtt.routing;
 import io.netty.util.concurrent.EventExecutor;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
+import io.smqtt.message.MessageIds;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.DropReason;
 import io.smqtt.thread.OnEventLoop;
@@ -29,6 +30,7 @@ public final class RoutingLoop {
     private final BrokerObserver observer;
     private final @Nullable DeliveryBatch[] outbound;
     private final Runnable flushTask = this::flush;
+    private final MessageIds ids = new MessageIds();
     private boolean flushScheduled;
     private int untilTimed = TIMED_EVERY;
     private @Nullable Matches matches = new Matches();
@@ -56,6 +58,16 @@ public final class RoutingLoop {
      */
     public int index() {
         return index;
+    }
+
+    /**
+     * Gives a message its identifier, when the broker accepts it.
+     *
+     * @return what no other message has
+     */
+    @OnEventLoop
+    public long nextMessageId() {
+        return ids.next();
     }
 
     /**

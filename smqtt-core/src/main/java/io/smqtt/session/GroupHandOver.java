@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.SharedGroup;
 import io.smqtt.routing.Subscriber;
 import io.smqtt.thread.OnEventLoop;
@@ -44,9 +43,7 @@ final class GroupHandOver implements GroupPulls.Taker {
                             .execute(() -> queue.handedOver(entry, success, missing.decrementAndGet() == 0));
                 }
             };
-            ApplicationMessage message = entry.message();
-            ApplicationMessage copy = message.withProperties(message.properties()); // others may hold this one, too
-            ticket.release(groups.handTo(queue.owner(), copy, queue.name(), to, ticket));
+            ticket.release(groups.handTo(queue.owner(), entry.message(), queue.name(), to, ticket));
         }
     }
 }

@@ -105,7 +105,8 @@ final class MergingArrival implements SessionArrival {
             }
             return;
         }
-        if (message.mark() != 0 && (registry.hasTaken(session, message.mark()) || !came.add(message.mark()))) {
+        if (message.id() != ApplicationMessage.NO_ID
+                && (registry.hasTaken(session, message) || !came.add(message.id()))) {
             if (waited) {
                 resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
             }

@@ -55,7 +55,7 @@ public final class Session implements Subscriber {
     /** Holds back what comes; null as long as it is taken at once. */
     private @Nullable HeldMessages held;
 
-    /** Marks of messages that came by another node, and may come here as well. */
+    /** Identifiers of messages that came by another node, and may come here as well. */
     private @Nullable Set<Long> cameElsewhere;
 
     private volatile long claimClock;
@@ -85,7 +85,7 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = request.client();
         this.clientId = client.clientId();
-        this.key = RecentMarks.newKey();
+        this.key = TakenMessages.newKey();
         this.beginsClean = request.cleanStart();
         this.owner = request.loop();
         this.phase = SessionPhase.OPENING;
@@ -109,7 +109,7 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = client;
         this.clientId = client.clientId();
-        this.key = RecentMarks.newKey();
+        this.key = TakenMessages.newKey();
         this.owner = owner;
         this.phase = SessionPhase.ABSENT;
         this.pressure = pressure(clientId, owner, resources);
@@ -130,7 +130,7 @@ public final class Session implements Subscriber {
         this.registry = registry;
         this.client = client;
         this.clientId = client.clientId();
-        this.key = RecentMarks.newKey();
+        this.key = TakenMessages.newKey();
         this.owner = owner;
         this.phase = SessionPhase.ABSENT;
         this.pressure = pressure(clientId, owner, resources);
@@ -355,21 +355,21 @@ public final class Session implements Subscriber {
     }
 
     private boolean cameElsewhere(ApplicationMessage message) {
-        boolean known = cameElsewhere != null && message.mark() != 0 && cameElsewhere.remove(message.mark());
+        boolean known = cameElsewhere != null && cameElsewhere.remove(message.id());
         if (known) {
             resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
         }
         return known;
     }
 
-    /** Messages with these marks are not taken again; null for none. */
-    void cameElsewhere(@Nullable Set<Long> marks) {
-        cameElsewhere = marks;
+    /** Messages with these identifiers are not taken again; null for none. */
+    void cameElsewhere(@Nullable Set<Long> ids) {
+        cameElsewhere = ids;
     }
 
-    /** Marks that were set before are not looked at any more. */
-    void cameElsewhereNoMore(Set<Long> marks) {
-        if (cameElsewhere == marks) { // not one of a later move
+    /** Identifiers that were set before are not looked at any more. */
+    void cameElsewhereNoMore(Set<Long> ids) {
+        if (cameElsewhere == ids) { // not one of a later move
             cameElsewhere = null;
         }
     }
@@ -397,21 +397,21 @@ public final class Session implements Subscriber {
 
     /** A message that came by another node is taken; what comes here as well is for {@link #cameElsewhere}. */
     void takeMerged(ApplicationMessage message, Subscription subscription) {
-        Set<Long> marks = cameElsewhere;
+        Set<Long> ids = cameElsewhere;
         cameElsewhere = null; // it is the one that has come elsewhere
         try {
             take(message, subscription, RouteTicket.NONE);
         } finally {
-            cameElsewhere = marks;
+            cameElsewhere = ids;
         }
     }
 
-    /** A message that other nodes may send here once more is known from now on. */
+    /** A message is known from now on, should it come once more. */
     void remember(ApplicationMessage message) {
         if (message.qos() != QoS.AT_MOST_ONCE) {
-            RecentMarks marks = registry.recentMarks(owner);
-            if (marks != null && absence.expirySeconds() > 0) {
-                marks.took(key, message);
+            TakenMessages taken = registry.taken(owner);
+            if (taken != null && absence.expirySeconds() > 0) {
+                taken.took(key, message.id());
             }
         }
     }

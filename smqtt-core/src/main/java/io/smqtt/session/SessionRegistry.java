@@ -48,7 +48,7 @@ public final class SessionRegistry {
     private final @Nullable UserSessions users;
     private final GroupQueues groups;
     private final SessionClaims claims;
-    private volatile RecentMarks @Nullable [] recentMarks;
+    private volatile TakenMessages @Nullable [] taken;
     private volatile @Nullable WillWatch willWatch;
     private volatile long recoveredWillsWaitSeconds;
 
@@ -253,31 +253,30 @@ public final class SessionRegistry {
         return new MergingArrival(resources, this, here, state, unwanted);
     }
 
-    /** From now on messages that other nodes may send twice are remembered for a while. */
+    /** From now on the messages that sessions take are remembered for a while, so that they are known if they come again. */
     @AnyThread
-    public void rememberMarks() {
-        RecentMarks[] marks = new RecentMarks[resources.router().loops().size()];
-        for (int i = 0; i < marks.length; i++) {
-            marks[i] = new RecentMarks();
+    public void rememberTaken() {
+        TakenMessages[] all = new TakenMessages[resources.router().loops().size()];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = new TakenMessages();
         }
-        recentMarks = marks;
+        taken = all;
     }
 
-    /** What sessions of a loop have taken; null on a node without others. */
+    /** What sessions of a loop have taken; null if that is not remembered. */
     @Nullable
-    RecentMarks recentMarks(RoutingLoop loop) {
-        RecentMarks[] all = recentMarks;
+    TakenMessages taken(RoutingLoop loop) {
+        TakenMessages[] all = taken;
         return all == null ? null : all[loop.index()];
     }
 
-    /** Whether a session of this node has taken the message with a mark. */
-    @OnEventLoop
-    boolean hasTaken(Session session, long mark) {
-        RecentMarks[] all = recentMarks;
+    /** Whether a session is known to have taken a message. */
+    @AnyThread
+    boolean hasTaken(Session session, ApplicationMessage message) {
+        TakenMessages[] all = taken;
         if (all != null) {
-            all[session.owner().index()].settle();
-            for (RecentMarks marks : all) {
-                if (marks.knows(session.key(), mark)) {
+            for (TakenMessages ofLoop : all) {
+                if (ofLoop.knows(session.key(), message.id())) {
                     return true;
                 }
             }
@@ -362,8 +361,9 @@ public final class SessionRegistry {
     /** Publishes the will of a session if its client may still do so. In the store it waits until the message is safe. */
     @OnEventLoop
     void publishWill(Session session, Will will) {
-        ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), session.id());
         RoutingLoop loop = session.owner();
+        ApplicationMessage message =
+                will.message().accepted(loop.nextMessageId(), resources.ticker().nanoTime(), session.id());
         session.willDue(will);
         decide(session.client(), AccessAction.PUBLISH, message.topic().value(), message.qos(), message.retain())
                 .subscribe(decision -> {
@@ -477,13 +477,18 @@ public final class SessionRegistry {
      */
     @AnyThread
     public void publishInherited(ClientIdentity client, Will will) {
-        ApplicationMessage message = will.message().accepted(resources.ticker().nanoTime(), client.clientId());
+        ApplicationMessage message = will.message();
+        long nowNanos = resources.ticker().nanoTime();
         List<RoutingLoop> loops = resources.router().loops();
         RoutingLoop loop = loops.get(Math.floorMod(client.clientId().hashCode(), loops.size()));
         decide(client, AccessAction.PUBLISH, message.topic().value(), message.qos(), message.retain())
                 .subscribe(decision -> {
                     if (decision == AccessDecision.ALLOW) {
-                        loop.executor().execute(() -> routeWill(loop, client.clientId(), message, RouteTicket.NONE));
+                        loop.executor().execute(() -> {
+                            ApplicationMessage accepted =
+                                    message.accepted(loop.nextMessageId(), nowNanos, client.clientId());
+                            routeWill(loop, client.clientId(), accepted, RouteTicket.NONE);
+                        });
                     }
                 });
     }

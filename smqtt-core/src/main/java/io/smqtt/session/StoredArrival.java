@@ -46,7 +46,7 @@ final class StoredArrival implements SessionArrival {
     private final ClientIdentity client;
     private final List<StoredMessage> inMemory = new ArrayList<>();
     private final Set<Long> cameLate = new HashSet<>();
-    private final List<Long> marks = new ArrayList<>();
+    private final List<Long> ids = new ArrayList<>();
     private final @Nullable Session unstored;
     private final long number;
     private int count;
@@ -86,8 +86,8 @@ final class StoredArrival implements SessionArrival {
     public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
         loop.executor().execute(() -> {
             for (StoredMessage message : messages) {
-                if (message.message().mark() != 0) {
-                    marks.add(message.message().mark());
+                if (message.message().id() != ApplicationMessage.NO_ID) {
+                    ids.add(message.message().id());
                 }
             }
             Stores present = stores;
@@ -194,11 +194,11 @@ final class StoredArrival implements SessionArrival {
         session = mine;
         mine.claimClock(state.claimClock());
         mine.cleanClock(state.cleanClock());
-        RecentMarks recent = registry.recentMarks(loop);
-        if (recent != null) {
-            marks.forEach(mark -> recent.took(mine.key(), mark));
+        TakenMessages taken = registry.taken(loop);
+        if (taken != null) {
+            ids.forEach(id -> taken.took(mine.key(), id));
         }
-        marks.clear();
+        ids.clear();
         HeldMessages messages = new HeldMessages(mine, resources, true);
         held = messages;
         mine.holdBack(messages);
@@ -238,8 +238,8 @@ final class StoredArrival implements SessionArrival {
                 ApplicationMessage message = late.message();
                 resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, 1);
                 mine.take(message, subscription(mine, late), RouteTicket.NONE);
-                if (message.mark() != 0) {
-                    cameLate.add(message.mark());
+                if (message.id() != ApplicationMessage.NO_ID) {
+                    cameLate.add(message.id());
                 }
             }
             mine.afterCommit(done::accept);

@@ -24,7 +24,7 @@ class MessageTest {
         return ApplicationMessage.builder("t")
                 .expiryInterval(Duration.ofSeconds(seconds))
                 .build()
-                .accepted(acceptedNanos, "p");
+                .accepted(3, acceptedNanos, "p");
     }
 
     @Test
@@ -46,15 +46,16 @@ class MessageTest {
     }
 
     @Test
-    void aMessageInThePlaceOfAnotherOneIsThatOnesPublisherAndTimeButNotItsMark() {
+    void aMessageInThePlaceOfAnotherOneHasItsIdentifierPublisherAndTime() {
         ApplicationMessage original = mortal(10, 5);
         assertThat(original.inPlaceOf(original)).isSameAs(original);
         ApplicationMessage changed =
                 original.toBuilder().topic("u").payload("changed").build();
         assertThat(changed.inPlaceOf(original)).isSameAs(changed);
-        changed.mark(7);
-        ApplicationMessage again = changed.inPlaceOf(original);
-        assertThat(again.mark()).isZero(); // or peers would take it for one they have
+        assertThat(changed.id()).isEqualTo(3);
+        ApplicationMessage again =
+                changed.accepted(4, 5, "p").toBuilder().build().inPlaceOf(original);
+        assertThat(again.id()).isEqualTo(3); // or a peer would take it for one that it has
         assertThat(again.publisherId()).isEqualTo("p");
         assertThat(again.acceptedAtNanos()).isEqualTo(5);
         assertThat(again.expiryIntervalSeconds()).isEqualTo(10);
@@ -97,7 +98,7 @@ class MessageTest {
                 .retain(true)
                 .properties(PublishProperties.builder().contentType("x").build())
                 .build();
-        ApplicationMessage accepted = built.accepted(7, "p");
+        ApplicationMessage accepted = built.accepted(3, 7, "p");
         assertThat(accepted.topic()).isEqualTo(TopicName.of("a/b"));
         assertThat(accepted.payload().asString()).isEqualTo("text");
         assertThat(accepted.qos()).isEqualTo(QoS.EXACTLY_ONCE);
@@ -145,9 +146,8 @@ class MessageTest {
                 .retain(true)
                 .expiryInterval(Duration.ofSeconds(9))
                 .build()
-                .accepted(5, "p")
+                .accepted(3, 5, "p")
                 .timed(6);
-        message.mark(7);
         PublishProperties other = PublishProperties.EMPTY.withUserProperty("k", "v");
 
         ApplicationMessage changed = message.withProperties(other);

@@ -234,6 +234,9 @@ class SharedGroupTest {
     }
 
     private static ApplicationMessage message(String topic, String publisher) {
-        return ApplicationMessage.builder(topic).qos(QoS.AT_LEAST_ONCE).build().accepted(0, publisher);
+        return ApplicationMessage.builder(topic)
+                .qos(QoS.AT_LEAST_ONCE)
+                .build()
+                .accepted(ApplicationMessage.NO_ID, 0, publisher);
     }
 }

@@ -138,7 +138,7 @@ class AccountTest {
         if (random.nextInt(5) == 0) {
             message.expiryInterval(Duration.ofSeconds(random.nextInt(3)));
         }
-        ApplicationMessage accepted = message.build().accepted(bench.nanos, "publisher");
+        ApplicationMessage accepted = message.build().accepted(bench.ids.next(), bench.nanos, "publisher");
         if (accepted.retain()) {
             bench.router.retain(accepted);
         }

@@ -229,7 +229,7 @@ class GroupQueueTest {
                     .qos(QoS.AT_LEAST_ONCE)
                     .expiryInterval(Duration.ofSeconds(10L * (i + 1)))
                     .build()
-                    .accepted(bench.nanos, "p");
+                    .accepted(bench.ids.next(), bench.nanos, "p");
             bench.router.route(bench.loop(0), message, RouteTicket.NONE);
         }
         bench.run();

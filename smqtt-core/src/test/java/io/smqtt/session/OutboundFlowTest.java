@@ -314,7 +314,7 @@ class OutboundFlowTest {
                     .qos(QoS.AT_LEAST_ONCE)
                     .expiryInterval(Duration.ofSeconds(text.equals("a") ? 5 : 10))
                     .build()
-                    .accepted(bench.nanos, null);
+                    .accepted(bench.ids.next(), bench.nanos, null);
             bench.router.route(bench.loop(0), mortal, io.smqtt.routing.RouteTicket.NONE);
         }
         bench.pass(Duration.ofSeconds(6));
@@ -366,7 +366,7 @@ class OutboundFlowTest {
                 .qos(qos)
                 .expiryInterval(expiry)
                 .build()
-                .accepted(bench.nanos, null);
+                .accepted(bench.ids.next(), bench.nanos, null);
         bench.router.route(bench.loop(0), message, io.smqtt.routing.RouteTicket.NONE);
     }
 
@@ -527,7 +527,7 @@ class OutboundFlowTest {
                     .qos(QoS.AT_LEAST_ONCE)
                     .retain(true)
                     .build()
-                    .accepted(bench.nanos, null));
+                    .accepted(bench.ids.next(), bench.nanos, null));
         }
     }
 
@@ -570,7 +570,7 @@ class OutboundFlowTest {
                     .payload("x")
                     .retain(true)
                     .build()
-                    .accepted(bench.nanos, null));
+                    .accepted(bench.ids.next(), bench.nanos, null));
         }
         retain(1);
         Session session = connect();
@@ -595,7 +595,7 @@ class OutboundFlowTest {
                     .payload(topic)
                     .retain(true)
                     .build()
-                    .accepted(bench.nanos, null));
+                    .accepted(bench.ids.next(), bench.nanos, null));
             denied.add("RECEIVE " + topic);
         }
         denied.remove("RECEIVE r/899");
@@ -620,7 +620,7 @@ class OutboundFlowTest {
                     .payload("x")
                     .retain(true)
                     .build()
-                    .accepted(bench.nanos, null));
+                    .accepted(bench.ids.next(), bench.nanos, null));
         }
         retain(1);
         Session session = connect();
@@ -642,7 +642,7 @@ class OutboundFlowTest {
                     .payload(publisher)
                     .retain(true)
                     .build()
-                    .accepted(bench.nanos, publisher));
+                    .accepted(bench.ids.next(), bench.nanos, publisher));
         }
         Session session = connect();
         Subscription subscription =

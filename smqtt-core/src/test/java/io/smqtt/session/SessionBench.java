@@ -6,6 +6,7 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.SessionConfig;
 import io.smqtt.config.SharedStrategy;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.MessageIds;
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
@@ -96,6 +97,7 @@ final class SessionBench {
     final SessionRegistry registry;
     final QueueBudget budget = new QueueBudget(1 << 20);
     final SessionResources resources;
+    final MessageIds ids = new MessageIds();
     long nanos = 1_000_000_000L;
 
     SessionBench(int loops) {
@@ -201,7 +203,7 @@ final class SessionBench {
     }
 
     ApplicationMessage message(String topic, String text, QoS qos) {
-        return ApplicationMessage.builder(topic).payload(text).qos(qos).build().accepted(nanos, "somebody");
+        return ApplicationMessage.builder(topic).payload(text).qos(qos).build().accepted(ids.next(), nanos, "somebody");
     }
 
     void publish(int loop, String topic, String text, QoS qos) {

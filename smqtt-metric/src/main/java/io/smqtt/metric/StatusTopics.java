@@ -119,7 +119,7 @@ final class StatusTopics {
                 .qos(QoS.EXACTLY_ONCE)
                 .retain(true)
                 .build()
-                .accepted(core.ticker().nanoTime(), null);
+                .accepted(loop.nextMessageId(), core.ticker().nanoTime(), null);
         router.retained().store(message);
         router.index().match(message.topic(), matches);
         boolean awaited = !matches.isEmpty();

@@ -61,7 +61,7 @@ final class MessageRow {
         Payload payload = row.readPayload();
         QoS qos = QoS.of(flags & QOS);
         return new ApplicationMessage(
-                topic, payload, qos, (flags & RETAIN) != 0, properties, expiry, acceptedAtNanos, publisher);
+                ApplicationMessage.NO_ID, topic, payload, qos, (flags & RETAIN) != 0, properties, expiry, acceptedAtNanos, publisher);
     }
 
     private static TopicName topic(byte[] utf8) {

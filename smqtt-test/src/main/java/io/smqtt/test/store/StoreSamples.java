@@ -51,6 +51,7 @@ public final class StoreSamples {
                 .userProperty("name", "")
                 .build();
         return new ApplicationMessage(
+                0x1122_3344_5566_7788L,
                 TopicName.of("höuse/🌡/kitchen"),
                 Payload.of(new byte[] {0, (byte) 0x80, (byte) 0xFF, 10}),
                 QoS.EXACTLY_ONCE,

@@ -98,7 +98,7 @@ final class StoredState {
     }
 
     private static ApplicationMessage moved(ApplicationMessage message, long stepNanos) {
-        return message.accepted(message.acceptedAtNanos() + stepNanos, message.publisherId());
+        return message.accepted(message.id(), message.acceptedAtNanos() + stepNanos, message.publisherId());
     }
 
     private static StoredMessage with(StoredMessage stored, ApplicationMessage message) {
