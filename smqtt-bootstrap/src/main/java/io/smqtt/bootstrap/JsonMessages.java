@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,9 @@ final class JsonMessages {
 
     void write(ApplicationMessage message) throws IOException {
         json.writeStartObject();
+        if (message.id() != ApplicationMessage.NO_ID) {
+            json.writeStringField("id", HexFormat.of().toHexDigits(message.id()));
+        }
         json.writeStringField("topic", message.topic().value());
         byte[] payload = message.payload().toByteArray();
         String text = text(payload);
@@ -113,7 +117,7 @@ final class JsonMessages {
         boolean expires = fields.has("expirySeconds");
         long ageMillis = expires ? fields.number("ageMillis", 0, MAX_AGE_MILLIS) : 0;
         return new ApplicationMessage(
-                ApplicationMessage.NO_ID,
+                fields.has("id") ? id(fields.text("id")) : ApplicationMessage.NO_ID,
                 TopicName.of(fields.text("topic")),
                 payload,
                 QoS.of((int) fields.number("qos", 0, 2)),
@@ -122,6 +126,14 @@ final class JsonMessages {
                 expires ? fields.number("expirySeconds", 0, MAX_INTERVAL_SECONDS) : ApplicationMessage.NEVER,
                 nowNanos - TimeUnit.MILLISECONDS.toNanos(ageMillis),
                 fields.textOrNull("publisherId"));
+    }
+
+    private static long id(String digits) {
+        try {
+            return HexFormat.fromHexDigitsToLong(digits);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("id must be 1 to 16 hexadecimal digits, and is " + digits, e);
+        }
     }
 
     private static PublishProperties properties(JsonFields fields) {

@@ -92,6 +92,12 @@ final class BrokerCluster {
                 .until(() -> others(alone).allMatch(other -> reaches(alone, other) && reaches(other, alone)));
     }
 
+    /** Two nodes reach each other again, whatever else is cut. */
+    void heal(int one, int other) {
+        hub.heal(names.get(one), names.get(other));
+        await().atMost(PATIENCE).until(() -> reaches(one, other) && reaches(other, one));
+    }
+
     private IntStream others(int index) {
         return IntStream.range(0, names.size()).filter(other -> other != index);
     }

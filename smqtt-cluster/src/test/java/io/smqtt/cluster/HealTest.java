@@ -98,6 +98,39 @@ class HealTest {
         receivesNothing(second);
     }
 
+    /** A node that both sides reach sends its messages to both: the older session reads them from its store when it leaves. */
+    @ParameterizedTest
+    @CsvSource({"0, 1, 2", "0, 2, 1", "2, 0, 1", "2, 3, 1"}) // from memory or a store to memory or a store
+    void whatBothSessionsHaveTakenIsDeliveredOnce(int older, int later, int between) {
+        String clientId = "two-" + older + later;
+        String topic = "two/" + older + later;
+        RawClient first = persistent(older, clientId, false);
+        first.subscribe(topic, 2);
+        first.disconnect();
+        CLUSTER.get(older).awaitOffline(clientId);
+        CLUSTER.cutOff(older);
+        RawClient second = persistent(later, clientId, false);
+        second.subscribe(topic, 2);
+        CLUSTER.heal(older, between);
+        RawClient publisher = CLUSTER.get(between).client(ProtocolVersion.MQTT_5, "publisher-" + topic);
+        for (int i = 0; i < 300; i++) {
+            publisher.publish(topic, "m" + i, 1 + i % 2);
+        }
+        for (int i = 0; i < 200; i++) {
+            receive(second, "m" + i);
+        }
+
+        CLUSTER.heal(older);
+
+        await().atMost(PATIENCE).until(() -> CLUSTER.owners(clientId) == 1);
+        publisher.publish(topic, "last", 2);
+        for (int i = 200; i < 300; i++) {
+            receive(second, "m" + i);
+        }
+        receive(second, "last");
+        receivesNothing(second);
+    }
+
     @Test
     void whatWasTakenHereAndWentAwayWithItsSessionComesBack() {
         RawClient first = persistent(0, "back", false);

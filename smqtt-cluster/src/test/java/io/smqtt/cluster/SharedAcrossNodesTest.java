@@ -57,24 +57,32 @@ class SharedAcrossNodesTest {
     }
 
     private void joinAndLeave(int broker, String name) {
+        joinAndLeave(broker, name, 1);
+    }
+
+    private void joinAndLeave(int broker, String name, int qos) {
         try (RawClient member = member(broker, name, false)) {
-            member.subscribe(filter, 1);
+            member.subscribe(filter, qos);
         }
         await().atMost(BrokerCluster.PATIENCE).until(() -> CLUSTER.connected(name + topic) == 0);
     }
 
     private void publish(int broker, int from, int to) {
-        publish(broker, topic, from, to);
+        publish(broker, topic, from, to, 1);
     }
 
-    private void publish(int broker, String where, int from, int to) {
+    private void publish(int broker, String where, int from, int to, int qos) {
         try (RawClient publisher =
                 CLUSTER.get(broker).open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE)) {
             publisher.connect("publisher" + topic);
             for (int i = from; i < to; i++) {
-                publisher.send(PublishBytes.to(where).payload(String.valueOf(i)).qos(1, publisher.nextPacketId()));
-                assertThat(publisher.expect(MqttMessageType.PUBACK).reasonCode())
-                        .isZero();
+                int packetId = publisher.nextPacketId();
+                publisher.send(PublishBytes.to(where).payload(String.valueOf(i)).qos(qos, packetId));
+                MqttMessageType answer = qos == 1 ? MqttMessageType.PUBACK : MqttMessageType.PUBREC;
+                assertThat(publisher.expect(answer).reasonCode()).isZero();
+                if (qos == 2) {
+                    publisher.acknowledge(0x62, packetId).expect(MqttMessageType.PUBCOMP);
+                }
             }
         }
     }
@@ -156,13 +164,13 @@ class SharedAcrossNodesTest {
     @CsvSource({"0, 1", "2, 3"})
     void whatAnotherNodeHasNoRoomForWaits(int holder, int other) {
         joinAndLeave(holder, "one-");
-        publish(holder, topic, 0, FEW);
+        publish(holder, topic, 0, FEW, 1);
         try (RawClient full = CLUSTER.get(other).open(ProtocolVersion.MQTT_5).deadline(BrokerCluster.PATIENCE)) {
             ConnectBytes slow = ConnectBytes.of("full-" + topic);
             slow.properties().u16(RECEIVE_MAXIMUM, 1);
             full.connect(slow);
             full.subscribe("own/" + topic, 1);
-            publish(other, "own/" + topic, 0, MESSAGES); // it acknowledges none: more than half of its queue
+            publish(other, "own/" + topic, 0, MESSAGES, 1); // it acknowledges none: more than half of its queue
             assertThat(full.expect(MqttMessageType.PUBLISH).text()).isEqualTo("0");
             full.subscribe(filter, 1);
             long before = CLUSTER.forwarded(holder);
@@ -181,11 +189,11 @@ class SharedAcrossNodesTest {
 
     /** Two members have as much as two queues hold on one node; one returns on the other node. */
     @ParameterizedTest
-    @CsvSource({"0, 1", "2, 3"})
-    void aMemberThatReturnsElsewhereGetsWhatWaitedForBoth(int holder, int other) {
-        joinAndLeave(holder, "one-");
-        joinAndLeave(holder, "two-");
-        publish(holder, 0, MANY);
+    @CsvSource({"0, 1, 1", "2, 3, 1", "0, 1, 2", "2, 3, 2"})
+    void aMemberThatReturnsElsewhereGetsWhatWaitedForBoth(int holder, int other, int qos) {
+        joinAndLeave(holder, "one-", qos);
+        joinAndLeave(holder, "two-", qos);
+        publish(holder, topic, 0, MANY, qos);
         awaitWaiting(holder, MANY);
 
         try (RawClient returned = member(other, "two-", true)) {

@@ -105,8 +105,8 @@ final class MergingArrival implements SessionArrival {
             }
             return;
         }
-        if (message.id() != ApplicationMessage.NO_ID
-                && (registry.hasTaken(session, message) || !came.add(message.id()))) {
+        long id = TakenMessages.idOf(stored);
+        if (id != ApplicationMessage.NO_ID && (registry.hasTaken(session, id) || !came.add(id))) {
             if (waited) {
                 resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
             }

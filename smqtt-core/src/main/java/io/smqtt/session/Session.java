@@ -55,7 +55,7 @@ public final class Session implements Subscriber {
     /** Holds back what comes; null as long as it is taken at once. */
     private @Nullable HeldMessages held;
 
-    /** Identifiers of messages that came by another node, and may come here as well. */
+    /** Deliveries that came by another node, and may come here as well: {@link TakenMessages#idOf}. */
     private @Nullable Set<Long> cameElsewhere;
 
     private volatile long claimClock;
@@ -304,7 +304,7 @@ public final class Session implements Subscriber {
     @Override
     public void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         assert owner.executor().inEventLoop();
-        if (cameElsewhere(message)) {
+        if (cameElsewhere(message, subscription)) {
             return;
         }
         passOn(held, message, subscription, ticket);
@@ -354,20 +354,20 @@ public final class Session implements Subscriber {
         }
     }
 
-    private boolean cameElsewhere(ApplicationMessage message) {
-        boolean known = cameElsewhere != null && cameElsewhere.remove(message.id());
+    private boolean cameElsewhere(ApplicationMessage message, Subscription subscription) {
+        boolean known = cameElsewhere != null && cameElsewhere.remove(TakenMessages.idOf(message, subscription));
         if (known) {
             resources.observer().messageElsewhere(Elsewhere.DUPLICATE, 1);
         }
         return known;
     }
 
-    /** Messages with these identifiers are not taken again; null for none. */
+    /** These deliveries are not taken again; null for none. */
     void cameElsewhere(@Nullable Set<Long> ids) {
         cameElsewhere = ids;
     }
 
-    /** Identifiers that were set before are not looked at any more. */
+    /** Deliveries that were set before are not looked at any more. */
     void cameElsewhereNoMore(Set<Long> ids) {
         if (cameElsewhere == ids) { // not one of a later move
             cameElsewhere = null;
@@ -375,7 +375,7 @@ public final class Session implements Subscriber {
     }
 
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        if (cameElsewhere(message)) {
+        if (cameElsewhere(message, subscription)) {
             return;
         }
         boolean over = phase == SessionPhase.ENDED;
@@ -384,7 +384,7 @@ public final class Session implements Subscriber {
         } else if (over) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         } else {
-            remember(message);
+            remember(message, subscription);
             outbound().deliver(message, subscription, ticket);
             absence.awaitExpiryOf(message);
         }
@@ -407,11 +407,11 @@ public final class Session implements Subscriber {
     }
 
     /** A message is known from now on, should it come once more. */
-    void remember(ApplicationMessage message) {
+    void remember(ApplicationMessage message, Subscription subscription) {
         if (message.qos() != QoS.AT_MOST_ONCE) {
             TakenMessages taken = registry.taken(owner);
             if (taken != null && absence.expirySeconds() > 0) {
-                taken.took(key, message.id());
+                taken.took(key, TakenMessages.idOf(message, subscription));
             }
         }
     }

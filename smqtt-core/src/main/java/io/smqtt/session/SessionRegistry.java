@@ -270,13 +270,13 @@ public final class SessionRegistry {
         return all == null ? null : all[loop.index()];
     }
 
-    /** Whether a session is known to have taken a message. */
+    /** Whether a session is known to have taken a delivery, {@link TakenMessages#idOf}. */
     @AnyThread
-    boolean hasTaken(Session session, ApplicationMessage message) {
+    boolean hasTaken(Session session, long deliveryId) {
         TakenMessages[] all = taken;
         if (all != null) {
             for (TakenMessages ofLoop : all) {
-                if (ofLoop.knows(session.key(), message.id())) {
+                if (ofLoop.knows(session.key(), deliveryId)) {
                     return true;
                 }
             }

@@ -86,9 +86,7 @@ final class StoredArrival implements SessionArrival {
     public void add(List<StoredMessage> messages, Consumer<Boolean> done) {
         loop.executor().execute(() -> {
             for (StoredMessage message : messages) {
-                if (message.message().id() != ApplicationMessage.NO_ID) {
-                    ids.add(message.message().id());
-                }
+                ids.add(TakenMessages.idOf(message));
             }
             Stores present = stores;
             if (present == null) {
@@ -238,8 +236,9 @@ final class StoredArrival implements SessionArrival {
                 ApplicationMessage message = late.message();
                 resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, 1);
                 mine.take(message, subscription(mine, late), RouteTicket.NONE);
-                if (message.id() != ApplicationMessage.NO_ID) {
-                    cameLate.add(message.id());
+                long id = TakenMessages.idOf(late);
+                if (id != ApplicationMessage.NO_ID) {
+                    cameLate.add(id);
                 }
             }
             mine.afterCommit(done::accept);

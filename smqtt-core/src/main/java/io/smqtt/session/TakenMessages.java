@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.StoredMessage;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which messages the sessions of one event loop have taken lately: they may come again with a session that was merged. Forgets the
@@ -18,6 +24,8 @@ final class TakenMessages {
     /** A cache line each. */
     private static final int WAYS = 8;
 
+    private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+
     private static final AtomicLong KEYS = new AtomicLong();
 
     private final AtomicLongArray values = new AtomicLongArray(CAPACITY);
@@ -25,16 +33,48 @@ final class TakenMessages {
     /** A number for a session. Not for its client: what a session has taken is not known to one that begins later. */
     @AnyThread
     static long newKey() {
-        long mixed = KEYS.incrementAndGet() * 0x9E37_79B9_7F4A_7C15L;
+        long mixed = KEYS.incrementAndGet() * SPREAD;
         mixed = (mixed ^ (mixed >>> 30)) * 0xBF58_476D_1CE4_E5B9L;
         mixed = (mixed ^ (mixed >>> 27)) * 0x94D0_49BB_1331_11EBL;
         return (mixed ^ (mixed >>> 31)) | 1;
     }
 
-    /** A session has taken a message. */
+    /**
+     * What tells a delivery of a session apart from others: a message comes once by the session's ordinary subscriptions together, and
+     * once by each shared one.
+     *
+     * @return {@link ApplicationMessage#NO_ID} for a message without an identifier
+     */
+    @AnyThread
+    static long idOf(ApplicationMessage message, Subscription subscription) {
+        return idOf(message, subscription.shareName(), subscription.filter());
+    }
+
+    /** The same for a delivery of another node or of the store. */
+    @AnyThread
+    static long idOf(StoredMessage stored) {
+        String filter = stored.clientFilter();
+        if (!SharedFilter.isShared(filter)) {
+            return stored.message().id();
+        }
+        SharedFilter shared = SharedFilter.of(filter);
+        return idOf(stored.message(), shared.shareName(), shared.filter());
+    }
+
+    private static long idOf(ApplicationMessage message, @Nullable String shareName, TopicFilter filter) {
+        long id = message.id();
+        return shareName == null || id == ApplicationMessage.NO_ID
+                ? id
+                : id * SPREAD + 31L * shareName.hashCode() + filter.value().hashCode();
+    }
+
+    /** A session has taken a delivery. */
     @OnEventLoop
-    void took(long sessionKey, long messageId) {
-        long value = value(sessionKey, messageId);
+    void took(long sessionKey, long deliveryId) {
+        if (deliveryId == ApplicationMessage.NO_ID) {
+            return;
+        }
+        long value = value(sessionKey, deliveryId);
         int set = setOf(value);
         for (int way = WAYS - 1; way > 0; way--) {
             values.setRelease(set + way, values.getPlain(set + way - 1));
@@ -42,9 +82,10 @@ final class TakenMessages {
         values.setRelease(set, value);
     }
 
-    private static long value(long sessionKey, long messageId) {
-        long mixed = (messageId ^ (messageId >>> 32)) * 0x9E37_79B9_7F4A_7C15L;
-        long value = (mixed ^ (mixed >>> 29)) * sessionKey; // the key is odd: different messages give different values
+    private static long value(long sessionKey, long deliveryId) {
+        long mixed = (deliveryId ^ (deliveryId >>> 32)) * SPREAD;
+        long value =
+                (mixed ^ (mixed >>> 29)) * sessionKey; // the key is odd: different deliveries give different values
         return value == 0 ? 1 : value;
     }
 
@@ -52,10 +93,10 @@ final class TakenMessages {
         return (int) (value >>> 40) * WAYS & CAPACITY - 1;
     }
 
-    /** Whether a session has taken a message. */
+    /** Whether a session has taken a delivery. */
     @AnyThread
-    boolean knows(long sessionKey, long messageId) {
-        long value = value(sessionKey, messageId);
+    boolean knows(long sessionKey, long deliveryId) {
+        long value = value(sessionKey, deliveryId);
         int set = setOf(value);
         for (int way = 0; way < WAYS; way++) {
             if (values.getAcquire(set + way) == value) {

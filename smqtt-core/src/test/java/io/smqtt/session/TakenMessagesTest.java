@@ -3,6 +3,10 @@ package io.smqtt.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -38,6 +42,31 @@ class TakenMessagesTest {
             assertThat(taken.knows(key, id)).isTrue();
         }
         assertThat(taken.knows(key, 1)).isFalse();
+    }
+
+    @Test
+    void aMessageComesOnceByOrdinarySubscriptionsAndOnceByEachSharedOne() {
+        long[] ids = {
+            idOf("a", 5), idOf("$share/g/a", 5), idOf("$share/h/a", 5), idOf("$share/g/#", 5), idOf("$share/g/a", 6)
+        };
+
+        assertThat(ids).doesNotHaveDuplicates();
+        assertThat(idOf("#", 5)).isEqualTo(ids[0]);
+        assertThat(idOf("$share/g/a", ApplicationMessage.NO_ID)).isEqualTo(ApplicationMessage.NO_ID);
+    }
+
+    private static long idOf(String filter, long id) {
+        ApplicationMessage message = ApplicationMessage.builder("a").build().accepted(id, 0, "p");
+        return TakenMessages.idOf(
+                new StoredMessage(1, message, filter, QoS.AT_LEAST_ONCE, false, new int[0], StoredDelivery.WAITING));
+    }
+
+    @Test
+    void aMessageWithoutAnIdentifierIsNotKnown() {
+        long key = TakenMessages.newKey();
+        taken.took(key, ApplicationMessage.NO_ID);
+
+        assertThat(taken.knows(key, ApplicationMessage.NO_ID)).isFalse();
     }
 
     @Test

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class MessageRow {
 
-    private static final int VERSION = 1;
+    /** Of a message without an identifier: earlier programs wrote all messages so. */
+    private static final int ANONYMOUS = 1;
+
+    private static final int WITH_ID = 2;
     private static final int QOS = 0x03;
     private static final int RETAIN = 0x04;
     private static final int EXPIRES = 0x08;
@@ -30,11 +33,15 @@ final class MessageRow {
     void write(ApplicationMessage message, RowWriter row) {
         boolean expires = message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
         String publisher = message.publisherId();
-        row.putByte(VERSION);
+        boolean hasId = message.id() != ApplicationMessage.NO_ID;
+        row.putByte(hasId ? WITH_ID : ANONYMOUS);
         row.putByte(message.qos().level()
                 | (message.retain() ? RETAIN : 0)
                 | (expires ? EXPIRES : 0)
                 | (publisher == null ? 0 : PUBLISHER));
+        if (hasId) {
+            row.putLong(message.id());
+        }
         row.putSigned(clock.millisAt(message.acceptedAtNanos()));
         if (expires) {
             row.putNumber(message.expiryIntervalSeconds());
@@ -48,11 +55,12 @@ final class MessageRow {
     }
 
     ApplicationMessage read(RowReader row) {
-        row.requireVersion(VERSION);
+        boolean hasId = row.requireVersion(ANONYMOUS, WITH_ID) == WITH_ID;
         int flags = row.readByte();
         if ((flags & QOS) == QOS || flags > 0x1F) {
             throw new DamagedRowException("a message has unknown flags");
         }
+        long id = hasId ? row.readLong() : ApplicationMessage.NO_ID;
         long acceptedAtNanos = clock.nanosAt(row.readSigned());
         long expiry = (flags & EXPIRES) == 0 ? ApplicationMessage.NEVER : row.readNumber();
         @Nullable String publisher = (flags & PUBLISHER) == 0 ? null : row.readText();
@@ -61,7 +69,7 @@ final class MessageRow {
         Payload payload = row.readPayload();
         QoS qos = QoS.of(flags & QOS);
         return new ApplicationMessage(
-                ApplicationMessage.NO_ID, topic, payload, qos, (flags & RETAIN) != 0, properties, expiry, acceptedAtNanos, publisher);
+                id, topic, payload, qos, (flags & RETAIN) != 0, properties, expiry, acceptedAtNanos, publisher);
     }
 
     private static TopicName topic(byte[] utf8) {

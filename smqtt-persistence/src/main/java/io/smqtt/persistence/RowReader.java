@@ -34,6 +34,16 @@ final class RowReader {
         throw new DamagedRowException("a number is too long");
     }
 
+    /** Reads eight bytes. */
+    long readLong() {
+        require(Long.BYTES);
+        long value = 0;
+        for (int i = 0; i < Long.BYTES; i++) {
+            value = value << 8 | row[at++] & 0xFF;
+        }
+        return value;
+    }
+
     long readSigned() {
         long value = readNumber();
         return value >>> 1 ^ -(value & 1);

@@ -33,6 +33,12 @@ final class RowWriter {
         return this;
     }
 
+    /** Eight bytes. */
+    RowWriter putLong(long value) {
+        row.writeLong(value);
+        return this;
+    }
+
     /** Small numbers are short, negative ones too. */
     RowWriter putSigned(long value) {
         return putNumber(value << 1 ^ value >> 63);

@@ -296,7 +296,7 @@ public final class ManualStore implements BrokerStore {
                 if (page.size() == maxMessages || (bytes > maxBytes && !page.isEmpty())) {
                     break;
                 }
-                page.add(message);
+                page.add(StoredState.asRead(message));
             }
         }
         Runnable answer = () -> execute(loop, () -> reply.accept(new StoredPage(page, null)));

@@ -94,6 +94,7 @@ public final class StoreSamples {
         PublishProperties properties = message.properties();
         return String.join(
                 "|",
+                Long.toHexString(message.id()),
                 message.topic().value(),
                 Arrays.toString(message.payload().toByteArray()),
                 message.qos().toString(),

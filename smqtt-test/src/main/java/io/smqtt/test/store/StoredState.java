@@ -97,6 +97,11 @@ final class StoredState {
         return moved;
     }
 
+    /** A message as it comes from a file: not the one that was stored, but one like it. */
+    static StoredMessage asRead(StoredMessage message) {
+        return with(message, moved(message.message(), 0));
+    }
+
     private static ApplicationMessage moved(ApplicationMessage message, long stepNanos) {
         return message.accepted(message.id(), message.acceptedAtNanos() + stepNanos, message.publisherId());
     }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import java.util.HexFormat;
+import org.junit.jupiter.api.Test;
+
+/** Messages in the store, of this program and of earlier ones. */
+class MessageRowTest {
+
+    private static final long ID = 0x1122_3344_5566_7788L;
+    private static final long ACCEPTED_NANOS = 5_000_000;
+
+    /** Flags, time of acceptance, publisher, topic, properties and payload of the message below. */
+    private static final String REST = "0a" + "0170" + "0174" + "00" + "0178";
+
+    /** What the first format made of it. */
+    private static final String FIRST_FORMAT = "01" + "11" + REST;
+
+    private static final String SECOND_FORMAT = "02" + "11" + "1122334455667788" + REST;
+
+    private final MessageRow rows = new MessageRow(StoreClock.after(null, () -> 0, new LinuxMachine()));
+
+    private static ApplicationMessage message(long id) {
+        return ApplicationMessage.builder("t")
+                .payload("x")
+                .qos(QoS.AT_LEAST_ONCE)
+                .build()
+                .accepted(id, ACCEPTED_NANOS, "p");
+    }
+
+    private ApplicationMessage read(String hex) {
+        RowReader row = new RowReader(HexFormat.of().parseHex(hex));
+        ApplicationMessage message = rows.read(row);
+        row.requireEnd();
+        return message;
+    }
+
+    private String write(ApplicationMessage message) {
+        RowWriter row = new RowWriter();
+        rows.write(message, row);
+        return HexFormat.of().formatHex(row.toByteArray());
+    }
+
+    @Test
+    void aMessageOfTheFirstFormatHasNoIdentifier() {
+        assertThat(read(FIRST_FORMAT)).usingRecursiveComparison().isEqualTo(message(ApplicationMessage.NO_ID));
+        assertThat(write(message(ApplicationMessage.NO_ID))).isEqualTo(FIRST_FORMAT);
+    }
+
+    @Test
+    void aMessageKeepsItsIdentifier() {
+        assertThat(write(message(ID))).isEqualTo(SECOND_FORMAT);
+        assertThat(read(SECOND_FORMAT)).usingRecursiveComparison().isEqualTo(message(ID));
+        assertThat(read(write(message(-1))).id()).isEqualTo(-1);
+    }
+
+    @Test
+    void anUnknownFormatIsDamage() {
+        assertThatThrownBy(() -> read("03" + SECOND_FORMAT.substring(2)))
+                .isInstanceOf(DamagedRowException.class)
+                .hasMessageContaining("format 3");
+    }
+
+    @Test
+    void anIdentifierThatIsCutOffIsDamage() {
+        assertThatThrownBy(() -> read("0211112233"))
+                .isInstanceOf(DamagedRowException.class)
+                .hasMessageContaining("too early");
+    }
+}
