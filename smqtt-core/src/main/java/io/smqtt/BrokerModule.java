@@ -64,6 +64,16 @@ public interface BrokerModule {
     }
 
     /**
+     * Hands sessions over to others, after the last client is gone and before any module stops. Must not block.
+     *
+     * @param atMost the time until the broker stops without the rest
+     * @return completes when nothing more can be handed over
+     */
+    default Mono<Void> handOver(Duration atMost) {
+        return Mono.empty();
+    }
+
+    /**
      * Stops the module, after the last client is gone. Called once, also if {@link #start} failed or was not
      * called, because something else ended the start of the broker. Must not block.
      *

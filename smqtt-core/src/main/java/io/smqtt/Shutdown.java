@@ -18,7 +18,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The end of a broker: first clients, then consumers, modules, store and event loops. A step that fails or takes too long is
+ * The end of a broker: first clients, then consumers, sessions that others take, modules, store and event loops. A step that fails or takes too long is
  * named in the log, and the next one follows.
  */
 @AnyThread
@@ -27,6 +27,7 @@ final class Shutdown {
     private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
     private static final Duration MODULE_STOP = Duration.ofSeconds(5);
     private static final Duration POLL = Duration.ofMillis(20);
+    private static final Duration SHORTEST_HAND_OVER = Duration.ofSeconds(1);
 
     private final BrokerParts parts;
     private final List<BrokerModule> modules;
@@ -63,6 +64,10 @@ final class Shutdown {
      * @return completes when everything has ended or was left behind
      */
     Mono<Void> run(Duration deadline) {
+        return Mono.defer(() -> run(deadline, System.nanoTime()));
+    }
+
+    private Mono<Void> run(Duration deadline, long beganNanos) {
         Duration drain = drainTime(deadline);
         return step("the news of the end to modules", patience, () -> {
                     modules.forEach(BrokerModule::draining);
@@ -79,8 +84,20 @@ final class Shutdown {
                                 .timeout(deadline.minus(drain), Mono.empty())))
                 .then(step("the close of connections", patience, parts.listeners()::close))
                 .then(step("the end of consumers", patience, consumers))
+                .then(Mono.defer(() -> handOver(deadline.minusNanos(System.nanoTime() - beganNanos))))
                 .then(Mono.defer(this::release))
                 .doOnSuccess(done -> LOG.info("stopped"));
+    }
+
+    /** Uses the rest of the deadline, and a moment if there is none. */
+    private Mono<Void> handOver(Duration rest) {
+        Duration atMost = rest.compareTo(SHORTEST_HAND_OVER) < 0 ? SHORTEST_HAND_OVER : rest;
+        return step(
+                "the hand-over of sessions",
+                atMost.plus(patience),
+                () -> Flux.fromIterable(modules)
+                        .concatMap(module -> module.handOver(atMost))
+                        .then());
     }
 
     private Duration drainTime(Duration deadline) {

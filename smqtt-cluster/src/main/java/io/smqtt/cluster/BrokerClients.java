@@ -3,15 +3,21 @@ package io.smqtt.cluster;
 
 import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.Will;
+import io.smqtt.session.InProcess;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionRegistry;
 import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
 import java.net.InetSocketAddress;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a broker. */
@@ -43,6 +49,38 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
         Session session = registry.find(clientId);
         registry.depart(
                 clientId, false, session == null ? null : session.client().userName(), reply);
+    }
+
+    @Override
+    public void absent(String clientId, Consumer<@Nullable Absent> reply) {
+        Session session = registry.find(clientId);
+        if (session == null) {
+            reply.accept(null);
+        } else {
+            session.execute(() -> reply.accept(session.hasEnded() || session.isOnline() ? null : absent(session)));
+        }
+    }
+
+    private static Absent absent(Session session) {
+        Will will = session.delayedWill();
+        String userName = session.client().userName();
+        return new Absent(
+                userName,
+                will == null
+                        ? null
+                        : new Frame.HeldWill(
+                                userName,
+                                session.expirySeconds(),
+                                will.delaySeconds(),
+                                new ForwardedMessage(will.message(), true, List.of())));
+    }
+
+    @Override
+    public void inheritWill(String clientId, Frame.HeldWill will) {
+        Session session = registry.find(clientId);
+        if (session != null) {
+            session.execute(() -> session.inheritWill(new Will(will.message().message(), will.delaySeconds())));
+        }
     }
 
     @Override
@@ -80,5 +118,34 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
                 return sessions.next().id();
             }
         };
+    }
+
+    /** The clients that are connected to this node. */
+    @AnyThread
+    List<String> connected() {
+        return ids(Session::isOnline);
+    }
+
+    /**
+     * The order in which sessions are handed over when this node stops: first those whose clients were connected until then, because they
+     * look for their sessions elsewhere now; then those that end with this process; then the others.
+     *
+     * @param connectedBefore the clients that were connected when the stop began
+     */
+    @AnyThread
+    Iterator<String> drainOrder(List<String> connectedBefore) {
+        Set<String> order = new LinkedHashSet<>(connectedBefore);
+        order.addAll(ids(session -> !session.isStored()));
+        order.addAll(ids(Session::isStored));
+        return order.iterator();
+    }
+
+    /** Consumers of this process are not counted: they belong to this node. */
+    private List<String> ids(Predicate<Session> which) {
+        return registry.all().stream()
+                .filter(which)
+                .map(Session::id)
+                .filter(id -> !InProcess.isReserved(id))
+                .toList();
     }
 }

@@ -31,6 +31,8 @@ final class ClientCodec {
     private static final int WILL_COPY = 42;
     private static final int WILL_ACK = 43;
     private static final int WILL_DONE = 44;
+    private static final int INHERIT = 45;
+    private static final int INHERITED = 46;
 
     private static final int NO_LOCAL = 0x04;
     private static final int RETAIN_AS_PUBLISHED = 0x08;
@@ -64,6 +66,10 @@ final class ClientCodec {
             return WILL_ACK;
         } else if (frame instanceof Frame.WillDone) {
             return WILL_DONE;
+        } else if (frame instanceof Frame.Inherit) {
+            return INHERIT;
+        } else if (frame instanceof Frame.Inherited) {
+            return INHERITED;
         }
         return frame instanceof Frame.Sync ? SYNC : SYNCED;
     }
@@ -102,6 +108,11 @@ final class ClientCodec {
             target.number(ack.version()).text(ack.clientId()).i64(ack.ofEpoch()).u8(ack.done() ? 1 : 0);
         } else if (frame instanceof Frame.WillDone done) {
             target.number(done.since()).text(done.clientId()).i64(done.ofEpoch());
+        } else if (frame instanceof Frame.Inherit inherit) {
+            optional(target.text(inherit.clientId()), inherit.userName());
+            will(target, inherit.will(), nowNanos);
+        } else if (frame instanceof Frame.Inherited inherited) {
+            target.text(inherited.clientId()).u8(inherited.taken() ? 1 : 0);
         }
     }
 
@@ -128,6 +139,8 @@ final class ClientCodec {
             case WILL_COPY -> will(source, nowNanos, names);
             case WILL_ACK -> new Frame.WillAck(number(source), source.text(), source.i64(), source.u8() == 1);
             case WILL_DONE -> new Frame.WillDone(number(source), source.text(), source.i64());
+            case INHERIT -> new Frame.Inherit(source.text(), optional(source), heldWill(source, nowNanos, names));
+            case INHERITED -> new Frame.Inherited(source.text(), source.u8() == 1);
             default -> null;
         };
     }
@@ -181,7 +194,10 @@ final class ClientCodec {
                 .text(copy.clientId())
                 .number(copy.holders().size());
         copy.holders().forEach(target::text);
-        Frame.HeldWill will = copy.will();
+        will(target, copy.will(), nowNanos);
+    }
+
+    private static void will(FrameWriter target, Frame.@Nullable HeldWill will, long nowNanos) {
         target.u8(will == null ? 0 : 1);
         if (will != null) {
             optional(target, will.userName()).number(will.expirySeconds()).number(will.delaySeconds());
@@ -200,14 +216,17 @@ final class ClientCodec {
         for (int i = 0; i < count; i++) {
             holders.add(source.text());
         }
-        Frame.HeldWill will = source.u8() == 0
+        return new Frame.WillCopy(version, since, clientId, holders, heldWill(source, nowNanos, names));
+    }
+
+    private static Frame.@Nullable HeldWill heldWill(FrameReader source, long nowNanos, NameCache names) {
+        return source.u8() == 0
                 ? null
                 : new Frame.HeldWill(
                         optional(source),
                         seconds(source),
                         seconds(source),
                         MessageCodec.read(source.part(), nowNanos, names));
-        return new Frame.WillCopy(version, since, clientId, holders, will);
     }
 
     private static long seconds(FrameReader source) {

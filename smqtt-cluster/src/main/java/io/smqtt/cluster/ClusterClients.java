@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,6 +14,8 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -25,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 @OnClusterLoop
 final class ClusterClients {
 
+    private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
     private static final int OWNED_PER_FRAME = 500;
 
@@ -81,6 +86,8 @@ final class ClusterClients {
 
     /** Clients with a session here whose transfer did not complete, with the sending node. */
     private final Map<String, NodeIdentity> unfinished = new HashMap<>();
+
+    private @Nullable SessionDrain drain;
 
     /**
      * Creates the parts; nothing is sent yet.
@@ -167,6 +174,12 @@ final class ClusterClients {
                 || frame instanceof Frame.WillAck
                 || frame instanceof Frame.WillDone) {
             wills.accept(from, frame);
+        } else if (frame instanceof Frame.Inherit inherit) {
+            inherit(from.nodeId(), inherit);
+        } else if (frame instanceof Frame.Inherited answer) {
+            if (drain != null) {
+                drain.answered(from.nodeId(), answer);
+            }
         } else if (frame instanceof Frame.Synced synced
                 && synced.ofEpoch() == wire.self().epoch()) {
             sync.answered(from.nodeId(), synced);
@@ -255,6 +268,44 @@ final class ClusterClients {
                 local.bequeath(clientId, sender(new ClaimKey(heir.nodeId(), heir.epoch(), NO_CLAIM, clientId)));
             }
         }
+    }
+
+    /**
+     * Moves sessions to other nodes, because this node stops. From now on this node takes none over.
+     *
+     * @param clientIds clients of this node, those with the most important sessions first
+     * @param done called once with the result
+     */
+    void drain(Iterator<String> clientIds, Consumer<SessionDrain.Result> done) {
+        SessionDrain started = new SessionDrain(wire, local, clientIds, sending::size, done);
+        drain = started;
+        started.run();
+    }
+
+    /** Ends {@link #drain} before it is done. */
+    SessionDrain.Result stopDrain() {
+        return Objects.requireNonNull(drain, "no drain has started").stop();
+    }
+
+    /** A stopping node asks this one to take a session over: it is claimed in the name of the client, which is absent. */
+    private void inherit(String from, Frame.Inherit offer) {
+        String clientId = offer.clientId();
+        if (drain != null || claims.concerns(clientId)) {
+            wire.send(from, new Frame.Inherited(clientId, false));
+            return;
+        }
+        ClientIdentity client =
+                new ClientIdentity(clientId, offer.userName(), NOWHERE, "", ProtocolVersion.MQTT_5, Set.of());
+        claims.claim(client, false, reason -> {
+            boolean taken = reason == null && local.clockOf(clientId) != LocalClients.NONE;
+            if (reason == null) {
+                settled(client);
+            }
+            if (taken && offer.will() != null) {
+                local.inheritWill(clientId, offer.will());
+            }
+            wire.send(from, new Frame.Inherited(clientId, taken));
+        });
     }
 
     private void answer(String to, ClaimKey claim, Frame.Outcome outcome, long clock) {

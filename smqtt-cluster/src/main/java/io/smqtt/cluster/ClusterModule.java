@@ -27,6 +27,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.RejectedExecutionException;
@@ -71,6 +72,8 @@ public final class ClusterModule implements BrokerModule {
     private final FoundRetained found = new FoundRetained();
     private volatile @Nullable ClusterNode node;
     private volatile ClusterStatus.State state = ClusterStatus.State.JOINING;
+    private volatile @Nullable BrokerClients sessions;
+    private volatile List<String> connectedAtStop = List.of();
 
     ClusterModule(ClusterConfig config, String nodeId, ClusterTransport transport, ClusterSettings settings) {
         this.config = config;
@@ -179,6 +182,7 @@ public final class ClusterModule implements BrokerModule {
     public Mono<Void> start(Core core) {
         return Mono.defer(() -> {
             long epoch = NodeIdentity.epoch(System.currentTimeMillis(), new Random());
+            BrokerClients clients = new BrokerClients(core.sessions());
             ClusterNode created = new ClusterNode(
                     new NodeIdentity(nodeId, epoch),
                     transport,
@@ -187,7 +191,7 @@ public final class ClusterModule implements BrokerModule {
                     System::currentTimeMillis,
                     settings,
                     new RouterPart(core.router(), core.sessions(), holdsAcknowledgements()),
-                    new BrokerClients(core.sessions()),
+                    clients,
                     core.observer(),
                     core.budget(),
                     new NodeMetadata(version(), config.bind(), config.weight()),
@@ -196,6 +200,7 @@ public final class ClusterModule implements BrokerModule {
             core.sessions().rememberTaken();
             core.sessions().watchWills(new LocalWills(created));
             core.sessions().watchGroups(new LocalGroups(created));
+            sessions = clients;
             node = created;
             core.router().index().observe(new LocalRoutes(created));
             found.giveTo(created);
@@ -286,6 +291,10 @@ public final class ClusterModule implements BrokerModule {
     @Override
     public void draining() {
         state = ClusterStatus.State.LEAVING;
+        BrokerClients clients = sessions;
+        if (clients != null) {
+            connectedAtStop = clients.connected();
+        }
     }
 
     @Override
@@ -348,6 +357,48 @@ public final class ClusterModule implements BrokerModule {
             sink.success();
         } else if (!over.get() && !loop.isShuttingDown()) {
             loop.schedule(() -> poll(condition, sink, over), POLL_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    @Override
+    public Mono<Void> handOver(Duration atMost) {
+        return Mono.defer(() -> {
+            ClusterNode running = node;
+            BrokerClients clients = sessions;
+            if (running == null || clients == null) {
+                return Mono.empty();
+            }
+            Iterator<String> order = clients.drainOrder(connectedAtStop);
+            if (!order.hasNext()) {
+                return Mono.empty();
+            }
+            long began = System.nanoTime();
+            Mono<SessionDrain.Result> drained = Mono.create(sink -> {
+                running.execute(() -> running.clients().drain(order, sink::success));
+            });
+            Mono<SessionDrain.Result> stopped = Mono.create(
+                    sink -> running.execute(() -> sink.success(running.clients().stopDrain())));
+            return drained.timeout(atMost, stopped, Schedulers.parallel())
+                    .doOnNext(result -> report(result, System.nanoTime() - began))
+                    .then();
+        });
+    }
+
+    private static void report(SessionDrain.Result result, long nanos) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
+        if (result.kept() == 0) {
+            LOG.info("handed {} sessions over to other nodes in {} ms", result.moved(), millis);
+        } else if (result.alone()) {
+            LOG.info(
+                    "no other node is reachable: {} sessions remain on this node; those in memory end now",
+                    result.kept());
+        } else {
+            LOG.warn(
+                    "handed {} sessions over to other nodes in {} ms; {} remain on this node: stored ones are available"
+                            + " when it returns, those in memory end now",
+                    result.moved(),
+                    millis,
+                    result.kept());
         }
     }
 

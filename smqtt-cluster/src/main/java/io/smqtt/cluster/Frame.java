@@ -376,6 +376,26 @@ sealed interface Frame {
     record HeldWill(@Nullable String userName, long expirySeconds, long delaySeconds, ForwardedMessage message) {}
 
     /**
+     * Asks a node to take over the session of a client of the sender, which stops.
+     *
+     * @param clientId the client identifier
+     * @param userName the user of its last connection, or null
+     * @param will the will that waits for its delay, with the rest of that; null if there is none
+     */
+    record Inherit(
+            String clientId,
+            @Nullable String userName,
+            @Nullable HeldWill will) implements Client {}
+
+    /**
+     * Answers {@link Inherit}.
+     *
+     * @param clientId the client identifier
+     * @param taken whether the sender has taken the session over
+     */
+    record Inherited(String clientId, boolean taken) implements Client {}
+
+    /**
      * A refused message.
      *
      * @param sequence its sequence number

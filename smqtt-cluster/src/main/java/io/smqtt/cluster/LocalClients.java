@@ -6,6 +6,7 @@ import io.smqtt.session.SessionArrival;
 import io.smqtt.session.SessionDeparture;
 import io.smqtt.session.SessionState;
 import java.util.Iterator;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of the local broker, as the cluster node uses them. Must not block. */
@@ -30,6 +31,24 @@ interface LocalClients {
 
     /** Another node has claimed the client later: the session leaves as if the client had claimed it. */
     void bequeath(String clientId, SessionDeparture.Reply reply);
+
+    /**
+     * A session whose client is not connected.
+     *
+     * @param userName the user of the last connection, or null
+     * @param will the will that waits for its delay, with the rest of the delay; null if there is none
+     */
+    record Absent(@Nullable String userName, Frame.@Nullable HeldWill will) {}
+
+    /**
+     * Looks up a session whose client is not connected.
+     *
+     * @param reply called on any thread; null if there is no such session
+     */
+    void absent(String clientId, Consumer<@Nullable Absent> reply);
+
+    /** The session has come with a will that waits for its delay. Does nothing if the client is connected. */
+    void inheritWill(String clientId, Frame.HeldWill will);
 
     /** Installs a session from another node, and replaces an existing one. */
     SessionArrival arrive(SessionState state);

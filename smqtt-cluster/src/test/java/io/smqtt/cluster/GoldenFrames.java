@@ -143,6 +143,9 @@ final class GoldenFrames {
         frames.put("will-none", new Frame.WillCopy(301, 200, "client", List.of(), null));
         frames.put("will-ack", new Frame.WillAck(300, "client", 9, true));
         frames.put("will-done", new Frame.WillDone(300, "client", 9));
+        frames.put("inherit", new Frame.Inherit("client", "user", new Frame.HeldWill("user", 3_600, 200, full())));
+        frames.put("inherit-no-will", new Frame.Inherit("client", null, null));
+        frames.put("inherited", new Frame.Inherited("client", true));
     }
 
     private static StoredMessage stored(long number, StoredDelivery delivery, int... identifiers) {

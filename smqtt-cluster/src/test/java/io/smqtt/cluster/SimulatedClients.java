@@ -142,6 +142,17 @@ final class SimulatedClients implements LocalClients {
     }
 
     @Override
+    public void absent(String clientId, Consumer<@Nullable Absent> reply) {
+        Absent found = sessions.containsKey(clientId) ? new Absent(null, null) : null;
+        loop.execute(() -> reply.accept(found));
+    }
+
+    @Override
+    public void inheritWill(String clientId, Frame.HeldWill will) {
+        throw new AssertionError("no session here has a will");
+    }
+
+    @Override
     public SessionArrival arrive(SessionState state) {
         Held held = new Held();
         held.clock = state.claimClock();

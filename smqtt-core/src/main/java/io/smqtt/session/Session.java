@@ -802,6 +802,28 @@ public final class Session implements Subscriber {
     }
 
     /**
+     * Returns the will that waits for the will delay interval.
+     *
+     * @return the will with the rest of its delay; null if there is none
+     */
+    public @Nullable Will delayedWill() {
+        return absence.delayedWill();
+    }
+
+    /**
+     * Sets the will of an absent client whose session has come from another node. Does nothing if the client is connected or the session
+     * has a will.
+     *
+     * @param will the will, which becomes due after its delay
+     */
+    public void inheritWill(Will will) {
+        assert owner.executor().inEventLoop();
+        if (!hasEnded() && sink == null) {
+            absence.inherit(will);
+        }
+    }
+
+    /**
      * How many messages wait for the client.
      *
      * @return a number, exact on the session's event loop

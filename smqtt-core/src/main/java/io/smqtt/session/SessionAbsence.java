@@ -68,6 +68,35 @@ final class SessionAbsence {
         return timer != null && timer.isArmed();
     }
 
+    /** The will that waits for its time, with the rest of its delay; null if there is none. */
+    @Nullable
+    Will delayedWill() {
+        Deadline timer = willTimer;
+        if (will == null || timer == null || !timer.isArmed()) {
+            return null;
+        }
+        long millis = Math.max(0, timer.dueTick - wheel().nowTick()) * DeadlineWheel.TICK_MILLIS;
+        return new Will(will.message(), Math.max(1, TimeUnit.MILLISECONDS.toSeconds(millis)));
+    }
+
+    /** The session has come from another node, where its will was waiting. Does nothing if there is a will. */
+    void inherit(Will waiting) {
+        if (will != null) {
+            return;
+        }
+        will = waiting;
+        session.charge(HeapWeight.will(waiting));
+        WillWatch watch = registry.willWatch();
+        if (watch != null) {
+            watch.inForce(session.id(), session.client().userName(), waiting, expirySeconds);
+        }
+        awaitWill(wheel(), Math.min(waiting.delaySeconds(), expirySeconds));
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.disconnected(expirySeconds, waiting);
+        }
+    }
+
     long expirySeconds() {
         return expirySeconds;
     }

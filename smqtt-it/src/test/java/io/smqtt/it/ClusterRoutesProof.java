@@ -119,7 +119,7 @@ class ClusterRoutesProof {
                         "a node that joins 100,000 routes is ready %.2f s and knows them %.2f s after its process began",
                         seconds(started - began), known);
                 say("%s", network.broker(2).awaitLine("is reachable"));
-                say("%s", network.broker(2).awaitLine(" with ["));
+                say("%s", network.broker(2).awaitLine("reachable nodes: ["));
 
                 began = System.nanoTime();
                 subscribe(subscriber, "burst", 10_000);

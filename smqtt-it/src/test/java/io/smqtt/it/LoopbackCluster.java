@@ -33,15 +33,22 @@ final class LoopbackCluster implements AutoCloseable {
     private final HttpClient http = HttpClient.newHttpClient();
     private final List<Integer> ports;
     private final List<BrokerProcess> brokers = new ArrayList<>();
+    private final String storage;
 
-    private LoopbackCluster(Path directory, int count) {
+    private LoopbackCluster(Path directory, int count, String storage) {
         this.directory = directory;
+        this.storage = storage;
         this.ports = LoopbackPorts.some(count);
     }
 
     /** Starts nodes n0, n1 and so on, and waits until each knows the others. */
     static LoopbackCluster start(Path directory, int count) {
-        LoopbackCluster cluster = new LoopbackCluster(directory, count);
+        return start(directory, count, "rocksdb");
+    }
+
+    /** Starts nodes with a {@code storage.kind}. */
+    static LoopbackCluster start(Path directory, int count, String storage) {
+        LoopbackCluster cluster = new LoopbackCluster(directory, count, storage);
         try {
             for (int i = 0; i < count; i++) {
                 cluster.brokers.add(cluster.process(i));
@@ -81,7 +88,7 @@ final class LoopbackCluster implements AutoCloseable {
                     host: 127.0.0.1
                     port: 0
                 storage:
-                  kind: rocksdb
+                  kind: %s
                 limits:
                   max-queued-messages: 1000000
                   max-queued-bytes: 1000000000
@@ -91,7 +98,7 @@ final class LoopbackCluster implements AutoCloseable {
                   bind: '127.0.0.1:%d'
                   seeds: [%s]
                   secret: not-a-secret-at-all
-                """.formatted(node, port, seeds);
+                """.formatted(storage, node, port, seeds);
         try {
             Files.createDirectories(home);
             return Files.writeString(home.resolve("smqtt.yaml"), yaml);
