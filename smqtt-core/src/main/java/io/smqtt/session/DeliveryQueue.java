@@ -1,58 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.config.DropPolicy;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
-import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.util.Objects;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages that wait for a session, in order, bounded by count and bytes. A ring that takes no memory before its first
- * use and gives it back when it runs empty.
+ * A backlog in memory: all that waits for a session that is not stored, or what waits at QoS 0 for one that is. A ring that
+ * takes no memory before its first use and gives it back when it runs empty.
  */
 @OnEventLoop
-final class DeliveryQueue {
+final class DeliveryQueue extends Backlog {
 
     private static final int FIRST_CAPACITY = 8;
     private static final @Nullable Object[] NOTHING = {};
 
-    private final QueueBudget budget;
     private @Nullable Object[] entries = NOTHING; // message, subscription, message, subscription, …
     private int head;
-    private int size;
-    private long bytes;
 
-    DeliveryQueue(QueueBudget budget) {
-        this.budget = budget;
+    DeliveryQueue(SessionResources resources) {
+        super(resources);
     }
 
+    @Override
     boolean isEmpty() {
         return size == 0;
     }
 
-    @AnyThread
-    int size() {
-        return size;
+    @Override
+    boolean isInMemory() {
+        return true;
     }
 
-    long bytes() {
-        return bytes;
-    }
-
-    /** Why one more message does not fit, or null if it does. */
+    @Override
     @Nullable
-    DropReason refusal(int footprintBytes, LimitsConfig limits) {
-        if (size >= limits.maxQueuedMessages()) {
-            return DropReason.QUEUE_COUNT;
+    DropReason makeRoom(int footprintBytes, LimitsConfig limits, boolean slows) {
+        DropReason full = refusal(footprintBytes, limits);
+        while (full != null && size > 0 && isExpired(message())) {
+            drop(DropReason.EXPIRED);
+            full = refusal(footprintBytes, limits);
         }
-        if (bytes + footprintBytes > limits.maxQueuedBytes()) {
-            return DropReason.QUEUE_BYTES;
+        boolean oldest = !slows
+                && full != DropReason.TOTAL_QUEUE_BYTES // this queue's oldest would not make room among all
+                && footprintBytes <= limits.maxQueuedBytes()
+                && resources.config().dropPolicy() == DropPolicy.OLDEST;
+        while (full != null && oldest && size > 0) {
+            drop(full);
+            full = refusal(footprintBytes, limits);
         }
-        return budget.isExhausted() ? DropReason.TOTAL_QUEUE_BYTES : null;
+        return full;
+    }
+
+    private boolean isExpired(ApplicationMessage message) {
+        return message.expiryIntervalSeconds() != ApplicationMessage.NEVER
+                && message.isExpired(resources.ticker().nanoTime());
+    }
+
+    @Override
+    boolean takesShared(int footprintBytes, LimitsConfig limits) {
+        return size * 2L < limits.maxQueuedMessages()
+                && (bytes + footprintBytes) * 2 <= limits.maxQueuedBytes()
+                && refusal(footprintBytes, limits) == null;
+    }
+
+    @Override
+    void append(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        add(message, subscription);
     }
 
     void add(ApplicationMessage message, Subscription subscription) {
@@ -66,17 +87,22 @@ final class DeliveryQueue {
         account(message.footprintBytes());
     }
 
-    /** The message that has waited longest; the queue must not be empty. */
+    @Override
+    boolean hasNext() {
+        return size > 0;
+    }
+
+    @Override
     ApplicationMessage message() {
         return (ApplicationMessage) Objects.requireNonNull(entries[head]);
     }
 
-    /** The subscription of {@link #message()}. */
+    @Override
     Subscription subscription() {
         return (Subscription) Objects.requireNonNull(entries[head + 1]);
     }
 
-    /** Takes off what has waited longest. */
+    @Override
     void remove() {
         account(-message().footprintBytes());
         entries[head] = null;
@@ -89,9 +115,30 @@ final class DeliveryQueue {
         }
     }
 
+    /** Takes off the messages that a condition holds for, and returns how many those are. It is asked in order. */
+    int removeIf(BiPredicate<ApplicationMessage, Subscription> condition) {
+        int before = size;
+        for (int i = before; i > 0; i--) {
+            ApplicationMessage message = message();
+            Subscription subscription = subscription();
+            remove();
+            if (!condition.test(message, subscription)) {
+                add(message, subscription);
+            }
+        }
+        return before - size;
+    }
+
+    /** Takes off all messages. */
+    void clear() {
+        while (size > 0) {
+            remove();
+        }
+    }
+
     private void account(int change) {
         bytes += change;
-        budget.add(change);
+        resources.budget().add(change);
     }
 
     private int index(int offset) {

@@ -4,20 +4,15 @@ package io.smqtt.session;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
-import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
-import io.smqtt.spi.DeliverySource;
 import io.smqtt.spi.DropReason;
-import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredDelivery;
 import io.smqtt.spi.StoredMessage;
 import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredQueue;
-import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
-import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Objects;
@@ -26,14 +21,13 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a stored session. All of them are in the store, numbered in their order, but for those that are {@link
- * WriteBehindWindow}. Those in flight are in the {@link InFlightWindow} as well, and while a client is connected some of those that
- * follow wait here to be sent; of the others only their number and their bytes are in memory. They are read page by page as
- * the window has room, so that the numbers of what is in flight, of what is at hand and of what is only in the store always
- * follow each other.
+ * The backlog of a stored session, at QoS 1 and 2. All of its messages are in the store, numbered in their order together with
+ * those in flight. While a client is connected the first of them are at hand; of the others only their number and their bytes
+ * are in memory. They are read page by page as the window has room, so that the numbers of what is in flight, of what is at
+ * hand and of what is only in the store always follow each other.
  */
 @OnEventLoop
-final class DurableQueue {
+final class DurableQueue extends Backlog {
 
     /** What is read, or removed, at a time. */
     static final int PAGE_MESSAGES = 256;
@@ -44,29 +38,20 @@ final class DurableQueue {
 
     private final Session session;
     private final SessionRecord record;
-    private final SessionResources resources;
     private final QueueSweep sweep;
     private @Nullable OutboundFlow flow;
-    private @Nullable InFlightWindow window;
+    private @Nullable StoredJournal journal;
+    private @Nullable JointMessages joint;
 
     private long next;
     private long unreadFrom;
-    private int waiting;
-    private long bytes;
 
     /** Numbers of the last messages in a row that the store did not take: there is nothing to remove. */
     private long unstoredFrom;
 
     private long unstoredEnd;
 
-    /** Joint messages that wait and are not safe yet, in order. */
-    private @Nullable ArrayDeque<Joint> joint;
-
-    /** How many joint messages were sent at once and are not safe yet. */
-    private int unsafeSent;
-
     // valid for the connection
-    private @Nullable WriteBehindWindow unwritten;
     private @Nullable ArrayDeque<Ready> ready;
     private boolean connected;
     private boolean reading;
@@ -75,25 +60,28 @@ final class DurableQueue {
     private @Nullable Subscription lastSubscription;
 
     /** A message that can be sent when the window has room. */
-    record Ready(
-            long number, ApplicationMessage message, Subscription subscription, QoS qos, StoredDelivery delivery) {}
+    record Ready(long number, ApplicationMessage message, Subscription subscription, StoredDelivery delivery) {}
 
     DurableQueue(Session session, SessionRecord record, SessionResources resources, StoredQueue stored) {
+        super(resources);
         this.session = session;
         this.record = record;
-        this.resources = resources;
         this.next = stored.nextSequence();
         this.unreadFrom = stored.firstSequence();
-        this.waiting = stored.messages();
+        this.size = stored.messages();
         this.bytes = stored.bytes();
-        this.sweep = new QueueSweep(session, this, resources, waiting > 0); // nobody has read them yet
+        this.sweep = new QueueSweep(session, this, resources, size > 0); // nobody has read them yet
     }
 
-    void flow(OutboundFlow newFlow, InFlightWindow newWindow) {
+    /** Something goes to the client: messages are sent from here, and recorded in a journal. */
+    StoredJournal open(OutboundFlow newFlow, InFlightWindow window) {
+        StoredJournal opened = new StoredJournal(session, record, this, newFlow, window);
         flow = newFlow;
-        window = newWindow;
+        journal = opened;
+        return opened;
     }
 
+    @Override
     void attach() {
         connected = true;
         interrupt();
@@ -107,9 +95,8 @@ final class DurableQueue {
     }
 
     /** What is at hand is only in the store again. */
+    @Override
     void detach() {
-        writeUnwritten();
-        unwritten = null;
         connected = false;
         interrupt();
         if (ready != null && !ready.isEmpty()) {
@@ -121,134 +108,71 @@ final class DurableQueue {
         lastSubscription = null;
     }
 
-    /** Whether nothing waits: what comes may be sent at once. */
+    @Override
     boolean isEmpty() {
-        return waiting == 0 && unreadFrom == next;
+        return size == 0 && unreadFrom == next;
     }
 
     /** Whether something waits, and no client is there. */
     boolean waitsForNobody() {
-        return !connected && waiting > 0;
+        return !connected && size > 0;
     }
 
-    @AnyThread
-    int count() {
-        return waiting;
+    @Override
+    boolean isInMemory() {
+        return false;
     }
 
-    long bytes() {
-        return bytes;
-    }
-
-    boolean waits() {
-        return record.waits();
-    }
-
-    /** Why one more message does not fit, or null if it does. */
+    @Override
     @Nullable
-    DropReason refusal(int footprintBytes, LimitsConfig limits) {
-        if (waiting >= limits.maxQueuedMessages()) {
-            return DropReason.QUEUE_COUNT;
-        }
-        return bytes + footprintBytes > limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
+    DropReason makeRoom(int footprintBytes, LimitsConfig limits, boolean slows) {
+        DropReason full = refusal(footprintBytes, limits);
+        return full == null || slows || !sweep.makeRoom(footprintBytes, limits) ? full : null;
+    }
+
+    @Override
+    boolean takesShared(int footprintBytes, LimitsConfig limits) {
+        return false; // the group stores it
     }
 
     /** Why the oldest has to go, or null if it may stay. */
     @Nullable
     DropReason excess(LimitsConfig limits) {
-        if (waiting > limits.maxQueuedMessages()) {
-            return DropReason.QUEUE_COUNT;
-        }
-        return bytes > limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
+        return refusal(size - 1, bytes, limits.maxQueuedMessages(), limits.maxQueuedBytes(), null);
     }
 
     // --- what is written
 
-    /**
-     * Stores a message that is about to be sent, at QoS 1 only if it is not acknowledged at once; nothing must wait.
-     *
-     * @param sequence its place in the window
-     * @return its number
-     */
-    long append(ApplicationMessage message, Subscription subscription, QoS qos, long sequence, RouteTicket ticket) {
+    /** The number of a message that is sent at once; nothing must wait. */
+    long nextNumber() {
         long number = next++;
         unreadFrom = next;
-        if (qos == QoS.AT_LEAST_ONCE) {
-            if (!unwritten().add(sequence, ticket)) {
-                write(number, message, subscription, sequence, ticket);
-            }
-            return number;
-        }
-        writeUnwritten();
-        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
-        StoredMessage stored = stored(number, message, subscription, qos, delivery);
-        if (ticket.join(new Joint(stored, sequence))) {
-            unsafeSent++;
-            return number;
-        }
-        StoreLoop loop = record.loop();
-        loop.writer().putMessage(record.number(), stored);
-        awaitSafety(loop, sequence, QueueStep.SENT_APPENDED);
-        if (ticket != RouteTicket.NONE) {
-            loop.await(ticket);
-        }
         return number;
     }
 
-    private WriteBehindWindow unwritten() {
-        WriteBehindWindow present = unwritten;
+    /** Messages that the publisher's event loop stores. */
+    JointMessages joint() {
+        JointMessages present = joint;
         if (present == null) {
-            present = new WriteBehindWindow(Objects.requireNonNull(window), this::write, record.loop());
-            unwritten = present;
+            present = new JointMessages(session, record, resources, this);
+            joint = present;
         }
         return present;
     }
 
-    private void writeUnwritten() {
-        if (unwritten != null) {
-            unwritten.writeAll();
+    @Override
+    void append(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        if (journal != null) {
+            journal.writeUnwritten();
         }
-    }
-
-    /** Whether a message that is done with was held back until now: there is nothing to {@link #remove}. */
-    boolean wasUnwritten(long sequence) {
-        return unwritten != null && unwritten.remove(sequence);
-    }
-
-    /** Writes a message that is sent at QoS 1. */
-    private void write(
-            long number, ApplicationMessage message, Subscription subscription, long sequence, RouteTicket ticket) {
-        StoreLoop loop = record.loop();
-        if (subscription.shareName() != null && number == 0 && flow != null) {
-            flow.storeShared(loop, message, subscription, sequence, ticket);
-            return;
-        }
-        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
-        loop.writer().putMessage(record.number(), stored(number, message, subscription, QoS.AT_LEAST_ONCE, delivery));
-        loop.watch(this, QueueStep.APPENDED, number, 0);
-        if (ticket != RouteTicket.NONE) {
-            loop.await(ticket);
-        }
-    }
-
-    /** Stores a message that has to wait. */
-    void enqueue(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
-        writeUnwritten();
         long number = next++;
         int footprint = message.footprintBytes();
-        waiting++;
+        size++;
         bytes += footprint;
         sweep.enqueued(message);
         StoredMessage stored = stored(number, message, subscription, qos, StoredDelivery.WAITING);
-        if (qos == QoS.EXACTLY_ONCE) {
-            Joint part = new Joint(stored, -1);
-            if (ticket.join(part)) {
-                if (joint == null) {
-                    joint = new ArrayDeque<>();
-                }
-                joint.add(part);
-                return;
-            }
+        if (qos == QoS.EXACTLY_ONCE && joint().offer(stored, -1, ticket)) {
+            return;
         }
         StoreLoop loop = record.loop();
         loop.writer().putMessage(record.number(), stored);
@@ -258,7 +182,7 @@ final class DurableQueue {
         loop.watch(this, QueueStep.WAITING_APPENDED, number, footprint);
         if (connected && unreadFrom == number && readyCount() < PAGE_MESSAGES) {
             unreadFrom = next;
-            addReady(new Ready(number, message, subscription, qos, StoredDelivery.WAITING));
+            addReady(new Ready(number, message, subscription, StoredDelivery.WAITING));
         }
     }
 
@@ -274,101 +198,11 @@ final class DurableQueue {
                 delivery);
     }
 
-    /** A message that waited is about to be sent. */
-    void sent(long number, QoS qos, long sequence) {
-        StoreLoop loop = record.loop();
-        loop.writer()
-                .putDelivery(
-                        record.number(),
-                        number,
-                        new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence)));
-        if (qos == QoS.EXACTLY_ONCE) {
-            awaitSafety(loop, sequence, QueueStep.SENT_WRITTEN);
-        } else {
-            loop.watch(this, QueueStep.SENT_WRITTEN, sequence, 0);
-        }
-    }
-
-    /** A QoS 2 message leaves only when it is safe, if anything waits for the store. */
-    private void awaitSafety(StoreLoop loop, long sequence, QueueStep step) {
-        if (waits()) {
-            loop.await(this, step, sequence);
-        } else {
-            loop.watch(this, step, sequence, 0);
-            if (flow != null) {
-                flow.safe(sequence);
-            }
-        }
-    }
-
-    /** A PUBREC has come. */
-    void received(long number, long sequence) {
-        StoreLoop loop = record.loop();
-        loop.writer()
-                .putDelivery(
-                        record.number(),
-                        number,
-                        new StoredDelivery(StoredDelivery.State.RECEIVED, InFlightWindow.packetId(sequence)));
-        if (waits()) {
-            loop.await(this, QueueStep.RECEIVED_WRITTEN, sequence);
-        } else {
-            loop.watch(this, QueueStep.RECEIVED_WRITTEN, sequence, 0);
-        }
-    }
-
-    /** A message is done with. */
-    void remove(long number) {
+    /** Removes a message from the store. */
+    void delete(long number) {
         StoreLoop loop = record.loop();
         loop.writer().removeMessage(record.number(), number);
         loop.watch(this, QueueStep.REMOVED, number, 0);
-    }
-
-    // --- messages of shared groups
-
-    /** A QoS 1 message of a shared group is sent: its group stores it if it is not acknowledged at once. */
-    void holdBack(ApplicationMessage message, Subscription subscription, long sequence, RouteTicket ticket) {
-        if (!unwritten().add(sequence, ticket)) {
-            write(0, message, subscription, sequence, ticket);
-        }
-    }
-
-    /** Stores a QoS 1 message in flight whose group is no more. Nothing must wait. */
-    long keepSent(ApplicationMessage message, Subscription subscription, long sequence) {
-        long number = next++;
-        unreadFrom = next;
-        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
-        StoreLoop loop = record.loop();
-        loop.writer().putMessage(record.number(), stored(number, message, subscription, QoS.AT_LEAST_ONCE, delivery));
-        loop.watch(this, QueueStep.APPENDED, number, 0);
-        return number;
-    }
-
-    /** Stores a QoS 2 message of a shared group that is about to be sent; the group has it no more. Nothing must wait. */
-    long takeOver(GroupMessage entry, Subscription subscription, long sequence) {
-        writeUnwritten();
-        long number = next++;
-        unreadFrom = next;
-        StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, InFlightWindow.packetId(sequence));
-        StoreLoop loop = record.loop();
-        StoreWriter writer = loop.writer();
-        writer.putMessage(record.number(), stored(number, entry.message(), subscription, QoS.EXACTLY_ONCE, delivery));
-        if (entry.isStored()) {
-            writer.removeHandedOver(entry.record(), entry.number());
-        }
-        awaitSafety(loop, sequence, QueueStep.SENT_APPENDED);
-        return number;
-    }
-
-    /** Gives a QoS 2 message back to its group that was never sent. */
-    void giveBack(GroupQueue group, ApplicationMessage message, long number) {
-        group.record().takeOver(record.loop(), message, record.number(), number);
-    }
-
-    // --- what others do for it
-
-    /** Makes room for a message; see {@link QueueSweep#makeRoom}. */
-    boolean makeRoom(int footprintBytes, LimitsConfig limits) {
-        return sweep.makeRoom(footprintBytes, limits);
     }
 
     /** Removes what has expired; see {@link QueueSweep#removeExpired}. */
@@ -409,10 +243,15 @@ final class DurableQueue {
                 return value < unstoredFrom || value >= unstoredEnd;
             }
             case SENT_APPENDED, SENT_WRITTEN, RECEIVED_WRITTEN -> {
-                return flow != null && flow.stored(value, step, kept);
+                return completedInFlight(step, value, kept);
             }
         }
         throw new AssertionError(step);
+    }
+
+    /** A step of a message in flight is complete. Returns true if it is to be submitted again. */
+    boolean completedInFlight(QueueStep step, long sequence, boolean kept) {
+        return journal != null && journal.completed(step, sequence, kept);
     }
 
     /** Submits an operation again that failed. */
@@ -421,9 +260,9 @@ final class DurableQueue {
             session.execute(() -> retry(step, value));
         } else if (!session.hasEnded()) {
             if (step == QueueStep.REMOVED) {
-                remove(value);
-            } else if (flow != null) {
-                flow.storeAgain(value, step);
+                delete(value);
+            } else if (journal != null) {
+                journal.retry(step, value);
             }
         }
     }
@@ -450,7 +289,7 @@ final class DurableQueue {
         } else if (ready != null && ready.removeIf(entry -> entry.number == number)) {
             resources.budget().add(-footprint);
             forget(footprint);
-        } else if (flow == null || !flow.lost(number)) {
+        } else if (journal == null || !journal.lost(number)) {
             return; // it was sent meanwhile
         }
         resources.observer().messageDropped(DropReason.FAILED, 1);
@@ -458,89 +297,58 @@ final class DurableQueue {
 
     /** A message waits no more. */
     void forget(int footprint) {
-        waiting = Math.max(0, waiting - 1);
-        bytes = waiting == 0 ? 0 : Math.max(0, bytes - footprint);
-    }
-
-    /** A message that is stored by the publisher's event loop. */
-    private final class Joint implements JointOperation {
-
-        private final StoredMessage stored;
-        private final long sequence;
-        private boolean isSettled;
-
-        Joint(StoredMessage stored, long sequence) {
-            this.stored = stored;
-            this.sequence = sequence;
-        }
-
-        @Override
-        public void submit(StoreWriter writer) {
-            writer.putMessage(record.number(), stored);
-        }
-
-        @Override
-        public void settled(boolean kept) {
-            if (session.isHere()) {
-                settledHere(kept);
-            } else {
-                session.execute(() -> settledHere(kept));
-            }
-        }
-
-        private void settledHere(boolean kept) {
-            if (sequence >= 0) {
-                unsafeSent--;
-            }
-            if (session.hasEnded()) {
-                if (kept && SharedFilter.isShared(stored.clientFilter())) { // it was never sent: others may have it
-                    resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
-                    SharedFilter group = SharedFilter.of(stored.clientFilter());
-                    session.groups().requeue(session.owner(), group, stored.message(), RouteTicket.NONE);
-                }
-                if (kept) {
-                    record.writer().removeMessage(record.number(), stored.sequence()); // came behind the session's end
-                }
-            } else if (sequence >= 0) {
-                if (flow != null) {
-                    flow.stored(sequence, QueueStep.SENT_APPENDED, kept);
-                }
-            } else {
-                isSettled = true;
-                if (!kept) {
-                    forget(stored.message().footprintBytes());
-                    resources.observer().messageDropped(DropReason.FAILED, 1);
-                }
-                jointSettled();
-            }
-        }
-    }
-
-    private void jointSettled() {
-        ArrayDeque<Joint> parts = joint;
-        while (parts != null && !parts.isEmpty() && parts.element().isSettled) {
-            parts.remove();
-        }
-        if (parts != null && parts.isEmpty()) {
-            joint = null;
-        }
-        fetch();
+        size = Math.max(0, size - 1);
+        bytes = size == 0 ? 0 : Math.max(0, bytes - footprint);
     }
 
     // --- what is read
 
-    @Nullable
-    Ready peek() {
-        return ready == null ? null : ready.peek();
+    @Override
+    boolean hasNext() {
+        return ready != null && !ready.isEmpty();
     }
 
-    /** Takes off what {@link #peek()} gave. */
-    void poll() {
-        if (ready != null) {
-            int footprint = ready.remove().message.footprintBytes();
-            resources.budget().add(-footprint);
-            forget(footprint);
-        }
+    private Ready first() {
+        return Objects.requireNonNull(ready).element();
+    }
+
+    @Override
+    ApplicationMessage message() {
+        return first().message;
+    }
+
+    @Override
+    Subscription subscription() {
+        return first().subscription;
+    }
+
+    @Override
+    boolean wasSent() {
+        return first().delivery.state() != StoredDelivery.State.WAITING;
+    }
+
+    @Override
+    StoredDelivery delivery() {
+        return first().delivery;
+    }
+
+    @Override
+    long number() {
+        return first().number;
+    }
+
+    @Override
+    void remove() {
+        int footprint = Objects.requireNonNull(ready).remove().message.footprintBytes();
+        resources.budget().add(-footprint);
+        forget(footprint);
+    }
+
+    @Override
+    void drop(DropReason reason) {
+        long number = number();
+        super.drop(reason);
+        delete(number);
     }
 
     private int readyCount() {
@@ -556,6 +364,7 @@ final class DurableQueue {
     }
 
     /** Reads a page if little is left at hand. */
+    @Override
     void fetch() {
         if (reading || !connected || unreadFrom == next || readyCount() >= FEW) {
             return;
@@ -661,15 +470,15 @@ final class DurableQueue {
 
     /** The first message that the store does not show yet, or {@link Long#MAX_VALUE}. */
     long barrier() {
-        return joint == null ? Long.MAX_VALUE : joint.element().stored.sequence();
+        return joint == null ? Long.MAX_VALUE : joint.barrier();
     }
 
     /** There is nothing up to a number: what was counted and is not there, was lost or done with. */
     private void nothingUpTo(long end) {
         unreadFrom = Math.max(unreadFrom, end);
         if (unreadFrom == next) {
-            waiting = readyCount();
-            if (waiting == 0) {
+            size = readyCount();
+            if (size == 0) {
                 bytes = 0;
             }
         }
@@ -690,32 +499,35 @@ final class DurableQueue {
             lastSubscription = subscription;
             last = message;
         }
-        return new Ready(message.sequence(), message.message(), subscription, message.qos(), message.delivery());
+        return new Ready(message.sequence(), message.message(), subscription, message.delivery());
     }
 
     // --- the end of the session
 
     /** The session ends: what waits is dropped. */
     void end() {
-        detach();
-        joint = null;
-        if (waiting > 0) {
-            resources.observer().messageDropped(DropReason.SESSION_ENDED, waiting);
+        int dropped = size;
+        forgetMoved();
+        if (dropped > 0) {
+            resources.observer().messageDropped(DropReason.SESSION_ENDED, dropped);
         }
-        waiting = 0;
-        bytes = 0;
     }
 
     /** Whether all messages can be read from the store: none is on its way into it. */
     boolean isQuiet() {
-        return joint == null && unsafeSent == 0;
+        return joint == null || joint.isEmpty();
     }
 
     /** The session lives on another node: what waits is forgotten, and was not dropped. */
     void forgetMoved() {
+        if (journal != null) {
+            journal.detach();
+        }
         detach();
-        joint = null;
-        waiting = 0;
+        if (joint != null) {
+            joint.clear();
+        }
+        size = 0;
         bytes = 0;
     }
 }

@@ -215,13 +215,12 @@ final class GroupQueue implements Subscriber, GroupBacklog {
 
     /** Why one more message does not fit, or null if it does. */
     private @Nullable DropReason refusal(int footprint) {
-        if (waiting >= members.maximumMessages()) {
-            return DropReason.QUEUE_COUNT;
-        }
-        if (bytes + footprint > members.maximumBytes()) {
-            return DropReason.QUEUE_BYTES;
-        }
-        return !isStored() && resources.budget().isExhausted() ? DropReason.TOTAL_QUEUE_BYTES : null;
+        return Backlog.refusal(
+                waiting,
+                bytes + footprint,
+                members.maximumMessages(),
+                members.maximumBytes(),
+                isStored() ? null : resources.budget());
     }
 
     /** Drops the oldest messages if the drop policy is so, or expired ones. */

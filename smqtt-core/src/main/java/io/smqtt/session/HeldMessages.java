@@ -41,7 +41,7 @@ final class HeldMessages {
         this.session = session;
         this.resources = resources;
         this.betweenNodes = betweenNodes;
-        this.messages = new DeliveryQueue(resources.budget());
+        this.messages = new DeliveryQueue(resources);
     }
 
     /** These are let go before what is held back here. */

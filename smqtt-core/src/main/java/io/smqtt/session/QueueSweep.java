@@ -63,26 +63,23 @@ final class QueueSweep {
         boolean oldest =
                 resources.config().dropPolicy() == DropPolicy.OLDEST && footprintBytes <= limits.maxQueuedBytes();
         DropReason full = queue.refusal(footprintBytes, limits);
-        DurableQueue.Ready first = queue.peek();
-        while (full != null && first != null && first.delivery().state() == StoredDelivery.State.WAITING) {
-            boolean expired = first.message().isExpired(now);
+        while (full != null && queue.hasNext() && !queue.wasSent()) {
+            boolean expired = queue.message().isExpired(now);
             if (!expired && !oldest) {
                 return false;
             }
-            queue.poll();
-            drop(first.number(), expired ? DropReason.EXPIRED : full);
+            queue.drop(expired ? DropReason.EXPIRED : full);
             full = queue.refusal(footprintBytes, limits);
-            first = queue.peek();
         }
         if (full == null) {
             return true;
         }
-        if (first != null || queue.unreadFrom() == queue.next()) {
+        if (queue.hasNext() || queue.unreadFrom() == queue.next()) {
             return false;
         }
         if (oldest) {
             trim();
-            return queue.count() < limits.maxQueuedMessages() + DurableQueue.PAGE_MESSAGES
+            return queue.size() < limits.maxQueuedMessages() + DurableQueue.PAGE_MESSAGES
                     && queue.bytes() + footprintBytes <= limits.maxQueuedBytes() + DurableQueue.PAGE_BYTES;
         }
         if (now - expiryLookNanos >= EXPIRY_LOOK_NANOS || expiryLookNanos == Long.MIN_VALUE) {
@@ -94,7 +91,7 @@ final class QueueSweep {
 
     private void drop(long number, DropReason reason) {
         resources.observer().messageDropped(reason, 1);
-        queue.remove(number);
+        queue.delete(number);
     }
 
     /** Looks at the oldest messages in the store, and drops those that have expired or must go. */

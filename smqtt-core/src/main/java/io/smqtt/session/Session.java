@@ -474,7 +474,10 @@ public final class Session implements Subscriber {
      */
     public AcknowledgementOutcome onPubAck(int packetId, ReasonCode reason) {
         assert owner.executor().inEventLoop();
-        return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.acknowledged(packetId, reason));
+        return taken(
+                outbound == null
+                        ? AcknowledgementOutcome.UNKNOWN
+                        : outbound.window().acknowledged(packetId, reason));
     }
 
     /**
@@ -486,7 +489,10 @@ public final class Session implements Subscriber {
      */
     public AcknowledgementOutcome onPubRec(int packetId, ReasonCode reason) {
         assert owner.executor().inEventLoop();
-        return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.received(packetId, reason));
+        return taken(
+                outbound == null
+                        ? AcknowledgementOutcome.UNKNOWN
+                        : outbound.window().received(packetId, reason));
     }
 
     /**
@@ -497,7 +503,10 @@ public final class Session implements Subscriber {
      */
     public AcknowledgementOutcome onPubComp(int packetId) {
         assert owner.executor().inEventLoop();
-        return taken(outbound == null ? AcknowledgementOutcome.UNKNOWN : outbound.completed(packetId));
+        return taken(
+                outbound == null
+                        ? AcknowledgementOutcome.UNKNOWN
+                        : outbound.window().completed(packetId));
     }
 
     private AcknowledgementOutcome taken(AcknowledgementOutcome outcome) {
@@ -832,7 +841,7 @@ public final class Session implements Subscriber {
     public int queuedCount() {
         OutboundFlow flow = outbound;
         if (flow == null) {
-            return record == null ? 0 : record.queue().count();
+            return record == null ? 0 : record.queue().size();
         }
         return flow.queuedCount();
     }
@@ -1220,7 +1229,7 @@ public final class Session implements Subscriber {
         }
         check = registry.deliveryCheck(newClient);
         if (outbound != null) {
-            outbound.check(check);
+            outbound.window().check(check);
         }
         registry.recheck(this);
     }

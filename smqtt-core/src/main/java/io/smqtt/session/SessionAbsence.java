@@ -211,7 +211,7 @@ final class SessionAbsence {
         }
         recovered = false;
         DeadlineWheel wheel = wheel();
-        if (record.queue().count() > 0) { // spread over an hour: each look reads from disk
+        if (record.queue().size() > 0) { // spread over an hour: each look reads from disk
             awaitQueueLook(wheel, QUEUE_LOOK_MILLIS * (1 + record.number() % QUEUE_LOOK_SPREAD));
         }
         if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not end as it should

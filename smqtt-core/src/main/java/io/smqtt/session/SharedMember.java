@@ -83,7 +83,7 @@ final class SharedMember {
             gone.queue.pulls().cancel(session);
             OutboundFlow flow = session.outboundOrNull();
             if (flow != null && gone.queue.hasEnded()) {
-                flow.keepLent(gone.queue);
+                flow.shared().keep(gone.queue);
             }
         }
     }
@@ -130,7 +130,7 @@ final class SharedMember {
     }
 
     private void gatherMore(Membership membership) {
-        int room = session.outbound().sharedRoom();
+        int room = session.outbound().shared().room();
         if (room == 0) {
             return;
         }
@@ -170,7 +170,7 @@ final class SharedMember {
             membership.asked = false;
             mayAsk = true;
             OutboundFlow flow = session.outbound();
-            while (taken < batch.size() && flow.takeShared(batch.get(taken), membership.subscription)) {
+            while (taken < batch.size() && flow.shared().take(batch.get(taken), membership.subscription)) {
                 session.remember(batch.get(taken++).message(), membership.subscription);
             }
         }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-import io.smqtt.message.ApplicationMessage;
 import io.smqtt.routing.RouteTicket;
-import io.smqtt.routing.Subscription;
 import io.smqtt.thread.OnEventLoop;
+import java.util.function.ObjLongConsumer;
 
 /**
  * QoS 1 messages of a stored session that were sent a moment ago and are not written yet. Most clients acknowledge within
@@ -22,7 +21,7 @@ final class WriteBehindWindow {
     private static final int WRITTEN_AT_ONCE = 32;
 
     private final InFlightWindow window;
-    private final Writing writing;
+    private final ObjLongConsumer<RouteTicket> writing;
     private final StoreLoop loop;
     private int count;
     private int writeAtOnce;
@@ -34,21 +33,12 @@ final class WriteBehindWindow {
     /** What is before this one was there at the last turn of the loop already. */
     private long aged;
 
-    /** Writes what is not held back any more. */
-    interface Writing {
-
-        /**
-         * Writes a message.
-         *
-         * @param number its number in the store
-         * @param sequence its place in the window
-         * @param ticket is to be held until it is safe
-         */
-        void write(
-                long number, ApplicationMessage message, Subscription subscription, long sequence, RouteTicket ticket);
-    }
-
-    WriteBehindWindow(InFlightWindow window, Writing writing, StoreLoop loop) {
+    /**
+     * Creates a window that is empty.
+     *
+     * @param writing writes a message by its place in the window, and holds the ticket until it is safe
+     */
+    WriteBehindWindow(InFlightWindow window, ObjLongConsumer<RouteTicket> writing, StoreLoop loop) {
         this.window = window;
         this.writing = writing;
         this.loop = loop;
@@ -129,11 +119,7 @@ final class WriteBehindWindow {
 
     private void write(long sequence, RouteTicket ticket) {
         count--;
-        ApplicationMessage message = window.message(sequence);
-        Subscription subscription = window.subscription(sequence);
-        if (message != null && subscription != null) {
-            writing.write(window.number(sequence), message, subscription, sequence, ticket);
-        }
+        writing.accept(ticket, sequence);
         ticket.release(true); // what is written holds it on its own
     }
 }

@@ -16,9 +16,24 @@ class DeliveryQueueTest {
 
     private final SessionBench bench = new SessionBench(1);
     private final QueueBudget budget = new QueueBudget(1_000);
-    private final DeliveryQueue queue = new DeliveryQueue(budget);
+    private final DeliveryQueue queue = new DeliveryQueue(resources());
     private final Subscription subscription =
             SessionBench.subscribe(bench.open("a", 0, true, 0, new RecordingSink()), "t", QoS.AT_LEAST_ONCE);
+
+    private SessionResources resources() {
+        SessionResources like = bench.resources;
+        return new SessionResources(
+                like.router(),
+                like.wheels(),
+                like.authorizer(),
+                like.observer(),
+                like.ticker(),
+                like.limits(),
+                like.config(),
+                budget,
+                like.sessionBudget(),
+                like.stores());
+    }
 
     @Test
     void behavesLikeAQueueAndAccountsForEveryByte() {

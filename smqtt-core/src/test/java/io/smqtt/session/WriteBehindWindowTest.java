@@ -36,14 +36,14 @@ class WriteBehindWindowTest {
         channel.finishAndReleaseAll();
     }
 
-    private void write(long number, ApplicationMessage message, Subscription by, long sequence, RouteTicket ticket) {
-        assertThat(message.topic().toString()).isEqualTo("t");
-        assertThat(by).isSameAs(subscription);
-        assertThat(sequence).isEqualTo(number - 1);
+    private void write(RouteTicket ticket, long sequence) {
+        assertThat(window.message(sequence)).isNotNull();
+        assertThat(window.subscription(sequence)).isSameAs(subscription);
+        assertThat(window.number(sequence)).isEqualTo(sequence + 1);
         if (ticket instanceof CountedTicket counted) {
             assertThat(counted.holds).isPositive();
         }
-        written.add(number);
+        written.add(window.number(sequence));
     }
 
     private boolean send(RouteTicket ticket) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.routing.JointOperation;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.spi.DeliverySource;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * QoS 2 messages of a stored session that the publisher's event loop stores, together with what other sessions store of them. Those
+ * that wait keep the queue from being read beyond them.
+ */
+@OnEventLoop
+final class JointMessages {
+
+    private final Session session;
+    private final SessionRecord record;
+    private final SessionResources resources;
+    private final DurableQueue queue;
+
+    /** Those that wait and are not safe yet, in order. */
+    private @Nullable ArrayDeque<Part> waiting;
+
+    /** How many were sent at once and are not safe yet. */
+    private int unsafeSent;
+
+    JointMessages(Session session, SessionRecord record, SessionResources resources, DurableQueue queue) {
+        this.session = session;
+        this.record = record;
+        this.resources = resources;
+        this.queue = queue;
+    }
+
+    /**
+     * Offers a message to the publisher.
+     *
+     * @param sequence its place in the window; negative if it waits
+     * @return false if the session stores it by itself
+     */
+    boolean offer(StoredMessage stored, long sequence, RouteTicket ticket) {
+        Part part = new Part(stored, sequence);
+        if (!ticket.join(part)) {
+            return false;
+        }
+        if (sequence >= 0) {
+            unsafeSent++;
+            return true;
+        }
+        if (waiting == null) {
+            waiting = new ArrayDeque<>();
+        }
+        waiting.add(part);
+        return true;
+    }
+
+    /** Whether all are safe. */
+    boolean isEmpty() {
+        return waiting == null && unsafeSent == 0;
+    }
+
+    /** The number of the first message that the store does not show yet, or {@link Long#MAX_VALUE}. */
+    long barrier() {
+        return waiting == null ? Long.MAX_VALUE : waiting.element().stored.sequence();
+    }
+
+    /** The messages that wait are forgotten. */
+    void clear() {
+        waiting = null;
+    }
+
+    /** A message that waited is safe, or was dropped. */
+    private void settled() {
+        ArrayDeque<Part> parts = waiting;
+        while (parts != null && !parts.isEmpty() && parts.element().isSettled) {
+            parts.remove();
+        }
+        if (parts != null && parts.isEmpty()) {
+            waiting = null;
+        }
+        queue.fetch();
+    }
+
+    /** One message. */
+    private final class Part implements JointOperation {
+
+        private final StoredMessage stored;
+        private final long sequence;
+        private boolean isSettled;
+
+        Part(StoredMessage stored, long sequence) {
+            this.stored = stored;
+            this.sequence = sequence;
+        }
+
+        @Override
+        public void submit(StoreWriter writer) {
+            writer.putMessage(record.number(), stored);
+        }
+
+        @Override
+        public void settled(boolean kept) {
+            if (session.isHere()) {
+                settledHere(kept);
+            } else {
+                session.execute(() -> settledHere(kept));
+            }
+        }
+
+        private void settledHere(boolean kept) {
+            if (sequence >= 0) {
+                unsafeSent--;
+            }
+            if (session.hasEnded()) {
+                if (kept) {
+                    endLate();
+                }
+            } else if (sequence >= 0) {
+                queue.completedInFlight(QueueStep.SENT_APPENDED, sequence, kept);
+            } else {
+                isSettled = true;
+                if (!kept) {
+                    queue.forget(stored.message().footprintBytes());
+                    resources.observer().messageDropped(DropReason.FAILED, 1);
+                }
+                JointMessages.this.settled();
+            }
+        }
+
+        /** The message was stored behind the session's end. If it is of a group it was never sent: others may have it. */
+        private void endLate() {
+            if (SharedFilter.isShared(stored.clientFilter())) {
+                resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
+                SharedFilter group = SharedFilter.of(stored.clientFilter());
+                session.groups().requeue(session.owner(), group, stored.message(), RouteTicket.NONE);
+            }
+            record.writer().removeMessage(record.number(), stored.sequence());
+        }
+    }
+}

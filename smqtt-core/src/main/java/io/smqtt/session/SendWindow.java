@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DropReason;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.thread.OnEventLoop;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends the messages of the in-flight window over one connection after the other, and takes their acknowledgements. A message
+ * has its place in the window before it is sent; what was sent over an earlier connection is sent again first.
+ */
+@OnEventLoop
+final class SendWindow {
+
+    private final OutboundFlow flow;
+    private final SessionResources resources;
+    private final BrokerObserver observer;
+    private final InFlightWindow inFlight;
+    private final DeliveryJournal journal;
+
+    private @Nullable SharedDeliveries shared;
+
+    // valid for the connection
+    private @Nullable PacketSink sink;
+    private @Nullable DeliveryCheck check;
+    private int outstanding;
+    private long resendNext;
+    private long resendEnd;
+
+    SendWindow(OutboundFlow flow, SessionResources resources, InFlightWindow inFlight, DeliveryJournal journal) {
+        this.flow = flow;
+        this.resources = resources;
+        this.observer = resources.observer();
+        this.inFlight = inFlight;
+        this.journal = journal;
+    }
+
+    void attach(PacketSink newSink, @Nullable DeliveryCheck newCheck) {
+        sink = newSink;
+        check = newCheck;
+        outstanding = 0;
+        resendNext = inFlight.head();
+        resendEnd = inFlight.tail();
+    }
+
+    void detach() {
+        sink = null;
+        inFlight.trim();
+        journal.detach();
+    }
+
+    /** The client has other rights from now on. */
+    void check(@Nullable DeliveryCheck newCheck) {
+        check = newCheck;
+    }
+
+    /** The connection, while there is one. */
+    @Nullable
+    PacketSink sink() {
+        return sink;
+    }
+
+    /** Messages of shared subscriptions, if there was one. */
+    @Nullable
+    SharedDeliveries shared() {
+        return shared;
+    }
+
+    void shared(SharedDeliveries created) {
+        shared = created;
+    }
+
+    // --- what may be sent
+
+    boolean mayReceive(ApplicationMessage message) {
+        return check == null || check.mayReceive(message.topic());
+    }
+
+    boolean isExpired(ApplicationMessage message) {
+        return message.expiryIntervalSeconds() != ApplicationMessage.NEVER
+                && message.isExpired(resources.ticker().nanoTime());
+    }
+
+    /** Whether all that has its place was sent. */
+    boolean isCaughtUp() {
+        return resendNext == resendEnd;
+    }
+
+    /**
+     * Whether the window takes one more message. In memory a message waits until those before it have been sent; a stored one takes
+     * its place before.
+     */
+    boolean mayPlace(PacketSink current, Backlog from) {
+        return (isCaughtUp() || !from.isInMemory())
+                && inFlight.size() < current.sendMaximum() // [MQTT-3.3.4-9]
+                && inFlight.hasIdentifier()
+                && mayHold()
+                && current.isWritable();
+    }
+
+    /** While all queues are full a window takes little more: what it holds is acknowledged first, which moves on what waits. */
+    private boolean mayHold() {
+        long bytes = inFlight.bytes();
+        return bytes < InFlightWindow.STEP_BYTES
+                || (bytes < flow.limits().maxQueuedBytes()
+                        && !resources.budget().isExhausted());
+    }
+
+    // --- what is sent
+
+    /** Gives a message its place in the window and its packet identifier. {@link #leave} is to follow. */
+    long place(ApplicationMessage message, Subscription subscription, QoS qos) {
+        long sequence = inFlight.add(message, subscription, qos);
+        if (isCaughtUp()) {
+            resendNext = sequence; // others may have the identifiers between
+        } else {
+            inFlight.set(sequence, InFlightWindow.UNSENT);
+        }
+        resendEnd = inFlight.tail();
+        return sequence;
+    }
+
+    /**
+     * Sends a message that has its place: now, or after those before it.
+     *
+     * @param mayLeave whether the journal has no objection
+     */
+    void leave(
+            PacketSink current,
+            long sequence,
+            boolean mayLeave,
+            ApplicationMessage message,
+            Subscription subscription,
+            QoS qos,
+            RouteTicket ticket) {
+        if (!mayLeave || resendNext != sequence) {
+            resend(current);
+            return;
+        }
+        inFlight.clear(sequence, InFlightWindow.UNSENT);
+        resendNext = resendEnd;
+        outstanding++; // before writing, which may empty the socket and call back
+        if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), false)) {
+            outstanding--;
+            ticket.dropped(DropReason.PACKET_TOO_LARGE);
+            remove(sequence);
+        }
+    }
+
+    /** Writes a PUBLISH and counts it. Returns false if the client does not take packets of its size. */
+    boolean write(
+            PacketSink current,
+            ApplicationMessage message,
+            Subscription subscription,
+            QoS qos,
+            int packetId,
+            boolean duplicate) {
+        boolean retain = message.retain() && subscription.retainAsPublished(); // [MQTT-3.3.1-12] [MQTT-3.3.1-13]
+        boolean written = current.publish(message, subscription, qos, retain, packetId, duplicate);
+        if (duplicate) { // it was delivered once
+            if (!written) {
+                observer.messageAbandoned(DropReason.PACKET_TOO_LARGE, 1);
+            }
+        } else if (written) {
+            observer.messageDelivered(qos, message.payload().size());
+            if (message.isTimed()) {
+                observer.deliveryTimed(resources.ticker().nanoTime() - message.acceptedAtNanos());
+            }
+        } else {
+            observer.messageDropped(DropReason.PACKET_TOO_LARGE, 1);
+        }
+        return written;
+    }
+
+    /** Gives a message that was sent before its old place. Returns a negative number if its packet identifier is in use. */
+    long placeAgain(StoredDelivery delivery, ApplicationMessage message, Subscription subscription, QoS qos) {
+        if (!inFlight.reach(delivery.packetId())) {
+            return -1;
+        }
+        long sequence = inFlight.add(message, subscription, qos);
+        if (delivery.state() == StoredDelivery.State.RECEIVED) {
+            inFlight.received(sequence);
+        }
+        resendEnd = inFlight.tail();
+        return sequence;
+    }
+
+    /**
+     * Sends again what was in flight when the connection was lost, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. A QoS 1
+     * message whose Message Expiry Interval has passed is given up instead: nobody wants it any more, and no half of an
+     * exchange is left behind. At QoS 2 the standard forbids that.
+     */
+    void resend(PacketSink current) {
+        while (resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
+            long sequence = inFlight.from(resendNext);
+            if (sequence >= resendEnd) {
+                resendNext = resendEnd;
+                return;
+            }
+            if (inFlight.is(sequence, InFlightWindow.UNSAFE)) {
+                return; // goes on when the store has it
+            }
+            resendNext = sequence + 1;
+            switch (inFlight.state(sequence)) {
+                case InFlightWindow.AWAITING_PUBACK -> resendPublish(current, sequence, QoS.AT_LEAST_ONCE);
+                case InFlightWindow.AWAITING_PUBREC -> resendPublish(current, sequence, QoS.EXACTLY_ONCE);
+                case InFlightWindow.AWAITING_PUBCOMP -> {
+                    outstanding++;
+                    current.pubRel(InFlightWindow.packetId(sequence));
+                }
+                default -> { // acknowledged meanwhile
+                }
+            }
+        }
+    }
+
+    private void resendPublish(PacketSink current, long sequence, QoS qos) {
+        ApplicationMessage message = inFlight.message(sequence);
+        Subscription subscription = inFlight.subscription(sequence);
+        if (message == null || subscription == null) {
+            throw new IllegalStateException("a message in flight has no content");
+        }
+        boolean first = inFlight.is(sequence, InFlightWindow.UNSENT);
+        if (!mayReceive(message)) {
+            giveUp(current, sequence, first, DropReason.NOT_AUTHORIZED);
+            return;
+        }
+        if ((first || qos == QoS.AT_LEAST_ONCE) && isExpired(message)) { // not at QoS 2 once it was sent [MQTT-4.3.3-7]
+            giveUp(current, sequence, first, DropReason.EXPIRED);
+            return;
+        }
+        inFlight.clear(sequence, InFlightWindow.UNSENT);
+        outstanding++;
+        if (!write(current, message, subscription, qos, InFlightWindow.packetId(sequence), !first)) {
+            outstanding--;
+            endWithoutContent(current, sequence, first);
+        }
+    }
+
+    private void giveUp(PacketSink current, long sequence, boolean first, DropReason reason) {
+        if (first) {
+            observer.messageDropped(reason, 1);
+        } else {
+            observer.messageAbandoned(reason, 1);
+        }
+        endWithoutContent(current, sequence, first);
+    }
+
+    /**
+     * Ends a message that cannot be sent, or not again: its client may not have it any more, it has expired, or the client
+     * does not take packets of its size. At QoS 1, and if it was never sent, its identifier is free at once. At QoS 2 the
+     * client may have it, and would take the next message with this identifier for a repetition; so the exchange goes on
+     * without the content: the PUBREL lets a client forget the identifier that knows it, others answer that they do not,
+     * which is no error when a session is resumed (MQTT 5.0, section 3.7.2.1). After the PUBREL it is never sent again
+     * [MQTT-4.3.3-6].
+     */
+    private void endWithoutContent(PacketSink current, long sequence, boolean first) {
+        if (first || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
+            remove(sequence);
+            return;
+        }
+        outstanding++;
+        release(current, sequence);
+    }
+
+    /** Only the PUBREL and its PUBCOMP are left of a message. In a stored session that has to be safe first. */
+    private void release(@Nullable PacketSink current, long sequence) {
+        inFlight.received(sequence);
+        if (journal.received(sequence) && current != null) {
+            current.pubRel(InFlightWindow.packetId(sequence));
+        }
+    }
+
+    private void remove(long sequence) {
+        boolean isOfSession = journal.end(sequence);
+        if (shared != null) {
+            shared.ended(sequence, isOfSession);
+        }
+        inFlight.remove(sequence);
+    }
+
+    /** The PUBREL of a message is safe that waited for that. */
+    void released(long sequence) {
+        if (sink != null && sequence < resendNext) {
+            sink.pubRel(InFlightWindow.packetId(sequence));
+        }
+    }
+
+    // --- acknowledgements
+
+    /** A PUBACK. */
+    AcknowledgementOutcome acknowledged(int packetId, ReasonCode reason) {
+        long sequence = inFlight.find(packetId);
+        if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBACK) {
+            return unexpected(sequence);
+        }
+        if (reason.isError()) {
+            observer.messageAbandoned(DropReason.REFUSED_BY_CLIENT, 1);
+        }
+        finish(sequence);
+        return AcknowledgementOutcome.EXPECTED;
+    }
+
+    /** A PUBREC; after one that was not an error the PUBREL follows, also when it is repeated. */
+    AcknowledgementOutcome received(int packetId, ReasonCode reason) {
+        long sequence = inFlight.find(packetId);
+        if (sequence < 0 || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
+            return unexpected(sequence);
+        }
+        if (reason.isError()) { // [MQTT-4.3.3-4]: no PUBREL after an error
+            if (inFlight.message(sequence) != null) {
+                observer.messageAbandoned(DropReason.REFUSED_BY_CLIENT, 1);
+            }
+            finish(sequence);
+            return AcknowledgementOutcome.EXPECTED;
+        }
+        if (inFlight.state(sequence) == InFlightWindow.AWAITING_PUBREC) {
+            release(sink, sequence);
+        } else if (sink != null
+                && !inFlight.is(sequence, InFlightWindow.UNSAFE)) { // or else it leaves when that is safe
+            sink.pubRel(packetId);
+        }
+        return AcknowledgementOutcome.EXPECTED;
+    }
+
+    /** A PUBCOMP. */
+    AcknowledgementOutcome completed(int packetId) {
+        long sequence = inFlight.find(packetId);
+        if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBCOMP) {
+            return unexpected(sequence);
+        }
+        finish(sequence);
+        return AcknowledgementOutcome.EXPECTED;
+    }
+
+    /**
+     * What an acknowledgement is that its delivery does not await. What was sent over an earlier connection alone may
+     * have another state here than the client remembers: only what left over this one must be answered in step.
+     */
+    private AcknowledgementOutcome unexpected(long sequence) {
+        return sequence >= 0 && sequence < resendNext
+                ? AcknowledgementOutcome.WRONG_STEP
+                : AcknowledgementOutcome.UNKNOWN;
+    }
+
+    private void finish(long sequence) {
+        remove(sequence);
+        if (sequence < resendNext && outstanding > 0) {
+            outstanding--;
+        }
+        flow.pumpIfNeeded();
+    }
+}

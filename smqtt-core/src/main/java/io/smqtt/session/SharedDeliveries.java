@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.netty.util.collection.LongObjectHashMap;
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Subscription;
+import io.smqtt.spi.BrokerObserver;
+import io.smqtt.spi.DeliverySource;
+import io.smqtt.spi.DropReason;
+import io.smqtt.thread.OnEventLoop;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages of shared subscriptions between their groups and the in-flight window of one member (MQTT 5.0, section 4.8.2). The member
+ * takes what it has room for, and gives back what it cannot finish. There is none in a flow that never had such a message.
+ */
+@OnEventLoop
+final class SharedDeliveries {
+
+    private final Session session;
+    private final SessionResources resources;
+    private final BrokerObserver observer;
+    private final OutboundFlow flow;
+    private final SendWindow window;
+    private final InFlightWindow inFlight;
+    private final DeliveryJournal journal;
+
+    /** Messages in flight that the store has under the number of their group, by their places in the window. */
+    private @Nullable LongObjectHashMap<GroupMessage> lent;
+
+    SharedDeliveries(
+            Session session,
+            SessionResources resources,
+            OutboundFlow flow,
+            InFlightWindow inFlight,
+            DeliveryJournal journal) {
+        this.session = session;
+        this.resources = resources;
+        this.observer = resources.observer();
+        this.flow = flow;
+        this.window = flow.window();
+        this.inFlight = inFlight;
+        this.journal = journal;
+    }
+
+    // --- from the group
+
+    /** Takes a message that the router has chosen this member for. What it has no room for waits in the group's queue. */
+    void deliver(PacketSink sink, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
+        int footprint = message.footprintBytes();
+        if (qos == QoS.AT_MOST_ONCE) {
+            flow.sendAtMostOnce(sink, message, subscription, ticket);
+        } else if (flow.isFree(sink)) {
+            flow.send(sink, message, subscription, qos, ticket);
+        } else if (flow.backlog(qos).takesShared(footprint, flow.limits())) {
+            flow.backlog(qos).append(message, subscription, qos, ticket);
+            observer.messageQueued(qos, footprint);
+            ticket.queued();
+        } else {
+            session.groups().add(session.owner(), message, subscription, ticket);
+        }
+    }
+
+    /** For how many messages there is room. */
+    int room() {
+        PacketSink sink = window.sink();
+        return sink == null || !flow.isFree(sink)
+                ? 0
+                : Math.min(DurableQueue.PAGE_MESSAGES, sink.sendMaximum() - inFlight.size());
+    }
+
+    /** Takes a message of a group's queue; returns false if there is no room. */
+    boolean take(GroupMessage entry, Subscription subscription) {
+        PacketSink sink = window.sink();
+        ApplicationMessage message = entry.message();
+        QoS qos = message.qos().atMost(subscription.maximumQos());
+        if (sink == null || !sink.isWritable() || (qos != QoS.AT_MOST_ONCE && !flow.isFree(sink))) {
+            return false;
+        }
+        if (!window.mayReceive(message)) {
+            flow.drop(DropReason.NOT_AUTHORIZED, RouteTicket.NONE);
+            settle(entry);
+        } else if (qos == QoS.AT_MOST_ONCE) {
+            flow.sendAtMostOnce(sink, message, subscription, RouteTicket.NONE);
+            settle(entry);
+        } else if (window.isExpired(message)) {
+            flow.drop(DropReason.EXPIRED, RouteTicket.NONE);
+            settle(entry);
+        } else {
+            long sequence = window.place(message, subscription, qos);
+            lend(sequence, entry); // of a stored session at QoS 2 until it is safe here
+            boolean mayLeave = journal.takeOver(sequence, entry, qos);
+            window.leave(sink, sequence, mayLeave, message, subscription, qos, RouteTicket.NONE);
+        }
+        return true;
+    }
+
+    private void lend(long sequence, GroupMessage entry) {
+        LongObjectHashMap<GroupMessage> all = lent;
+        if (all == null) {
+            all = new LongObjectHashMap<>();
+            lent = all;
+        }
+        all.put(sequence, entry);
+    }
+
+    private @Nullable GroupMessage takeLent(long sequence) {
+        return lent == null ? null : lent.remove(sequence);
+    }
+
+    private @Nullable GroupQueue groupOf(@Nullable Subscription subscription) {
+        GroupQueue group = subscription == null || subscription.shareName() == null
+                ? null
+                : session.member().queueOf(subscription);
+        return group == null || group.hasEnded() ? null : group;
+    }
+
+    // --- with the store
+
+    /**
+     * Stores a QoS 1 message that was sent and not acknowledged in time: with its group, or with the session if the group is no
+     * more. Returns false if others wait before it.
+     */
+    boolean store(long sequence, StoreLoop loop) {
+        ApplicationMessage message = inFlight.message(sequence);
+        GroupQueue group = groupOf(inFlight.subscription(sequence));
+        if (group == null || message == null) {
+            return journal.keep(sequence);
+        }
+        lend(sequence, group.record().store(loop, message));
+        return true;
+    }
+
+    /** The session has stored a QoS 2 message, and its group has it no more. */
+    void stored(long sequence) {
+        takeLent(sequence);
+    }
+
+    /** The store has not taken a QoS 2 message for the session. Returns whether its group has it as before. */
+    boolean returnUnstored(long sequence) {
+        GroupMessage entry = takeLent(sequence);
+        if (entry != null) {
+            session.member().pause(Objects.requireNonNull(resources.stores()).of(session.owner()));
+            entry.queue().giveBack(List.of(entry));
+        }
+        return entry != null;
+    }
+
+    /**
+     * A message is about to leave the window.
+     *
+     * @param isOfSession whether the session had stored it
+     */
+    void ended(long sequence, boolean isOfSession) {
+        GroupMessage entry = takeLent(sequence);
+        if (entry != null && !isOfSession) {
+            settle(entry);
+        }
+    }
+
+    /** The group may forget a message. */
+    private void settle(GroupMessage entry) {
+        Stores stores = resources.stores();
+        if (entry.isStored() && stores != null) {
+            GroupRecord.settle(stores.of(session.owner()), entry);
+        }
+    }
+
+    /** A group has ended, and its messages in the store: those in flight here are the session's from now on. */
+    void keep(GroupQueue ended) {
+        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
+            GroupMessage entry = lent == null ? null : lent.get(sequence);
+            if (entry != null
+                    && entry.queue() == ended
+                    && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
+                    && journal.keep(sequence)) {
+                takeLent(sequence);
+            }
+        }
+    }
+
+    /** What groups have stored of messages that this client alone may finish is forgotten. */
+    void clear() {
+        LongObjectHashMap<GroupMessage> all = lent;
+        lent = null;
+        if (all != null) {
+            all.values().forEach(this::settle);
+        }
+    }
+
+    // --- back to the group
+
+    /**
+     * Gives messages back to their groups: all that were never sent, and QoS 1 messages in flight. QoS 2 messages in flight
+     * stay with their session [MQTT-4.8.2-4].
+     *
+     * @param waiting what waits in memory
+     * @param inFlightToo whether messages of a subscription go that were sent
+     * @param ends whether the session is about to end: also what the store is just taking goes
+     */
+    void giveBack(DeliveryQueue waiting, Predicate<Subscription> inFlightToo, boolean ends) {
+        Map<GroupQueue, List<GroupMessage>> batches = new LinkedHashMap<>();
+        for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
+            Subscription subscription = inFlight.subscription(sequence);
+            ApplicationMessage message = inFlight.message(sequence);
+            GroupQueue group = groupOf(subscription);
+            if (message != null && subscription != null && group != null && mayGoBack(sequence, ends)) {
+                boolean sent = !inFlight.is(sequence, InFlightWindow.UNSENT);
+                if (!sent || inFlightToo.test(subscription)) {
+                    takeBack(group, message, sequence, batches);
+                    if (sent) {
+                        observer.deliveriesAdded(DeliverySource.REDISPATCHED, 1);
+                    }
+                }
+            }
+        }
+        waiting.removeIf((message, subscription) -> {
+            GroupQueue group = groupOf(subscription);
+            if (group != null) {
+                batches.computeIfAbsent(group, queueOf -> new ArrayList<>()).add(group.inMemory(message));
+            }
+            return group != null;
+        });
+        Stores stores = resources.stores();
+        if (stores != null && !batches.isEmpty()) {
+            stores.of(session.owner()).flush(); // before what other event loops write of these
+        }
+        batches.forEach(GroupQueue::giveBack);
+    }
+
+    /** QoS 1 messages, and QoS 2 messages that were never sent. */
+    private boolean mayGoBack(long sequence, boolean ends) {
+        boolean unsent = inFlight.is(sequence, InFlightWindow.UNSENT);
+        boolean isLent = lent != null && lent.containsKey(sequence);
+        boolean safe = !inFlight.is(sequence, InFlightWindow.UNSAFE) || (ends && isLent);
+        return inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK || (unsent && safe);
+    }
+
+    private void takeBack(
+            GroupQueue group, ApplicationMessage message, long sequence, Map<GroupQueue, List<GroupMessage>> batches) {
+        GroupMessage entry = takeLent(sequence);
+        boolean isOfSession = journal.giveBack(sequence, message, group);
+        inFlight.remove(sequence);
+        if (isOfSession) {
+            return;
+        }
+        if (entry == null) {
+            entry = group.inMemory(message);
+        } else if (entry.queue() != group) { // it was lent by the group of this name that was there before
+            entry = group.isStored()
+                    ? group.record()
+                            .store(Objects.requireNonNull(resources.stores()).of(session.owner()), message)
+                    : group.inMemory(message);
+        }
+        batches.computeIfAbsent(group, queueOf -> new ArrayList<>()).add(entry);
+    }
+}
