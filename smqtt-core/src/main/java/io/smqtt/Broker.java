@@ -44,8 +44,8 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /**
- * A running MQTT broker. Several in one JVM share nothing. When {@link #close} has ended, all others fail with {@link
- * BrokerClosedException}; {@link #subscribe}, {@link #receive} and {@link #events} do from its beginning on.
+ * A running MQTT broker. Brokers in one JVM share no state. After {@link #close} has completed, every method fails with
+ * {@link BrokerClosedException}; {@link #subscribe}, {@link #receive} and {@link #events} fail as soon as it begins.
  *
  * <pre>{@code
  * import io.smqtt.Broker;
@@ -79,7 +79,7 @@ public final class Broker {
     private final Explainer explainer;
     private final AtomicReference<@Nullable Mono<Void>> closing = new AtomicReference<>();
 
-    /** Who waits for event loops to answer. */
+    /** Sinks of requests that the event loops have not answered yet. */
     private final Set<MonoSink<?>> waiting = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closed;
@@ -102,7 +102,7 @@ public final class Broker {
     }
 
     /**
-     * Starts to describe a broker.
+     * Creates a builder.
      *
      * @return a builder with defaults
      */
@@ -110,7 +110,7 @@ public final class Broker {
         return new BrokerBuilder();
     }
 
-    /** Reads what is stored. Blocks; before anybody can connect. */
+    /** Loads what is stored, before any client can connect. Blocks. */
     Broker recover() {
         try {
             modules.stream()
@@ -150,7 +150,7 @@ public final class Broker {
                 .onErrorResume(error -> shutdown.release().then(Mono.error(error)));
     }
 
-    /** The offer of the first module that has one, or null. */
+    /** The first value that a module offers, or null. */
     private <T> @Nullable T first(Function<BrokerModule, @Nullable T> offer) {
         for (BrokerModule module : modules) {
             T offered = offer.apply(module);
@@ -168,8 +168,8 @@ public final class Broker {
                 .doFinally(signal -> waiting.forEach(sink -> sink.error(new BrokerClosedException())));
     }
 
-    /** What event loops answer; an error if the broker ends before they do. */
-    private <T> Mono<T> answered(Consumer<MonoSink<T>> question) {
+    /** Result of a task on event loops; fails if the broker is closed before the task completes. */
+    private <T> Mono<T> fromEventLoops(Consumer<MonoSink<T>> task) {
         return Mono.create(sink -> {
             waiting.add(sink);
             sink.onDispose(() -> waiting.remove(sink));
@@ -178,8 +178,8 @@ public final class Broker {
                 return;
             }
             try {
-                question.accept(sink);
-            } catch (RejectedExecutionException e) { // meanwhile
+                task.accept(sink);
+            } catch (RejectedExecutionException e) { // closed in the meantime
                 sink.error(new BrokerClosedException());
             }
         });
@@ -192,7 +192,7 @@ public final class Broker {
     }
 
     /**
-     * Where the listeners are bound.
+     * The addresses that the listeners are bound to.
      *
      * @return the addresses by listener name, with the real ports
      * @throws BrokerClosedException if the broker is closed
@@ -203,16 +203,16 @@ public final class Broker {
     }
 
     /**
-     * Publishes a message in the name of the broker. Messages of one topic keep the order in which the returned Monos are
-     * subscribed to by one thread.
+     * Publishes a message as the broker itself. Messages of one topic keep the order in which one thread subscribes to the
+     * returned Monos.
      *
      * @param message the message; access rules do not apply
-     * @return what became of it, when it is as safe as the acknowledgement of a client's message would be and there is room for it with
-     *     all consumers in this process that are not to lose it ({@link ConsumerOptions.Overflow}), or an error if
-     *     it could not be kept or the broker is closed; nothing happens before subscription
+     * @return the result, when the message is as safe as an acknowledged message of a client, and all consumers of this
+     *     process that must not lose it have room for it ({@link ConsumerOptions.Overflow}). Fails if the message could
+     *     not be kept, or the broker is closed. Nothing happens before subscription
      */
     public Mono<PublishResult> publish(ApplicationMessage message) {
-        return answered(sink -> {
+        return fromEventLoops(sink -> {
             RoutingLoop loop = loopOf(message.topic());
             loop.executor().execute(() -> {
                 ApplicationMessage accepted = message.accepted(loop.nextMessageId(), ticker.nanoTime(), null);
@@ -231,19 +231,20 @@ public final class Broker {
     }
 
     /**
-     * Receives the messages of a topic filter in this process: first the retained ones, then what is published from now
-     * on. Published messages without demand wait, up to 4,096 or 64 MiB; past that those of QoS 0 are dropped and counted as
-     * {@link io.smqtt.spi.DropReason#NO_DEMAND}, and the publishers of others wait, see
-     * {@link ConsumerOptions.Overflow#SLOW_PUBLISHERS}. Retained ones are looked up as they are asked for, a few ahead.
+     * Receives the messages of a topic filter in this process: the retained messages first, then the messages that are
+     * published from now on. Published messages without demand are buffered, up to 4,096 messages or 64 MiB. Beyond that,
+     * QoS 0 messages are dropped and counted as {@link io.smqtt.spi.DropReason#NO_DEMAND}, and publishers of QoS 1 and 2
+     * messages wait, see {@link ConsumerOptions.Overflow#SLOW_PUBLISHERS}. Retained messages are looked up on demand, a
+     * few ahead.
      *
-     * <p>A shared subscription ({@code $share/group/filter}) is served like one of
-     * {@link #subscribe(String, ConsumerOptions)} with the default options and QoS 2: messages that the consumer has not taken when it ends go to other
-     * members of the group.
+     * <p>A shared subscription ({@code $share/group/filter}) behaves like
+     * {@link #subscribe(String, ConsumerOptions)} with the default options and QoS 2: messages that the consumer has not
+     * taken when it ends are delivered to other members of the group.
      *
      * @param filter a topic filter; {@code $share/group/filter} for a shared one
-     * @return the messages, on event loops: consumers that block must move elsewhere ({@code publishOn}); each subscriber
-     *     has a subscription of its own, which ends with its cancellation and stands when {@code subscribe} returns, or if it is shared when
-     *     {@link MessageFlux#ready()} says so
+     * @return the messages, on event loops: consumers that block must switch to another thread ({@code publishOn}). Each
+     *     subscriber has its own subscription, which ends with its cancellation. The subscription is active when
+     *     {@code subscribe} returns, or if it is shared when {@link MessageFlux#ready()} completes
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
      */
     public MessageFlux<ApplicationMessage> subscribe(String filter) {
@@ -256,21 +257,22 @@ public final class Broker {
     }
 
     /**
-     * Receives the messages of a topic filter in this process as a client would: at the QoS of the options, in a window,
-     * alone or as a member of a shared group, and under a durable name also those that come while nobody is subscribed.
-     * A message counts as acknowledged when the subscriber's {@code onNext} has returned; operators that prefetch, like
-     * {@code publishOn}, return at once. {@link #receive} leaves that to the subscriber.
+     * Receives the messages of a topic filter in this process as a client does: with the QoS of the options and a window of
+     * unacknowledged messages, alone or as a member of a shared group. A durable consumer also gets the messages that were
+     * published while it was away. A message is acknowledged when the subscriber's {@code onNext} has returned. Operators
+     * that prefetch, such as {@code publishOn}, return at once; use {@link #receive} to acknowledge explicitly.
      *
-     * <p>What there is no demand for waits: up to the window here, beyond that QoS 1 and 2 messages in a queue
-     * ({@link ConsumerOptions#queue}), and beyond that their publishers wait ({@link ConsumerOptions#overflow}). QoS 0 messages beyond the window
-     * are dropped and counted as {@link io.smqtt.spi.DropReason#SLOW_CONSUMER}. Each subscriber of the Flux is a consumer of its own, which ends when
-     * it cancels.
+     * <p>Messages without demand wait: up to the window in memory, then QoS 1 and 2 messages in a queue
+     * ({@link ConsumerOptions#queue}), then their publishers wait ({@link ConsumerOptions#overflow}). QoS 0 messages beyond
+     * the window are dropped and counted as {@link io.smqtt.spi.DropReason#SLOW_CONSUMER}. Each subscriber of the Flux is a
+     * separate consumer, which ends when it cancels.
      *
      * @param filter a topic filter; {@code $share/group/filter} for a shared one
-     * @param options how
-     * @return the messages, on an event loop: consumers that block must move elsewhere ({@code publishOn}). It completes
-     *     when the broker is closed and fails with {@link ConsumerEndedException} if the broker ends the consumer, and with
-     *     {@link IllegalStateException} if the options name a durable consumer that is there already, or there is no store
+     * @param options the options of the consumer
+     * @return the messages, on an event loop: consumers that block must switch to another thread ({@code publishOn}). It
+     *     completes when the broker is closed. It fails with {@link ConsumerEndedException} if the broker ends the
+     *     consumer, and with {@link IllegalStateException} if the options name a durable consumer that is already active,
+     *     or the broker has no store
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
      */
     public MessageFlux<ApplicationMessage> subscribe(String filter, ConsumerOptions options) {
@@ -280,11 +282,11 @@ public final class Broker {
     }
 
     /**
-     * Like {@link #subscribe(String, ConsumerOptions)}, but the subscriber acknowledges: messages that it has not
-     * acknowledged count against the window, and come again to a durable consumer when it subscribes anew.
+     * Like {@link #subscribe(String, ConsumerOptions)}, but the subscriber acknowledges each message. Unacknowledged
+     * messages count against the window, and are delivered again to a durable consumer when it subscribes again.
      *
      * @param filter a topic filter; {@code $share/group/filter} for a shared one
-     * @param options how
+     * @param options the options of the consumer
      * @return the messages, to be acknowledged by {@link ReceivedMessage#acknowledge()} in any order, on any thread
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic filter
      */
@@ -294,21 +296,21 @@ public final class Broker {
     }
 
     /**
-     * Forgets a durable consumer of this node with its subscription and all that waits for it. Its Flux fails if there is
-     * one.
+     * Removes a durable consumer of this node, with its subscription and all messages that wait for it. The Flux of an
+     * active one fails.
      *
      * @param name the name, see {@link ConsumerOptions#durable}
-     * @return whether there was one, when the store has forgotten it, or an {@link IllegalStateException} if the store
-     *     could not: then it is there again after the next start; nothing happens before subscription
+     * @return whether the consumer existed, when it is removed from the store. Fails with {@link IllegalStateException} if
+     *     the store could not remove it; then it exists again after the next start. Nothing happens before subscription
      */
     public Mono<Boolean> removeConsumer(String name) {
-        return answered(sink -> consumersWithSessions.remove(name, sink));
+        return fromEventLoops(sink -> consumersWithSessions.remove(name, sink));
     }
 
     /**
-     * The sessions of this broker, connected or not.
+     * The sessions of this broker, online and offline.
      *
-     * @return a weakly consistent view of the moment of subscription
+     * @return a weakly consistent view of the sessions at the time of subscription
      */
     public Flux<ClientInfo> clients() {
         return Flux.defer(() -> {
@@ -328,13 +330,13 @@ public final class Broker {
     }
 
     /**
-     * One session of this broker, with all that is known of it.
+     * The details of one session of this broker.
      *
      * @param clientId the client identifier
-     * @return what it is like now, from its own event loop; empty if there is no such session
+     * @return the details, read on the session's event loop; empty if there is no such session
      */
     public Mono<ClientDetails> client(String clientId) {
-        return answered(sink -> {
+        return fromEventLoops(sink -> {
             Session session = sessions.find(clientId);
             if (session == null) {
                 sink.success();
@@ -367,27 +369,27 @@ public final class Broker {
     }
 
     /**
-     * What would become of a message, without publishing one: which filters match, who would get it and who may, and how
-     * full the queues are. Reads only, so it can be asked at any time; it asks authorizers as a publish would.
+     * Predicts what happens to a message, without publishing it: which filters match, who receives it, whether access rules
+     * allow it, and how full the queues are. Authorizers are asked as for a PUBLISH; nothing is changed.
      *
      * @param topic a topic name
-     * @param clientId the client that would publish it; null for the application
-     * @return what would happen at the moment to a message of QoS 1 without payload
+     * @param clientId the publishing client; null for the application
+     * @return the prediction for a QoS 1 message without payload
      * @throws io.smqtt.topic.InvalidTopicException if the text is not a topic name
      */
     public Mono<Explanation> explain(String topic, @Nullable String clientId) {
         TopicName name = TopicName.of(topic);
-        return answered(sink -> sink.onCancel(explainer.explain(name, clientId).subscribe(sink::success, sink::error)));
+        return fromEventLoops(sink -> sink.onCancel(explainer.explain(name, clientId).subscribe(sink::success, sink::error)));
     }
 
     /**
-     * Ends the connection of a client with reason code 0x98; its session lives on as its expiry says.
+     * Ends the connection of a client with reason code 0x98; its session remains until it expires.
      *
      * @param clientId the client identifier
      * @return whether the client was connected
      */
     public Mono<Boolean> disconnect(String clientId) {
-        return answered(sink -> {
+        return fromEventLoops(sink -> {
             Session session = sessions.find(clientId);
             if (session == null) {
                 sink.success(false);
@@ -409,18 +411,19 @@ public final class Broker {
     }
 
     /**
-     * What happens to clients, from the time of subscription on. Events that a subscriber has no demand for are dropped.
+     * Events about clients, from the time of subscription on. Events without demand are dropped.
      *
-     * @return the events, on event loops: consumers that block must move elsewhere
+     * @return the events, on event loops: consumers that block must switch to another thread
      */
     public Flux<BrokerEvent> events() {
         return Flux.defer(() -> closing.get() == null ? events.events() : Flux.error(new BrokerClosedException()));
     }
 
     /**
-     * Reads access files, certificates and the files of modules anew. What cannot be used stays as it was. Blocks: not for event loops.
+     * Reads access files, certificates and the files of modules again. A file that cannot be used leaves the former content
+     * in force. Blocks: not for event loops.
      *
-     * @return what was done
+     * @return the changes
      * @throws BrokerClosedException if the broker is closed
      */
     public ReloadResult reload() {
@@ -448,7 +451,7 @@ public final class Broker {
         return new ReloadResult(List.copyOf(done), failed);
     }
 
-    /** Ends the connections of users who may not log in any more. */
+    /** Disconnects users who are no longer allowed to log in. */
     private void disconnect(Set<String> users) {
         if (users.isEmpty()) {
             return;
@@ -457,7 +460,7 @@ public final class Broker {
             String user = session.client().userName();
             if (user != null && users.contains(user)) {
                 session.execute(() -> {
-                    if (user.equals(session.client().userName())) { // nobody else has taken it over
+                    if (user.equals(session.client().userName())) { // not taken over by another user
                         disconnect(session, ReasonCode.NOT_AUTHORIZED);
                     }
                 });
@@ -466,13 +469,13 @@ public final class Broker {
     }
 
     /**
-     * Stops the broker: no new connections, DISCONNECT 0x8B to MQTT 5.0 clients, what is written is flushed, the Fluxes of
-     * {@link #subscribe} and {@link #events} complete, then the event loops end. Can be called more than once: all calls
-     * share one end, and the first deadline counts.
+     * Stops the broker: refuses new connections, sends DISCONNECT 0x8B to MQTT 5.0 clients, flushes output, completes the
+     * Fluxes of {@link #subscribe} and {@link #events}, then ends the event loops. Further calls share the first one's
+     * shutdown and deadline.
      *
-     * @param deadline how long clients have to take what was written and to close their side
-     * @return completes when everything has ended. A step that does not end, for instance of a store that hangs, is named in
-     *     the log and left behind after 20 seconds; nothing happens before subscription
+     * @param deadline time for clients to read their output and close the connection
+     * @return completes when the shutdown is complete. A step that does not complete within 20 seconds, for instance of a
+     *     store that hangs, is logged and abandoned. Nothing happens before subscription
      */
     public Mono<Void> close(Duration deadline) {
         return Mono.defer(() -> {

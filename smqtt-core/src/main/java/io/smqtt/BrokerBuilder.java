@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Collects what a broker is made of. Not thread-safe; each {@link #start()} makes a broker of its own. */
+/** Builds brokers. Not thread-safe; each {@link #start()} starts a new broker. */
 public final class BrokerBuilder {
 
     BrokerConfig config = BrokerConfig.defaults();
@@ -39,10 +39,10 @@ public final class BrokerBuilder {
     ClientDirectory directory = ClientDirectory.LOCAL;
     Ticker ticker = Ticker.SYSTEM;
 
-    /** How long each step of the end may take. Tests make it shorter. */
+    /** Maximum duration of each step of the shutdown. Tests shorten it. */
     Duration patience = Duration.ofSeconds(20);
 
-    /** How long a consumer may take nothing before publishes of this process do not wait for it any more. Tests change it. */
+    /** Time without progress of a consumer after which publishes of this process no longer wait for it. Tests change it. */
     Duration stall = Duration.ofSeconds(1);
 
     @Nullable
@@ -73,7 +73,7 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Adds a method of enhanced authentication; it takes the place of a built-in one of the same name.
+     * Adds a method of enhanced authentication; it replaces a built-in one of the same name.
      *
      * @param authenticator one authentication method
      * @return this builder
@@ -97,7 +97,7 @@ public final class BrokerBuilder {
     /**
      * Adds an interceptor of messages, called after those added earlier.
      *
-     * @param interceptor sees each message that a client publishes, and what else it has the interfaces for
+     * @param interceptor intercepts each message of a client, and the other requests whose interfaces it implements
      * @return this builder
      */
     public BrokerBuilder interceptor(PublishInterceptor interceptor) {
@@ -105,9 +105,9 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Adds an interceptor of any kind, or of several, called after those of its kind that were added earlier.
+     * Adds an interceptor of one or several kinds, called after those of the same kind that were added earlier.
      *
-     * @param interceptor sees each request of its kinds
+     * @param interceptor intercepts each request of its kinds
      * @return this builder
      */
     public BrokerBuilder interceptor(Interceptor interceptor) {
@@ -128,7 +128,7 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Adds a part that lives outside of the core.
+     * Adds a module.
      *
      * @param module started after those added earlier, stopped before them
      * @return this builder
@@ -139,9 +139,9 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Sets who knows which node owns a client identifier; default {@link ClientDirectory#LOCAL}.
+     * Sets the directory that knows which node owns a client identifier; default {@link ClientDirectory#LOCAL}.
      *
-     * @param directory asked for each client that connects
+     * @param directory asked for each CONNECT
      * @return this builder
      */
     public BrokerBuilder clientDirectory(ClientDirectory directory) {
@@ -150,7 +150,7 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Sets the clock that all expiries and deadlines go by; default {@link Ticker#SYSTEM}.
+     * Sets the clock of all expiries and deadlines; default {@link Ticker#SYSTEM}.
      *
      * @param ticker a monotonic clock
      * @return this builder
@@ -161,10 +161,9 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Reads the files that {@link #start()} would read, which are the access files, certificates and keys, and starts nothing.
-     * Blocks.
+     * Reads the files that {@link #start()} reads (access files, certificates and keys) without starting a broker. Blocks.
      *
-     * @throws ConfigurationException if there is a file that cannot be used, with all problems that were found
+     * @throws ConfigurationException if a file cannot be used, with all problems that were found
      */
     public void check() {
         List<String> problems = new ArrayList<>();
@@ -197,10 +196,10 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Sets where persistent sessions, their messages and retained messages survive the process; by default they live in
-     * memory. The broker closes it.
+     * Sets the store for persistent sessions, their messages and retained messages; by default they are kept in memory. The
+     * broker closes the store.
      *
-     * @param store a store that nobody has read yet
+     * @param store a store that has not been read yet
      * @return this builder
      */
     public BrokerBuilder store(@Nullable BrokerStore store) {
@@ -209,7 +208,7 @@ public final class BrokerBuilder {
     }
 
     /**
-     * Starts a broker: reads the access files, binds all listeners. Nothing is bound if anything fails.
+     * Starts a broker: reads the access files and binds all listeners. On failure no listener stays bound.
      *
      * @return the running broker; fails with {@link io.smqtt.config.ConfigurationException} or
      *     {@link io.smqtt.transport.BindFailedException}

@@ -4,8 +4,8 @@ package io.smqtt;
 import java.io.Serial;
 
 /**
- * The broker does not run: {@link Broker#close} has ended it, or is about to. What every method of a closed {@link Broker} fails
- * with, by the signal of the {@code Mono} or {@code Flux} that it returns, or else by throwing it.
+ * The broker is not running: {@link Broker#close} has ended it, or is about to. Methods of a closed {@link Broker} signal it
+ * by the {@code Mono} or {@code Flux} that they return, or throw it.
  */
 public final class BrokerClosedException extends IllegalStateException {
 
@@ -18,9 +18,9 @@ public final class BrokerClosedException extends IllegalStateException {
     }
 
     /**
-     * Creates an exception for a broker that does not run.
+     * Creates an exception for a broker that is not running.
      *
-     * @param message why it does not
+     * @param message why it is not running
      */
     public BrokerClosedException(String message) {
         super(message);

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts a broker together: the configuration, the modules of the class path that it asks for ({@link ModuleProvider}), and what
- * the program or the application around it adds. Makes one broker. Not thread-safe.
+ * Assembles one broker from its configuration, the modules of the class path that the configuration asks for
+ * ({@link ModuleProvider}), and the additions of the program or application. Not thread-safe.
  */
 public final class BrokerComposition {
 
@@ -37,22 +37,22 @@ public final class BrokerComposition {
     }
 
     /**
-     * Begins a broker that is a program of its own, with all modules that the configuration asks for.
+     * Starts the composition of a broker that is a program of its own, with all modules that the configuration asks for.
      *
      * @param config the configuration
-     * @param loader where modules are looked for
-     * @return to be started once
+     * @param loader finds the modules
+     * @return a composition, to be started once
      */
     public static BrokerComposition ofProgram(BrokerConfig config, ClassLoader loader) {
         return new BrokerComposition(config, loader, true);
     }
 
     /**
-     * Begins a broker inside an application, without modules that are for programs only.
+     * Starts the composition of a broker inside an application, without modules that are for programs only.
      *
      * @param config the configuration
-     * @param loader where modules are looked for: the application's own
-     * @return to be started once
+     * @param loader finds the modules: the application's own
+     * @return a composition, to be started once
      */
     public static BrokerComposition ofApplication(BrokerConfig config, ClassLoader loader) {
         return new BrokerComposition(config, loader, false);
@@ -61,8 +61,8 @@ public final class BrokerComposition {
     /**
      * Lists the modules that are on the class path.
      *
-     * @param loader where modules are looked for
-     * @return the names of their artifacts, in the order of the alphabet
+     * @param loader finds the modules
+     * @return the names of their artifacts, in alphabetical order
      */
     public static Set<String> modules(ClassLoader loader) {
         Set<String> names = new TreeSet<>();
@@ -78,9 +78,9 @@ public final class BrokerComposition {
     }
 
     /**
-     * Uses another store than the configuration asks for. The broker closes it.
+     * Replaces the store of the configuration. The broker closes it.
      *
-     * @param own a store that was not read yet, or null for that of the configuration
+     * @param own a store that has not been read yet, or null for the store of the configuration
      * @return this
      */
     public BrokerComposition store(@Nullable BrokerStore own) {
@@ -89,9 +89,10 @@ public final class BrokerComposition {
     }
 
     /**
-     * Adds what the program or the application has, at {@link ModuleProvider.Stage#HOST}.
+     * Adds parts of the program or application, at {@link ModuleProvider.Stage#HOST}.
      *
-     * @param more called by {@link #start}, when the store is open and no file of the configuration has been read by the core; may block
+     * @param more called by {@link #start}, when the store is open and before the core reads the files of the configuration; may
+     *     block
      * @return this
      */
     public BrokerComposition add(Consumer<BrokerBuilder> more) {
@@ -100,7 +101,7 @@ public final class BrokerComposition {
     }
 
     /**
-     * Adds {@link EventTopics}, which the former smqtt had.
+     * Adds {@link EventTopics}, the event topics of the former smqtt.
      *
      * @return this
      */
@@ -110,7 +111,7 @@ public final class BrokerComposition {
     }
 
     /**
-     * Changes the builder after all modules have been added to it.
+     * Adds a step that changes the builder after all modules have been added.
      *
      * @param more called by {@link #start}; may block
      * @return this
@@ -121,11 +122,11 @@ public final class BrokerComposition {
     }
 
     /**
-     * The module of a class, once {@link #start} has added it.
+     * A module of the started broker.
      *
      * @param type the class
      * @param <M> the class
-     * @return null if the broker has none
+     * @return null if the broker has no such module
      */
     public <M extends BrokerModule> @Nullable M module(Class<M> type) {
         return builder.modules.stream()
@@ -136,9 +137,9 @@ public final class BrokerComposition {
     }
 
     /**
-     * Looks into all files that a start would read, and for what it would refuse; nothing is bound. Blocks.
+     * Reads all files that a start reads, and checks the configuration; no port is bound. Blocks.
      *
-     * @throws ConfigurationException with all problems that were found
+     * @throws ConfigurationException if a start would fail, with all problems that were found
      */
     public void check() {
         List<String> problems = new ArrayList<>();
@@ -150,10 +151,10 @@ public final class BrokerComposition {
     }
 
     /**
-     * Starts the broker and waits until its listeners are bound. Blocks. If it fails nothing is left open, neither the store nor ports.
+     * Starts the broker and waits until its listeners are bound. Blocks. On failure the store is closed and no port is bound.
      *
      * @return the running broker
-     * @throws ConfigurationException if a module is missing, or the configuration cannot be followed
+     * @throws ConfigurationException if a module is missing, or the configuration cannot be used
      * @throws io.smqtt.transport.BindFailedException if a port cannot be bound
      */
     public Broker start() {
@@ -176,7 +177,7 @@ public final class BrokerComposition {
         }
     }
 
-    /** Refuses a configuration whose required modules are missing. */
+    /** Rejects a configuration whose required modules are missing. */
     private void requireModules() {
         Map<String, String> missing = new TreeMap<>(config.requiredModules());
         if (store != null) {
@@ -190,7 +191,7 @@ public final class BrokerComposition {
         }
     }
 
-    /** Makes all modules before the first of them is added: nothing is opened for a configuration that cannot be followed. */
+    /** Creates all modules before the first one is added, so that nothing is opened for a configuration that cannot be used. */
     private List<Consumer<BrokerBuilder>> additions() {
         List<Consumer<BrokerBuilder>> additions = new ArrayList<>();
         List<Consumer<BrokerBuilder>> later = new ArrayList<>();

@@ -6,7 +6,7 @@ import io.smqtt.spi.ClientIdentity;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
-/** Something that happened to a client, for {@link Broker#events()}. More kinds may come with later versions. */
+/** An event about a client, see {@link Broker#events()}. Later versions may add kinds. */
 public sealed interface BrokerEvent {
 
     /**
@@ -30,7 +30,7 @@ public sealed interface BrokerEvent {
     }
 
     /**
-     * A client is gone.
+     * A client has disconnected.
      *
      * @param client the client
      * @param reason why
@@ -63,7 +63,7 @@ public sealed interface BrokerEvent {
      *
      * @param clientId the client identifier as the client sent it; empty if it was not readable
      * @param userName the user, verified or not; null if there is none or it was not readable
-     * @param remoteAddress where the client really is, behind a trusted proxy too
+     * @param remoteAddress the client's own address, also behind a trusted proxy
      * @param listener the name of the listener
      * @param reason the reason code of the CONNACK
      */

@@ -21,43 +21,43 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A part of the broker that lives outside of its core: peers of a cluster, a bridge, rules. It takes messages as a
- * {@link io.smqtt.routing.Subscriber} of the router, so the message path has no branch for it.
+ * A part of the broker outside of its core, such as a cluster, a bridge or rules. It receives messages as a
+ * {@link io.smqtt.routing.Subscriber} of the router, so the message path has no branch for modules.
  */
 public interface BrokerModule {
 
     /**
      * Starts the module, after the event loops run and before the first listener is bound. Must not block.
      *
-     * @param core what the module works with
-     * @return completes when clients may come; an error stops the start of the broker
+     * @param core the parts of the broker that the module uses
+     * @return completes when clients may connect; an error stops the start of the broker
      */
     Mono<Void> start(Core core);
 
     /**
-     * All listeners are bound: clients can connect. Must neither block nor throw.
+     * Called when all listeners are bound: clients can connect. Must neither block nor throw.
      */
     default void listening() {}
 
     /**
      * Reads the module's files again. Called by {@link Broker#reload}; may block, must not throw.
      *
-     * @return what was read, and what cannot be used and stays as it was
+     * @return the files that were read, and those that cannot be used, whose former content stays in force
      */
     default ReloadResult reload() {
         return ReloadResult.NOTHING;
     }
 
     /**
-     * The broker is about to stop; its listeners are still bound. Must neither block nor throw.
+     * Called before the broker stops, while its listeners are still bound. Must neither block nor throw.
      */
     default void draining() {}
 
     /**
-     * How long the broker takes to send its clients away when it stops, spread evenly, so that what takes them over is not
-     * hit by all at once. The longest of all modules counts; at most half of the deadline of the stop.
+     * The time over which the broker spreads the disconnects of its clients when it stops, so that the node that takes them over
+     * does not get all of them at once. The longest time of all modules counts, at most half of the deadline of the stop.
      *
-     * @return zero for all at once
+     * @return zero to disconnect all clients at once
      */
     default Duration drainTime() {
         return Duration.ZERO;
@@ -74,17 +74,16 @@ public interface BrokerModule {
     }
 
     /**
-     * Stops the module, after the last client is gone. Called once, also if {@link #start} failed or was not
-     * called, because something else ended the start of the broker. Must not block.
+     * Stops the module, after the last client has disconnected. Called once, also if {@link #start} failed or was not called
+     * because the start of the broker failed earlier. Must not block.
      *
-     * @return completes when nothing of the module runs any more; after 5 seconds the broker ends without it
+     * @return completes when the module has stopped; after 5 seconds the broker continues without waiting
      */
     Mono<Void> stop();
 
     /**
-     * Tells whether subscribers of this module keep acknowledgements waiting by
-     * {@link io.smqtt.routing.RouteTicket#hold()}. Asked once, at start. Without such a module acknowledgements leave as
-     * soon as a message is routed, and nobody pays for tickets.
+     * Whether subscribers of this module delay acknowledgements by {@link io.smqtt.routing.RouteTicket#hold()}. Asked once, at
+     * the start. Without such a module a message is acknowledged as soon as it is routed, and no ticket is created.
      *
      * @return true if publishers are to wait
      */
@@ -93,19 +92,19 @@ public interface BrokerModule {
     }
 
     /**
-     * The directory of client identifiers that this module keeps. Asked once, before {@link #start}; one that the builder
-     * was given comes first.
+     * The directory of client identifiers of this module. Asked once, before {@link #start}. A directory that was given to the
+     * builder takes precedence.
      *
-     * @return null if it keeps none
+     * @return null if it has none
      */
     default @Nullable ClientDirectory clientDirectory() {
         return null;
     }
 
     /**
-     * The cluster that this module makes the broker a node of. Asked once, before {@link #start}.
+     * The state of the cluster that this module connects the broker to. Asked once, before {@link #start}.
      *
-     * @return how the cluster looks, for any thread at any time; null if it makes the broker none
+     * @return the state of the cluster, for any thread at any time; null without a cluster
      */
     default @Nullable Supplier<ClusterStatus> cluster() {
         return null;
@@ -123,7 +122,7 @@ public interface BrokerModule {
     /**
      * The management port of this module. Asked once, before {@link #start}.
      *
-     * @return its connections, for any thread at any time; null if it has none
+     * @return the state of the port, for any thread at any time; null if it has none
      */
     default @Nullable Supplier<ManagementStatus> management() {
         return null;
@@ -139,19 +138,19 @@ public interface BrokerModule {
     }
 
     /**
-     * How long wills of sessions that are found in the store wait at a start, since other nodes may have published them
-     * while this one was away. Asked once, before {@link #start}; the longest of all modules counts.
+     * The delay of wills of sessions that were found in the store at the start, because other nodes may have published them
+     * while this one was down. Asked once, before {@link #start}; the longest delay of all modules counts.
      *
-     * @return zero if nobody else publishes them
+     * @return zero if no other node publishes them
      */
     default Duration recoveredWillsWait() {
         return Duration.ZERO;
     }
 
     /**
-     * The key of the configuration that asks for this module, as {@link BrokerConfig#requiredModules()} names it.
+     * The configuration key that requires this module, as {@link BrokerConfig#requiredModules()} names it.
      *
-     * @return for instance {@code cluster.enabled}; empty if no key does
+     * @return for instance {@code cluster.enabled}; empty if no key requires it
      */
     default String configurationKey() {
         return "";
@@ -160,18 +159,18 @@ public interface BrokerModule {
     /**
      * The parts of the broker that a module works with.
      *
-     * @param broker the broker, as an application has it; not to be used before {@link #listening}
+     * @param broker the broker, as an application uses it; not to be used before {@link #listening}
      * @param config the broker's configuration
-     * @param router routes messages; its index takes the module's subscriptions
+     * @param router routes messages; the module's subscriptions are added to its index
      * @param sessions the sessions of this node
      * @param ticker the broker's monotonic clock
-     * @param observer is told what the module does with messages
+     * @param observer receives the module's message events
      * @param budget slows publishers while the module's queues are nearly full
-     * @param traffic what each event loop has received from clients and sent to them
+     * @param traffic bytes and packets of clients, by event loop
      * @param listeners the connections of this node
-     * @param cluster how the cluster looks from this node, for any thread at any time; null without one
+     * @param cluster the state of the cluster as this node sees it, for any thread at any time; null without a cluster
      * @param metrics the metrics and health checks of the broker; null without a module for them
-     * @param management the connections of the management port, for any thread at any time; null without one
+     * @param management the state of the management port, for any thread at any time; null without one
      */
     record Core(
             Broker broker,

@@ -49,7 +49,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Wires the parts of one broker. The only place that knows them all. */
+/** Creates and connects the parts of one broker. The only type that knows all of them. */
 final class BrokerParts {
 
     private static final int EXPIRY_SWEEP_MILLIS = 1_000;
@@ -107,7 +107,7 @@ final class BrokerParts {
         waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
     }
 
-    /** Reads certificates; what was opened before is given back if they cannot be used. */
+    /** Reads certificates; releases what was opened before if they cannot be used. */
     private Listeners openListeners() {
         try {
             return new Listeners(config, eventLoops, observer, log, this::initialize);
@@ -118,7 +118,7 @@ final class BrokerParts {
         }
     }
 
-    /** What asks for a module must not run without it. */
+    /** Rejects a configuration that requires modules which are missing. */
     private static void requireModules(BrokerBuilder builder) {
         Map<String, String> missing = new TreeMap<>(builder.config.requiredModules());
         if (builder.store != null) {
@@ -167,7 +167,7 @@ final class BrokerParts {
         return wheels;
     }
 
-    /** Removes retained messages that have expired, some at a time. */
+    /** Removes expired retained messages, a limited number at a time. */
     private final class RetainedSweep extends Deadline {
 
         private final RoutingLoop loop;
@@ -245,7 +245,7 @@ final class BrokerParts {
         channel.config().setWriteBufferWaterMark(waterMark);
         ConnectionLoop loop = loops.get(channel.eventLoop());
         if (loop == null) {
-            throw new IllegalStateException("a connection on somebody else's event loop");
+            throw new IllegalStateException("the connection is on an event loop of another broker");
         }
         channel.pipeline().addLast(MqttPipeline.MQTT, new ConnectionHandler(loop, flows, link));
     }

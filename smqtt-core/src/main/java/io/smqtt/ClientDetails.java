@@ -7,14 +7,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that is known of one session, see {@link Broker#client}.
+ * The details of one session, see {@link Broker#client}.
  *
- * @param info who the client is with protocol version, address and listener, whether it is connected, and how much waits
- * @param keepAlive the keep alive in force; null without a connection, and if there is none
- * @param sessionExpiry how long the session lives on without a connection; zero if it ends with it, null if for ever
- * @param stored whether the session survives the process
- * @param sendMaximum how many messages may wait for an acknowledgement; 0 without a connection
- * @param queuedBytes what waits, as it counts against the limits
+ * @param info identity, protocol version, address and listener of the client, whether it is connected, and its message counts
+ * @param keepAlive the effective keep alive; null without a connection or without keep alive
+ * @param sessionExpiry how long the session remains without a connection; zero if it ends with the connection, null if it never
+ *     expires
+ * @param stored whether the session survives a restart
+ * @param sendMaximum the maximum number of unacknowledged messages; 0 without a connection
+ * @param queuedBytes size of the queue, as it counts against the limits
  * @param subscriptions the subscriptions, sorted by filter
  */
 public record ClientDetails(
@@ -36,7 +37,7 @@ public record ClientDetails(
      *
      * @param filter as the client wrote it, {@code $share/…} included
      * @param maximumQos the granted quality of service
-     * @param noLocal whether the client's own messages stay away
+     * @param noLocal whether the client's own messages are not delivered to it
      * @param retainAsPublished whether the retain flag is kept
      * @param identifier the subscription identifier; 0 for none
      */

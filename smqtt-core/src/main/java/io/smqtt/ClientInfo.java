@@ -4,12 +4,12 @@ package io.smqtt;
 import io.smqtt.spi.ClientIdentity;
 
 /**
- * A session as the broker sees it at the moment.
+ * A session of the broker, as a snapshot.
  *
- * @param identity who the client is, or was when it was last connected
+ * @param identity the identity of the client, from its last connection if it is offline
  * @param connected whether it is connected
  * @param subscriptions how many subscriptions it has
  * @param inFlight messages sent and not yet acknowledged
- * @param queued messages that wait for it
+ * @param queued messages in the queue
  */
 public record ClientInfo(ClientIdentity identity, boolean connected, int subscriptions, int inFlight, int queued) {}

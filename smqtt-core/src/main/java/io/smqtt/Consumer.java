@@ -24,27 +24,27 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * A consumer in this process as the client of a session: what a connection is to a client, this is to a subscriber of a
- * Flux. The session keeps, queues and sends again as it does for clients, and knows no difference.
+ * The client side of a session for a consumer in this process. It connects a subscriber of a Flux to a session as a
+ * connection does for a client; the session makes no difference.
  *
- * <p>Demand, acknowledgements and cancellation come from any thread; they are noted, and the event loop of the session is
- * woken up once for all of them ({@link #wake()}). Everything else, and all signals to the subscriber, happens there.
+ * <p>Demand, acknowledgements and cancellation may come from any thread. They are recorded, and the event loop of the session
+ * is woken up once for all of them ({@link #wake()}). All other work, and all signals to the subscriber, happen there.
  */
 final class Consumer implements PacketSink, org.reactivestreams.Subscription {
 
     private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
-    /** How many messages are handed over before the others of the event loop have their turn. */
+    /** Maximum number of messages that are handed over before other tasks of the event loop run. */
     private static final int AT_ONCE = 256;
 
     /** Creates and removes the session of a consumer. On the consumer's event loop. */
     interface Home {
 
-        /** The consumer has its session: makes the subscription and sees to retained messages. */
+        /** Called when the consumer has its session: subscribes and delivers retained messages. */
         void opened(Consumer consumer, Session session);
 
-        /** The consumer has let go of its session, or will never have one. Once. */
-        void left(Consumer consumer);
+        /** Called once, when the consumer has released its session or will never have one. */
+        void ended(Consumer consumer);
     }
 
     private final String id;
@@ -74,8 +74,8 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
      * Creates a consumer.
      *
      * @param id the name of its session
-     * @param loop where its session will be
-     * @param window how many messages it has at once
+     * @param loop the event loop of its session
+     * @param window maximum number of messages it has at a time
      * @param automatic whether messages are acknowledged when the subscriber has taken them
      */
     Consumer(
@@ -103,7 +103,7 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
 
     // --- any thread
 
-    /** Why it is over. */
+    /** The reason of the end. */
     Throwable reason() {
         Throwable cause = error;
         if (cause != null) {
@@ -112,7 +112,7 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
         return stopped ? new BrokerClosedException() : new CancellationException("the consumer was cancelled");
     }
 
-    /** Whether the subscriber gets nothing any more. */
+    /** Whether the subscriber gets no further signals. */
     boolean isOver() {
         return over.get();
     }
@@ -139,7 +139,7 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
     }
 
     /** Ends the consumer with an error. */
-    void fail(Throwable cause) {
+    Ends the consumer: its subscriber gets the messages for which it has demand, then the last signal.
         error = cause;
         stop();
     }
@@ -159,7 +159,7 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
     private void runLater() {
         try {
             loop.executor().execute(this::run);
-        } catch (RejectedExecutionException e) { // the broker has ended, and this with it
+        } catch (RejectedExecutionException e) { // the broker has stopped
             finish();
         }
     }
@@ -170,7 +170,7 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
         int seen = wakes.get();
         int more = AT_ONCE;
         do {
-            settle();
+            flushAcknowledgements();
             more = emit(more);
             if (more == 0) {
                 runLater();
@@ -181,12 +181,12 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
         } while (seen != 0);
     }
 
-    /** Tells the session what was acknowledged. */
-    private void settle() {
+    /** Passes acknowledgements to the session. */
+    private void flushAcknowledgements() {
         Session current = attached();
         for (ReceivedMessage next = acknowledged.poll(); next != null; next = acknowledged.poll()) {
             if (current != null) {
-                settle(current, next);
+                acknowledge(current, next);
             }
         }
         for (Integer next = released.poll(); next != null; next = released.poll()) {
@@ -196,8 +196,8 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
         }
     }
 
-    private void settle(Session current, ReceivedMessage message) {
-        if (message.qos() == QoS.EXACTLY_ONCE) { // both steps at once: nothing can get lost in between
+    private void acknowledge(Session current, ReceivedMessage message) {
+        if (message.qos() == QoS.EXACTLY_ONCE) { // both steps at once: nothing can be lost between them
             current.onPubRec(message.packetId(), ReasonCode.SUCCESS);
             released.removeLastOccurrence(message.packetId());
             current.onPubComp(message.packetId());
@@ -206,19 +206,19 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
         }
     }
 
-    /** The session, unless somebody else has it. */
+    /** The session; null if it was taken over by another consumer. */
     private @Nullable Session attached() {
         Session current = session;
         return current != null && current.sink() == this ? current : null;
     }
 
-    /** Hands over what was asked for; returns how many more may be handed over now. */
+    /** Hands over messages for which there is demand; returns how many more may be handed over in this run. */
     private int emit(int atMost) {
         int more = atMost;
         while (more > 0 && !waiting.isEmpty() && demand.get() > 0 && !over.get()) {
             more--;
             demand.updateAndGet(open -> open == Long.MAX_VALUE ? open : open - 1);
-            hand(waiting.remove());
+            handOver(waiting.remove());
         }
         Session current = attached();
         if (full && waiting.size() < window && current != null) {
@@ -228,7 +228,7 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
         return more;
     }
 
-    private void hand(ReceivedMessage message) {
+    private void handOver(ReceivedMessage message) {
         try {
             actual.onNext(message);
             if (automatic) {
@@ -240,7 +240,7 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
         }
     }
 
-    /** Against rule 2.13; the operators of Reactor do not, but for fatal errors. */
+    /** Handles a subscriber that throws, against rule 2.13 of Reactive Streams. Reactor's operators throw only fatal errors. */
     private void subscriberFailed(Throwable e) {
         LOG.error("the subscriber of {} failed, its subscription ends", LogText.escape(id), e);
         if (e instanceof VirtualMachineError fatal) {
@@ -254,17 +254,17 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
             finish();
         }
         if (over.get() && !opening && !left) {
-            settle(); // what it has acknowledged at last
+            flushAcknowledgements(); // the last ones
             left = true;
             waiting.clear();
             if (session != null) {
                 session.connectionEnded(this, false, -1);
             }
-            home.left(this);
+            home.ended(this);
         }
     }
 
-    /** The last signal, if the subscriber still listens. */
+    /** Sends the last signal, unless the subscriber has cancelled. */
     private void finish() {
         if (!over.compareAndSet(false, true)) {
             return;
@@ -276,14 +276,14 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
             } else {
                 actual.onError(cause);
             }
-        } catch (Throwable e) { // its session must not stay with it
+        } catch (Throwable e) { // the session must be released all the same
             subscriberFailed(e);
         }
     }
 
-    // --- what the session says
+    // --- calls of the session
 
-    /** This is the session's client from now on. */
+    /** Called when this consumer is the client of the session. */
     void opened(Session opened) {
         opening = false;
         session = opened;
@@ -293,13 +293,13 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
         wake();
     }
 
-    /** There is no session, or no subscription. */
+    /** Called when there is no session, or no subscription. */
     void refused(ReasonCode reason) {
         opening = false;
         fail(new ConsumerEndedException(id, reason));
     }
 
-    /** It was over before it began. */
+    /** Called when the consumer ended before its session was opened. */
     void notOpened() {
         opening = false;
         wake();

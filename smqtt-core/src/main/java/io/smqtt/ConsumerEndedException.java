@@ -4,7 +4,7 @@ package io.smqtt;
 import io.smqtt.message.ReasonCode;
 import java.io.Serial;
 
-/** A consumer in this process could not begin, or was ended by the broker. */
+/** A consumer in this process was refused, or was ended by the broker. */
 public final class ConsumerEndedException extends RuntimeException {
 
     @Serial
@@ -18,11 +18,11 @@ public final class ConsumerEndedException extends RuntimeException {
     }
 
     /**
-     * Why.
+     * The reason.
      *
      * @return {@link ReasonCode#SESSION_TAKEN_OVER} if a consumer of the name began on another node,
      *     {@link ReasonCode#ADMINISTRATIVE_ACTION} if it was disconnected or removed, {@link ReasonCode#QUOTA_EXCEEDED} if
-     *     there are too many sessions or the store takes nothing
+     *     there are too many sessions or the store is full
      */
     public ReasonCode reason() {
         return reason;

@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Options of a consumer in this process, see {@link Broker#subscribe(String, ConsumerOptions)}. Immutable: each method
- * returns another object.
+ * returns a changed copy.
  */
 public final class ConsumerOptions {
 
     /**
-     * QoS 1, retained messages first, a window of 256 messages, a queue of 100,000 and 64 MiB beyond which publishers are slowed, neither shared nor
-     * durable.
+     * QoS 1, all retained messages first, a window of 256 messages, a queue of 100,000 messages or 64 MiB beyond which publishers are
+     * slowed, not shared, not durable.
      */
     public static final ConsumerOptions DEFAULTS = new ConsumerOptions(new Values());
 
-    /** What {@link #window(int)} may be at most: the packet identifiers of one session. */
+    /** Maximum of {@link #window(int)}: the number of packet identifiers of one session. */
     public static final int MAXIMUM_WINDOW = 65_535;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,128}");
@@ -28,7 +28,7 @@ public final class ConsumerOptions {
 
     private final Values values;
 
-    /** All values; never changed once they are in options. */
+    /** All values; not changed once they belong to an object. */
     private static final class Values implements Cloneable {
 
         private QoS qos = QoS.AT_LEAST_ONCE;
@@ -67,31 +67,31 @@ public final class ConsumerOptions {
     /** The policy for a message above QoS 0 when the queue of the consumer is full. */
     public enum Overflow {
         /**
-         * It is taken, and its publisher waits until there is room: a client is acknowledged only then, so that it has at most its receive
-         * maximum ({@code limits.receive-maximum}) of messages that wait, and the {@code Mono} of {@link Broker#publish} completes only then. A publish of this
-         * process goes on all the same when the consumer has taken nothing for a second, so that a consumer which waits for what it publishes to
-         * itself does not wait for ever. Messages are dropped only when all queues of the broker together are full
+         * The message is accepted, and its publisher waits until there is room. A client gets its acknowledgement only then, so at most
+         * its receive maximum ({@code limits.receive-maximum}) of messages wait. The {@code Mono} of {@link Broker#publish} completes
+         * only then. If the consumer takes nothing for a second, publishes of this process no longer wait for it, so a consumer that
+         * waits for its own publish does not deadlock. Messages are dropped only when all queues of the broker together are full
          * ({@code limits.max-total-queued-bytes}), or when the consumer is durable and away.
          */
         SLOW_PUBLISHERS,
-        /** It is dropped, as a client's would be. */
+        /** The message is dropped, as for a client. */
         DROP
     }
 
-    /** Which retained messages a consumer gets first (MQTT 5.0, section 3.8.3.1). */
+    /** Selects the retained messages that a consumer gets first (MQTT 5.0, section 3.8.3.1). */
     public enum RetainHandling {
-        /** All that match, each time. */
+        /** All matching messages, each time. */
         SEND,
-        /** All that match, unless a durable consumer had the subscription before. */
+        /** All matching messages, unless a durable consumer already had the subscription. */
         SEND_IF_NEW,
         /** None. */
         DO_NOT_SEND
     }
 
     /**
-     * The highest quality of service of a delivery; default QoS 1.
+     * Sets the maximum quality of service of a delivery; default QoS 1.
      *
-     * @param maximum messages of a higher one come with this one
+     * @param maximum messages with a higher one are delivered with this one
      * @return options with that
      */
     public ConsumerOptions qos(QoS maximum) {
@@ -99,9 +99,9 @@ public final class ConsumerOptions {
     }
 
     /**
-     * Which retained messages come first; default {@link RetainHandling#SEND}. A shared consumer gets none.
+     * Selects the retained messages that come first; default {@link RetainHandling#SEND}. A shared consumer gets none.
      *
-     * @param handling which
+     * @param handling the retained messages
      * @return options with that
      */
     public ConsumerOptions retainHandling(RetainHandling handling) {
@@ -109,19 +109,19 @@ public final class ConsumerOptions {
     }
 
     /**
-     * Lets the consumer share the messages of the filter with other members of a group, clients included.
+     * Makes the consumer a member of a shared group, to which network clients can belong, too.
      *
      * @param group the name of the group: 1 to 128 characters, none of {@code /+#}
      * @return options with that
-     * @throws IllegalArgumentException if this is no name of a group
+     * @throws IllegalArgumentException if this is not a valid group name
      */
     public ConsumerOptions shared(String group) {
         return with(changed -> changed.shareName = matching(group, SHARE));
     }
 
     /**
-     * How many messages the consumer has at once: without demand for them, or not acknowledged; default 256. What comes
-     * above that waits in the {@link #queue} at QoS 1 and 2, and is dropped at QoS 0.
+     * Sets the maximum number of messages that the consumer has at a time: without demand, or not acknowledged; default 256.
+     * Further messages wait in the {@link #queue} at QoS 1 and 2, and are dropped at QoS 0.
      *
      * @param messages 1 to 65,535
      * @return options with that
@@ -135,13 +135,13 @@ public final class ConsumerOptions {
     }
 
     /**
-     * How much waits for the consumer beyond its window, at QoS 1 and 2; default 100,000 messages and 64 MiB, or if that is less and
-     * the consumer is not durable a quarter of {@code limits.max-total-queued-bytes}. A durable consumer that is away keeps as
-     * much, and what is above is dropped then. The limits of network clients ({@code limits.max-queued-messages},
+     * Limits the queue of QoS 1 and 2 messages beyond the window. Default: 100,000 messages and 64 MiB; for a consumer that is
+     * not durable at most a quarter of {@code limits.max-total-queued-bytes}. The same limits hold while a durable consumer is
+     * away; messages beyond them are dropped then. The limits of network clients ({@code limits.max-queued-messages},
      * {@code limits.max-queued-bytes}) do not apply.
      *
      * @param messages 1 to 100,000,000
-     * @param bytes 1 byte to 1 TiB, of payloads, topics and properties with some overhead
+     * @param bytes 1 byte to 1 TiB, payloads, topics and properties with a fixed overhead for each message
      * @return options with that
      * @throws IllegalArgumentException if a number is not in its range
      */
@@ -157,9 +157,9 @@ public final class ConsumerOptions {
     }
 
     /**
-     * What becomes of messages above QoS 0 when the queue is full; default {@link Overflow#SLOW_PUBLISHERS}.
+     * Selects what happens to messages above QoS 0 when the queue is full; default {@link Overflow#SLOW_PUBLISHERS}.
      *
-     * @param full what then
+     * @param full the policy
      * @return options with that
      */
     public ConsumerOptions overflow(Overflow full) {
@@ -167,7 +167,7 @@ public final class ConsumerOptions {
     }
 
     /**
-     * How the log calls the consumer, for instance when messages for it are dropped; default its durable name, or its filter.
+     * Sets the name of the consumer in the log, for instance when messages are dropped; default its durable name, or its filter.
      *
      * @param name any text
      * @return options with that
@@ -177,22 +177,22 @@ public final class ConsumerOptions {
     }
 
     /**
-     * Gives the consumer a name under which its subscription and its QoS 1 and 2 messages are stored while it is away:
-     * past its cancellation, a restart and a crash of the process. There is one consumer of a name at a time.
+     * Gives the consumer a name under which its subscription and its QoS 1 and 2 messages are stored while it is away: after its
+     * cancellation, a restart or a crash of the process. Only one consumer of a name can be active at a time.
      *
      * @param name 1 to 128 of the characters {@code A-Z a-z 0-9 . _ : -}
      * @return options with that
-     * @throws IllegalArgumentException if this is no such name
+     * @throws IllegalArgumentException if the name is not valid
      */
     public ConsumerOptions durable(String name) {
         return with(changed -> changed.durableName = matching(name, NAME));
     }
 
     /**
-     * How long messages wait for a durable consumer that is away; default for ever, until
+     * Sets how long messages of a durable consumer are kept while it is away; default forever, until
      * {@link Broker#removeConsumer}.
      *
-     * @param away at least one second
+     * @param away the time, at least one second
      * @return options with that
      * @throws IllegalArgumentException if it is less than a second
      */
@@ -204,10 +204,10 @@ public final class ConsumerOptions {
     }
 
     /**
-     * Tells when the consumer has its subscription, so that it misses nothing that is published from then on.
+     * Sets a callback for the moment when the subscription is active: messages published from then on are received.
      *
-     * @param told called once for each subscriber, on an event loop, before its first message; if the consumer is durable once the
-     *     subscription is stored. It must not block, and is not called if the consumer is refused. Default: nobody is told
+     * @param told called once for each subscriber, on an event loop, before its first message; for a durable consumer when the
+     *     subscription is stored. It must not block. It is not called if the consumer is refused. Default: no callback
      * @return options with that
      */
     public ConsumerOptions whenSubscribed(Runnable told) {
@@ -216,7 +216,7 @@ public final class ConsumerOptions {
 
     private static String matching(String name, Pattern pattern) {
         if (!pattern.matcher(name).matches()) {
-            throw new IllegalArgumentException("not a name of this kind: it has to match " + pattern);
+            throw new IllegalArgumentException("invalid name: must match " + pattern);
         }
         return name;
     }

@@ -40,16 +40,16 @@ import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
-/** The consumers in this process that have sessions. */
+/** The consumers of this process that have sessions. */
 @AnyThread
 final class Consumers {
 
     private static final Logger LOG = LoggerFactory.getLogger(Consumers.class);
 
-    /** Not a character of a durable name, so the two kinds never meet. */
+    /** First character of generated names. Durable names cannot contain it, so the two kinds are disjoint. */
     private static final String UNNAMED = "~";
 
-    /** A message takes at most so many tasks of event loops from a session that has ended to another member of its group. */
+    /** Maximum number of event loop tasks that bring a message from an ended session to another member of its group. */
     private static final int HOPS = 8;
 
     private final BrokerParts parts;
@@ -59,7 +59,7 @@ final class Consumers {
     private volatile boolean stopping;
     private final Set<Consumer> all = ConcurrentHashMap.newKeySet();
     private final Map<String, Consumer> byName = new ConcurrentHashMap<>();
-    private final String instance = UUID.randomUUID().toString(); // nodes of a cluster share the names of sessions
+    private final String instance = UUID.randomUUID().toString(); // session names are unique in a cluster
     private final AtomicLong number = new AtomicLong();
 
     Consumers(BrokerParts parts, BooleanSupplier closing, Duration stall) {
@@ -68,7 +68,7 @@ final class Consumers {
         this.closing = closing;
     }
 
-    /** Each subscriber is a consumer of its own. */
+    /** The messages of a filter; each subscriber of the Flux is a separate consumer. */
     Flux<ReceivedMessage> messages(
             String clientFilter, ConsumerOptions options, boolean automatic, Sinks.Empty<Void> ready) {
         SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
@@ -77,7 +77,7 @@ final class Consumers {
         return new Messages(new Wish(filter, group, options, ready), automatic);
     }
 
-    /** The subscription that a consumer asks for. */
+    /** The subscription of a consumer. */
     private record Wish(TopicFilter filter, @Nullable String group, ConsumerOptions options, Sinks.Empty<Void> ready) {}
 
     private final class Messages extends Flux<ReceivedMessage> {
@@ -113,12 +113,12 @@ final class Consumers {
             Place place = new Place(wish, name);
             Consumer consumer = place.consumer(actual, automatic);
             if (name != null && !takes(name, consumer)) {
-                refuse(actual, new IllegalStateException("there is a consumer of the name " + name));
+                refuse(actual, new IllegalStateException("there is already a consumer with the name " + name));
                 return;
             }
             all.add(consumer);
             actual.onSubscribe(consumer);
-            if (closing.getAsBoolean()) { // meanwhile, by another thread
+            if (closing.getAsBoolean()) { // by another thread in the meantime
                 consumer.stop();
             }
             place.claim(consumer);
@@ -131,35 +131,35 @@ final class Consumers {
     }
 
     /**
-     * Ends all consumers: the broker ends.
+     * Ends all consumers, because the broker stops.
      *
-     * @return completes, on no event loop, when all have let go of their sessions and what these left to other members of
-     *     groups has arrived there; nothing happens before subscription
+     * @return completes, not on an event loop, when all consumers have released their sessions and all messages that these left to
+     *     other members of their groups have arrived; nothing happens before subscription
      */
     Mono<Void> stop() {
         return Mono.defer(() -> {
                     stopping = true;
                     all.forEach(Consumer::stop);
-                    tellIfAllAreGone();
+                    completeIfAllEnded();
                     return gone.asMono();
                 })
                 .then(throughAllLoops().repeat(HOPS - 1).then())
                 .publishOn(Schedulers.parallel());
     }
 
-    private void tellIfAllAreGone() {
+    private void completeIfAllEnded() {
         if (stopping && all.isEmpty()) {
-            gone.tryEmitEmpty(); // again does nothing
+            gone.tryEmitEmpty(); // has no effect the second time
         }
     }
 
-    /** One task after the other: what an event loop was to do before has been done. */
+    /** Runs a task on each event loop in turn: all earlier tasks of the loops have run when it completes. */
     private Flux<Void> throughAllLoops() {
         return Flux.fromIterable(parts.router().loops())
                 .concatMap(loop -> Mono.<Void>create(sink -> loop.executor().execute(sink::success)));
     }
 
-    /** Forgets a durable consumer of this node, and what waits for it. Fails if the store does not. */
+    /** Removes a durable consumer of this node, and its messages. Fails if the store fails. */
     void remove(String name, MonoSink<Boolean> sink) {
         Session session = parts.sessions().find(InProcess.PREFIX + name);
         if (session == null) {
@@ -172,13 +172,13 @@ final class Consumers {
                 if (kept) {
                     sink.success(true);
                 } else {
-                    sink.error(new IllegalStateException("the store has not forgotten the consumer " + name));
+                    sink.error(new IllegalStateException("the store could not remove the consumer " + name));
                 }
             });
         });
     }
 
-    /** A consumer on its way to its session, and back. */
+    /** Opens and closes the session of one consumer. */
     private final class Place implements Consumer.Home {
 
         private final Wish wish;
@@ -213,7 +213,7 @@ final class Consumers {
         private void later(Consumer consumer, Runnable task) {
             try {
                 consumer.loop().executor().execute(task);
-            } catch (RejectedExecutionException e) { // the broker has ended
+            } catch (RejectedExecutionException e) { // the broker has stopped
                 consumer.stop();
             }
         }
@@ -267,7 +267,7 @@ final class Consumers {
                     false,
                     false,
                     Subscription.NO_IDENTIFIER));
-            for (Subscription other : others) { // the name had another filter before
+            for (Subscription other : others) { // filters that the durable consumer had before
                 if (other != before) {
                     session.unsubscribe(other.filter(), other.shareName());
                 }
@@ -299,10 +299,10 @@ final class Consumers {
         }
 
         private void start(Consumer consumer, Session session, boolean isNew) {
-            if (session.sink() != consumer) { // meanwhile
+            if (session.sink() != consumer) { // taken over in the meantime
                 return;
             }
-            tell(wish.options.whenSubscribed(), identity.clientId());
+            notifySubscribed(wish.options.whenSubscribed(), identity.clientId());
             wish.ready.tryEmitEmpty();
             session.start();
             RetainHandling handling = wish.options.retainHandling();
@@ -323,20 +323,20 @@ final class Consumers {
         }
 
         @Override
-        public void left(Consumer consumer) {
-            wish.ready.tryEmitError(consumer.reason()); // unless the subscription has stood
+        public void ended(Consumer consumer) {
+            wish.ready.tryEmitError(consumer.reason()); // no effect if the subscription was active
             all.remove(consumer);
             if (name != null) {
                 byName.remove(name, consumer);
             }
-            tellIfAllAreGone();
+            completeIfAllEnded();
         }
     }
 
-    private static void tell(Runnable whenSubscribed, String consumer) {
+    private static void notifySubscribed(Runnable whenSubscribed, String consumer) {
         try {
             whenSubscribed.run();
-        } catch (RuntimeException e) { // of the application
+        } catch (RuntimeException e) { // from the application's callback
             LOG.error("the callback for the subscription of {} failed", LogText.escape(consumer), e);
         }
     }

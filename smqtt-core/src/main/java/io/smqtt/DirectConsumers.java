@@ -23,7 +23,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Sinks;
 
-/** The consumers in this process that have no session: they take published messages on the event loop that routes them. */
+/** The consumers of this process without a session: they take published messages on the event loop that routes them. */
 @AnyThread
 final class DirectConsumers {
 
@@ -36,10 +36,10 @@ final class DirectConsumers {
     private final Set<FluxSink<?>> consumers = ConcurrentHashMap.newKeySet();
 
     /**
-     * Creates it without consumers.
+     * Creates an empty set of consumers.
      *
      * @param parts the parts of the broker
-     * @param closing whether the broker ends
+     * @param closing whether the broker is closing
      * @param stall the time after which a consumer that takes nothing is logged
      */
     DirectConsumers(BrokerParts parts, BooleanSupplier closing, Duration stall) {
@@ -52,8 +52,8 @@ final class DirectConsumers {
      * Subscribes a consumer: first to the retained messages, then to what is published.
      *
      * @param filter a filter that is not shared
-     * @param ready completes when the subscription stands, or fails if the broker ends
-     * @return the messages of one consumer; a published one comes on the event loop that routes it
+     * @param ready completes when the subscription is active, or fails if the broker is closing
+     * @return the messages of one consumer; published messages arrive on the event loop that routes them
      */
     Flux<ApplicationMessage> messages(TopicFilter filter, Sinks.Empty<Void> ready) {
         if (closing.getAsBoolean()) {
@@ -62,8 +62,8 @@ final class DirectConsumers {
             return Flux.error(reason);
         }
         Sinks.Empty<Void> subscribed =
-                Sinks.empty(); // the retained ones are looked up after that: nothing falls between
-        AtomicInteger ahead = new AtomicInteger(); // retained ones that mergeSequential has and the consumer has not
+                Sinks.empty(); // retained messages are looked up afterwards, so none is missed
+        AtomicInteger ahead = new AtomicInteger(); // retained messages that mergeSequential has prefetched
         AtomicReference<@Nullable InProcessSubscriber> subscriber = new AtomicReference<>();
         Flux<ApplicationMessage> retained = subscribed
                 .asMono()
@@ -75,7 +75,7 @@ final class DirectConsumers {
         };
         return Flux.mergeSequential(retained, live(filter, subscriber, whenSubscribed))
                 .doOnNext(message -> {
-                    if (ahead.get() > 0) { // all retained ones come before the first published one
+                    if (ahead.get() > 0) { // retained messages come before published ones
                         ahead.decrementAndGet();
                     } else {
                         Objects.requireNonNull(subscriber.get()).taken(message);
@@ -111,9 +111,9 @@ final class DirectConsumers {
                     sink.onDispose(() -> leave(sink, subscriber, filter));
                     consumers.add(sink);
                     parts.router().index().add(subscription);
-                    if (sink.isCancelled()) { // meanwhile, by another thread
+                    if (sink.isCancelled()) { // by another thread in the meantime
                         leave(sink, subscriber, filter);
-                    } else if (closing.getAsBoolean()) { // just now
+                    } else if (closing.getAsBoolean()) { // in the meantime
                         sink.complete();
                     }
                     whenSubscribed.run();
@@ -136,7 +136,7 @@ final class DirectConsumers {
 
     private void leave(FluxSink<?> sink, InProcessSubscriber subscriber, TopicFilter filter) {
         parts.router().index().remove(subscriber, filter, null);
-        subscriber.leave();
+        subscriber.end();
         consumers.remove(sink);
     }
 

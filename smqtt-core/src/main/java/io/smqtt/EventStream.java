@@ -10,19 +10,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
-/** Turns what the broker tells its observers into events. Costs nothing while nobody listens. */
+/** Converts observer calls into events. Has no cost without subscribers. */
 final class EventStream implements LifecycleObserver {
 
     private final List<FluxSink<BrokerEvent>> sinks = new CopyOnWriteArrayList<>();
     private volatile boolean completed;
 
-    /** Events from the time of subscription on; those that a listener has no demand for are dropped. */
+    /** Events from the time of subscription on. Events without demand are dropped. */
     Flux<BrokerEvent> events() {
         return Flux.create(
                 sink -> {
                     sinks.add(sink);
                     sink.onDispose(() -> sinks.remove(sink));
-                    if (completed) { // before, or meanwhile by another thread
+                    if (completed) { // before, or by another thread in the meantime
                         sink.complete();
                     }
                 },

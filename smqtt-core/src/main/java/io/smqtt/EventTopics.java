@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The topics {@code $event/connect} and {@code $event/close} with the payload of the former smqtt: one message of QoS 0 for each client that
- * comes or goes, if anybody listens. All are written on one event loop, so that those of one client keep their order. To read
- * them takes a rule of the ACL file, or the role admin. One broker takes one of these, as an observer and as a module:
+ * Publishes the topics {@code $event/connect} and {@code $event/close} with the payload of the former smqtt: one QoS 0 message
+ * for each client that connects or disconnects, if there is a subscriber. All are published on one event loop, so events of
+ * one client keep their order. Reading them needs a rule of the ACL file, or the role admin. Add one instance to one broker,
+ * as an observer and as a module:
  *
  * <pre>{@code
  * import io.smqtt.Broker;
@@ -31,10 +32,10 @@ public final class EventTopics implements BrokerModule, LifecycleObserver {
     private static final TopicName CONNECT = TopicName.of("$event/connect");
     private static final TopicName CLOSE = TopicName.of("$event/close");
 
-    private final Matches matches = new Matches(); // of the one event loop
+    private final Matches matches = new Matches(); // used on that event loop only
     private volatile @Nullable Core core;
 
-    /** Creates one, which writes when its broker has started. */
+    /** Creates an instance; it publishes after its broker has started. */
     public EventTopics() {}
 
     @Override
@@ -51,15 +52,15 @@ public final class EventTopics implements BrokerModule, LifecycleObserver {
 
     @Override
     public void clientConnected(ClientIdentity client, boolean sessionPresent) {
-        tell(CONNECT, client, "ONLINE");
+        publish(CONNECT, client, "ONLINE");
     }
 
     @Override
     public void clientDisconnected(ClientIdentity client, ReasonCode reason) {
-        tell(CLOSE, client, "OFFLINE");
+        publish(CLOSE, client, "OFFLINE");
     }
 
-    private void tell(TopicName topic, ClientIdentity client, String status) {
+    private void publish(TopicName topic, ClientIdentity client, String status) {
         Core running = core;
         if (running == null) {
             return;
@@ -69,7 +70,7 @@ public final class EventTopics implements BrokerModule, LifecycleObserver {
         try {
             loop.executor().execute(() -> write(running, loop, topic, client, now, status));
         } catch (RejectedExecutionException e) {
-            return; // the broker has ended meanwhile
+            return; // the broker has stopped
         }
     }
 
@@ -79,7 +80,7 @@ public final class EventTopics implements BrokerModule, LifecycleObserver {
         boolean awaited = !matches.isEmpty();
         matches.clear();
         if (!awaited) {
-            return; // it would be counted as a message that nobody wanted
+            return; // it would be counted as a message without subscribers
         }
         ApplicationMessage message = ApplicationMessage.builder(topic.toString())
                 .payload(payload(client, now, status))

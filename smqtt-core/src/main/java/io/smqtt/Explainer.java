@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Tells what would become of a message. Reads what the message path reads and writes nothing. */
+/** Predicts what happens to a message. Reads the state of the message path and changes nothing. */
 @AnyThread
 final class Explainer {
 
@@ -106,7 +106,7 @@ final class Explainer {
                 (before, one) -> new FilterMatch(before.filter(), before.path(), before.subscribers() + more));
     }
 
-    /** Level by level; only for filters that match. */
+    /** How a filter matches a topic, level by level; only for filters that match. */
     private static List<String> path(String topic, String filter) {
         String[] names = topic.split("/", -1);
         String[] wanted = filter.split("/", -1);
@@ -235,7 +235,7 @@ final class Explainer {
         return session.queuedBytes() >= limits.maxQueuedBytes() ? DropReason.QUEUE_BYTES : null;
     }
 
-    /** Whether a message would be written at once. */
+    /** Whether a message would be sent at once. */
     private static boolean isReady(Session session, QoS qos) {
         PacketSink sink = session.sink();
         return sink != null

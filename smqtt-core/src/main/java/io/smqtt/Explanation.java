@@ -8,17 +8,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of {@link Broker#explain}: where a message would go. {@link #toString()} tells it in lines for people.
+ * The result of {@link Broker#explain}: where a message would go. {@link #toString()} formats it as lines of text.
  *
  * @param topic the topic name
- * @param clientId who would publish it; null for the application
- * @param publish whether it may
+ * @param clientId the publishing client; null for the application
+ * @param publish whether the publish is allowed
  * @param retained whether the topic has a retained message now
  * @param filters the filters that match, in alphabetical order
- * @param receivers who would get it, each once, in alphabetical order; at most 1,000 are looked at
- * @param groups the shared groups, of which one member each would get it
+ * @param receivers the receivers, each once, in alphabetical order; at most 1,000 are examined
+ * @param groups the shared groups; one member of each would get it
  * @param nodes the other nodes of the cluster that would get it, not counting members of groups
- * @param moreReceivers how many receivers were not looked at
+ * @param moreReceivers how many receivers were not examined
  */
 public record Explanation(
         String topic,
@@ -45,19 +45,19 @@ public record Explanation(
         ALLOWED,
         /** It is denied. */
         DENIED,
-        /** Nobody asks: the application itself, or no authorizer looks at deliveries. */
+        /** No check applies: the application publishes, or no authorizer checks deliveries. */
         NOT_CHECKED,
-        /** There is no session of the client here, so who it would be is not known; or the authorizer failed. */
+        /** The client has no session here, so its identity is not known; or the authorizer failed. */
         UNKNOWN
     }
 
     /** The expected result of a delivery. */
     public enum Outcome {
-        /** It would be written at once. */
+        /** The message would be sent at once. */
         SENT,
-        /** It would wait. */
+        /** The message would be queued. */
         QUEUED,
-        /** It would be dropped. */
+        /** The message would be dropped. */
         DROPPED
     }
 
@@ -65,8 +65,8 @@ public record Explanation(
      * A filter that matches the topic.
      *
      * @param filter without the share name
-     * @param path how the topic leads to it: a level each, with what a wildcard stands for in brackets
-     * @param subscribers how many have it, groups not counted
+     * @param path how the filter matches the topic: one element for each level, with the matched levels of a wildcard in brackets
+     * @param subscribers number of subscribers, groups not counted
      */
     public record FilterMatch(String filter, List<String> path, int subscribers) {
 
@@ -77,16 +77,16 @@ public record Explanation(
     }
 
     /**
-     * Somebody of this node who would get the message.
+     * A subscriber of this node that would get the message.
      *
      * @param id the client identifier, or the name of a consumer in this process
      * @param filters its filters that match
      * @param maximumQos the highest QoS of them
      * @param online whether it is connected
-     * @param receive whether it may receive the topic
+     * @param receive whether access rules allow the delivery
      * @param inFlight messages that it has not acknowledged
-     * @param queued messages that wait for it
-     * @param outcome what would become of the delivery
+     * @param queued messages in its queue
+     * @param outcome the expected result of the delivery
      * @param reason why it would be dropped; null if it would not
      */
     public record Receiver(
@@ -111,7 +111,7 @@ public record Explanation(
      *
      * @param name the share name
      * @param filter the filter
-     * @param members who is in it: client identifiers and nodes, at most 1,000
+     * @param members client identifiers and nodes, at most 1,000
      * @param online how many of them can take messages now
      */
     public record Group(String name, String filter, List<String> members, int online) {
@@ -164,7 +164,7 @@ public record Explanation(
             text.append("  and ").append(moreReceivers).append(" more\n");
         }
         if (receivers.isEmpty() && groups.isEmpty() && nodes.isEmpty()) {
-            text.append("  to nobody\n");
+            text.append("  no subscribers\n");
         }
         return text.toString();
     }

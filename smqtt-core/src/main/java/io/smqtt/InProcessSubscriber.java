@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.FluxSink;
 
 /**
- * A consumer in the broker's own process. Messages that it has no demand for wait in a bounded buffer; past the bound those of QoS 0 are
- * dropped and counted, and the publishers of others wait. Messages come from all event loops; the sink puts them in a row.
+ * A consumer in this process without a session. Messages without demand wait in a bounded buffer. Beyond the bound QoS 0 messages
+ * are dropped and counted, and publishers of other messages wait. Messages come from all event loops; the sink serializes them.
  */
 final class InProcessSubscriber implements Subscriber {
 
@@ -35,7 +35,7 @@ final class InProcessSubscriber implements Subscriber {
     /**
      * Creates a subscriber.
      *
-     * @param pressure the limits of the buffer, and what holds publishers
+     * @param pressure the limits of the buffer; delays publishers
      */
     InProcessSubscriber(
             String id,
@@ -65,7 +65,7 @@ final class InProcessSubscriber implements Subscriber {
         int footprint = message.footprintBytes();
         boolean full = waiting.get() >= pressure.limits().maxQueuedMessages()
                 || waitingBytes.get() + footprint > pressure.limits().maxQueuedBytes();
-        boolean queues = waiting.get() > 0; // who takes at once does not care for what others hold
+        boolean queues = waiting.get() > 0; // without a backlog the limit of all queues does not apply
         boolean slowed = message.qos() != QoS.AT_MOST_ONCE;
         if (full ? !slowed || !pressure.takesMore() : queues && budget.isExhausted()) {
             DropReason reason = full ? DropReason.NO_DEMAND : DropReason.TOTAL_QUEUE_BYTES;
@@ -81,11 +81,11 @@ final class InProcessSubscriber implements Subscriber {
             pressure.hold(ticket, footprint);
         }
         sink.next(message);
-        if (holds) { // or else it would wait for what was taken meanwhile
+        if (holds) { // the consumer may have taken messages in the meantime
             pressure.left(waiting.get(), waitingBytes.get());
         }
         if (left) {
-            leave();
+            end();
         }
         observer.messageDelivered(message.qos(), message.payload().size());
     }
@@ -102,14 +102,14 @@ final class InProcessSubscriber implements Subscriber {
         pressure.taken();
         account(-1, -message.footprintBytes());
         pressure.left(waiting.get(), waitingBytes.get());
-        if (left) { // what both have counted is evened out
-            leave();
+        if (left) { // corrects what both threads have counted
+            end();
         }
     }
 
-    /** The consumer has gone: the rest of what it holds is given back. Has no effect the second time. */
+    /** The consumer has ended: releases its budget and the publishers that wait. Has no effect the second time. */
     @AnyThread
-    void leave() {
+    void end() {
         left = true;
         budget.add(-waitingBytes.getAndSet(0));
         pressure.releaseAll();

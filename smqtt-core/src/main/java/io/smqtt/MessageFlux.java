@@ -8,8 +8,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The messages of a topic filter, which also tells when the subscription stands. Each subscriber of the Flux has a
- * subscription of its own.
+ * The messages of a topic filter, with a signal when the subscription is active. Each subscriber of the Flux has its own
+ * subscription.
  *
  * <pre>{@code
  * import io.smqtt.Broker;
@@ -35,8 +35,8 @@ public final class MessageFlux<T> extends Flux<T> {
     /**
      * Creates a Flux.
      *
-     * @param messages where the messages come from
-     * @param ready ends when the first subscription of these stands, or will not
+     * @param messages the source of the messages
+     * @param ready terminates when the first subscription is active, or has failed
      */
     MessageFlux(Flux<T> messages, Sinks.Empty<Void> ready) {
         this.messages = messages;
@@ -49,11 +49,12 @@ public final class MessageFlux<T> extends Flux<T> {
     }
 
     /**
-     * Tells when the subscription of the first subscriber stands: a message that is published on this node from then on is received.
-     * Waits until there is a subscriber; to subscribe to this Mono subscribes to no messages, and to cancel it ends none.
+     * Signals that the subscription of the first subscriber is active: messages that are published on this node from then on are
+     * received. Subscribing to this Mono does not subscribe to messages, and cancelling it does not end a subscription.
      *
-     * @return completes, maybe on an event loop, when the subscription stands, and is stored if the consumer is durable; fails with what the
-     *     first subscriber fails with, or with a {@link java.util.concurrent.CancellationException} if it cancels before
+     * @return completes, possibly on an event loop, when the subscription is active, and stored if the consumer is durable. Fails
+     *     with the error of the first subscriber, or with a {@link java.util.concurrent.CancellationException} if that cancels
+     *     before
      */
     public Mono<Void> ready() {
         return ready.asMono();

@@ -6,9 +6,9 @@ import io.smqtt.config.ConfigurationException;
 import java.util.function.Consumer;
 
 /**
- * Makes a module for each broker whose configuration asks for it. {@link BrokerComposition} finds providers by {@link
- * java.util.ServiceLoader}: a jar names its own in {@code META-INF/services/io.smqtt.ModuleProvider}. Has a public
- * constructor without parameters and no state; one broker is put together by one thread.
+ * Creates a module for each broker whose configuration asks for it. {@link BrokerComposition} finds providers by
+ * {@link java.util.ServiceLoader}: a jar lists its providers in {@code META-INF/services/io.smqtt.ModuleProvider}. A provider
+ * has a public constructor without parameters and no state. A broker is composed by one thread.
  */
 public interface ModuleProvider {
 
@@ -20,36 +20,36 @@ public interface ModuleProvider {
         METRICS,
         /** The management port, which shows the meters while the modules after it start. */
         MANAGEMENT,
-        /** Additions of the program or application around the broker. */
+        /** Parts of the program or application around the broker. */
         HOST,
         /** Connections to other nodes. */
         CLUSTER,
-        /** Traces, whose interceptor has to be the last one. */
+        /** Traces, whose interceptor must be the last one. */
         TRACES
     }
 
     /**
-     * The name of the artifact, as {@link BrokerConfig#requiredModules()} has it.
+     * The name of the artifact, as in {@link BrokerConfig#requiredModules()}.
      *
      * @return for instance {@code smqtt-cluster}
      */
     String name();
 
-    /** {@return when the module is added} */
+    /** {@return the stage at which the module is added} */
     Stage stage();
 
     /**
-     * Tells whether an application that has brokers inside does without this module, because it has the same of its own: a
-     * management port, for instance.
+     * Whether brokers inside an application do not get this module, because the application has its own equivalent, such as a
+     * management port.
      *
-     * @return true for a module of brokers that are a program
+     * @return true for a module that is for programs only
      */
     default boolean isForProgramsOnly() {
         return false;
     }
 
     /**
-     * Tells whether a broker gets this module.
+     * Whether a broker gets this module.
      *
      * @param config the configuration of the broker
      * @return true if the configuration asks for it
@@ -57,19 +57,19 @@ public interface ModuleProvider {
     boolean isWanted(BrokerConfig config);
 
     /**
-     * Makes the module of one broker. Nothing is opened, bound or started yet, but files may be read: blocks.
+     * Creates the module of one broker. Nothing is opened, bound or started yet, but files may be read: blocks.
      *
      * @param config the configuration of the broker, which asks for the module
-     * @return adds the module, and what belongs to it, to the builder; called at most once, may block
-     * @throws ConfigurationException if the configuration cannot be followed
+     * @return adds the module and its parts to the builder; called at most once, may block
+     * @throws ConfigurationException if the configuration cannot be used
      */
     Consumer<BrokerBuilder> create(BrokerConfig config);
 
     /**
-     * Looks for what {@link #create} would refuse, and leaves nothing behind. Blocks.
+     * Checks what {@link #create} would reject, without side effects. Blocks.
      *
      * @param config the configuration of a broker, which asks for the module
-     * @throws ConfigurationException if the configuration cannot be followed, with all problems that were found
+     * @throws ConfigurationException if the configuration cannot be used, with all problems that were found
      */
     default void check(BrokerConfig config) {}
 }

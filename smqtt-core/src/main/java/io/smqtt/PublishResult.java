@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The result of a message that the application published.
+ * The result of a publish by the application.
  *
- * @param matches how many subscribers have it, or have it in a queue: sessions, consumers in this process and other nodes, of each
- *     shared group one member. Those for whom it was dropped do not count
- * @param retained whether it was stored, or cleared, as a retained message
- * @param queued how many of them have it in a queue: the client is away, or has as much under way as it may
- * @param dropped how many deliveries were dropped on this node, by reason; without those that were not
- * @param nodes the other nodes of the cluster that it was forwarded to; what becomes of it there is not counted
+ * @param matches number of subscribers that have received or queued the message: sessions, consumers of this process, other
+ *     nodes, and one member of each shared group. Subscribers for which it was dropped are not counted
+ * @param retained whether the message was stored, or cleared, as a retained message
+ * @param queued number of them that have it in a queue: the client is offline, or its in-flight window is full
+ * @param dropped number of dropped deliveries on this node by reason, without reasons that did not occur
+ * @param nodes the other nodes of the cluster that the message was forwarded to; deliveries there are not counted
  */
 public record PublishResult(
         int matches, boolean retained, int queued, Map<DropReason, Integer> dropped, List<String> nodes) {
@@ -25,10 +25,10 @@ public record PublishResult(
     }
 
     /**
-     * What became of a message that everybody got at once, on this node.
+     * The result of a message that all subscribers received at once, on this node.
      *
-     * @param matches how many subscribers it was handed to
-     * @param retained whether it was stored, or cleared, as a retained message
+     * @param matches number of subscribers
+     * @param retained whether the message was stored, or cleared, as a retained message
      */
     public PublishResult(int matches, boolean retained) {
         this(matches, retained, 0, Map.of(), List.of());

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Lets the application wait until its message is as safe as the broker's mode promises, and counts what becomes of it.
- * Any thread, but for what is said of the publisher's event loop.
+ * Completes the application's publish when the message is as safe as the storage mode promises, and counts its deliveries. Any
+ * thread, except for methods that name the publisher's event loop.
  */
 final class PublishTicket extends HeldTicket {
 
@@ -31,8 +31,8 @@ final class PublishTicket extends HeldTicket {
     /**
      * Creates a ticket that is held until the message was routed.
      *
-     * @param sink is told
-     * @param sync what to wait for
+     * @param sink receives the result
+     * @param sync the storage mode
      */
     PublishTicket(MonoSink<PublishResult> sink, StorageConfig.Sync sync) {
         super(1);
@@ -40,7 +40,7 @@ final class PublishTicket extends HeldTicket {
         this.sync = sync;
     }
 
-    /** Somebody gets the message. On the publisher's event loop. */
+    /** Adds a subscriber that gets the message. On the publisher's event loop. */
     void taker(Subscriber subscriber) {
         String node = subscriber.node();
         if (node != null && !nodes.contains(node)) {
@@ -48,7 +48,7 @@ final class PublishTicket extends HeldTicket {
         }
     }
 
-    /** The message was handed to everybody. On the publisher's event loop. */
+    /** Completes routing. On the publisher's event loop. */
     void routed(int subscribers, boolean kept) {
         matches = subscribers;
         retained = kept;
@@ -65,7 +65,7 @@ final class PublishTicket extends HeldTicket {
         dropped.merge(reason, 1, Integer::sum);
     }
 
-    /** How many of those whom it was handed to have not got it; a group without a member is not among them. */
+    /** Number of counted subscribers that did not get the message; a group without a member is not among them. */
     private int droppedMatches() {
         int count = 0;
         for (Map.Entry<DropReason, Integer> entry : dropped.entrySet()) {
@@ -84,7 +84,7 @@ final class PublishTicket extends HeldTicket {
         if (success) {
             sink.success(new PublishResult(matches - droppedMatches(), retained, queued.get(), dropped, nodes));
         } else {
-            sink.error(new IllegalStateException("the message could not be kept"));
+            sink.error(new IllegalStateException("the message could not be stored"));
         }
     }
 

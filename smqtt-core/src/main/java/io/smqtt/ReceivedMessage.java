@@ -6,7 +6,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.thread.AnyThread;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A message that a consumer in this process acknowledges, see {@link Broker#receive}. */
+/** A message that a consumer in this process must acknowledge, see {@link Broker#receive}. */
 @AnyThread
 public final class ReceivedMessage {
 
@@ -43,7 +43,7 @@ public final class ReceivedMessage {
     }
 
     /**
-     * The quality of service of this delivery: the publisher's, at most the consumer's.
+     * The quality of service of this delivery: the lower one of the publisher's and the consumer's.
      *
      * @return QoS 0 needs no acknowledgement
      */
@@ -52,27 +52,27 @@ public final class ReceivedMessage {
     }
 
     /**
-     * Whether this is a retained message that was there before the consumer.
+     * Whether this is a retained message that was stored before the consumer subscribed.
      *
-     * @return false for a message that was just published
+     * @return false for a message that was published afterwards
      */
     public boolean isRetained() {
         return retained;
     }
 
     /**
-     * Whether the consumer of this name may have had the message before, and has not acknowledged it.
+     * Whether the consumer of this name may have received the message before without acknowledging it.
      *
-     * @return false for a message that comes for the first time
+     * @return false for a message that is delivered for the first time
      */
     public boolean isRedelivered() {
         return redelivered;
     }
 
     /**
-     * Says that the message was dealt with: it makes room in the window, and does not come again. Until a store has
-     * written that down, a crash brings the message again. Does nothing at QoS 0, for the second time, and after the
-     * consumer has ended.
+     * Acknowledges the message: it leaves the window and is not delivered again. If the process crashes before the store has
+     * written the acknowledgement, the message is delivered again. Has no effect at QoS 0, the second time, and after the consumer
+     * has ended.
      */
     public void acknowledge() {
         if (packetId > 0 && acknowledged.compareAndSet(false, true)) {
@@ -86,6 +86,6 @@ public final class ReceivedMessage {
 
     @Override
     public String toString() {
-        return "ReceivedMessage[" + message + ", " + qos + (redelivered ? ", again" : "") + ']';
+        return "ReceivedMessage[" + message + ", " + qos + (redelivered ? ", redelivered" : "") + ']';
     }
 }

@@ -4,14 +4,14 @@ package io.smqtt;
 import java.util.List;
 
 /**
- * The changes that a reload made.
+ * The result of a reload.
  *
- * @param reloaded what was read anew, by file name
- * @param failed what could not be used, with the reason; the old stays in force
+ * @param reloaded names of files that were read again
+ * @param failed problems of files that could not be used; their former content stays in force
  */
 public record ReloadResult(List<String> reloaded, List<String> failed) {
 
-    /** There was nothing to read again. */
+    /** The result without any file. */
     public static final ReloadResult NOTHING = new ReloadResult(List.of(), List.of());
 
     /** Copies the lists. */

@@ -18,8 +18,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The end of a broker: first clients, then consumers, sessions that others take, modules, store and event loops. A step that fails or takes too long is
- * named in the log, and the next one follows.
+ * The shutdown of a broker: clients first, then consumers, sessions that other nodes take over, modules, store and event loops. A step that
+ * fails or takes too long is logged, and the next one follows.
  */
 @AnyThread
 final class Shutdown {
@@ -40,7 +40,7 @@ final class Shutdown {
      *
      * @param parts the parts of the broker
      * @param modules in the order of their start
-     * @param patience the time that a step may take
+     * @param patience maximum duration of a step
      * @param consumers ends the consumers in this process
      * @param loops ends the event loops
      */
@@ -60,8 +60,8 @@ final class Shutdown {
     /**
      * Ends the broker as {@link Broker#close} describes.
      *
-     * @param deadline how long clients have
-     * @return completes when everything has ended or was left behind
+     * @param deadline time for clients to disconnect
+     * @return completes when each step has completed or was abandoned
      */
     Mono<Void> run(Duration deadline) {
         return Mono.defer(() -> run(deadline, System.nanoTime()));
@@ -69,21 +69,21 @@ final class Shutdown {
 
     private Mono<Void> run(Duration deadline, long beganNanos) {
         Duration drain = drainTime(deadline);
-        return step("the news of the end to modules", patience, () -> {
+        return step("notifying modules", patience, () -> {
                     modules.forEach(BrokerModule::draining);
                     return Mono.empty();
                 })
-                .then(step("the close of the ports", patience, parts.listeners()::stopAccepting))
-                .then(step("sending clients away", drain.plus(patience), () -> sendAway(drain)))
+                .then(step("closing listeners", patience, parts.listeners()::stopAccepting))
+                .then(step("draining clients", drain.plus(patience), () -> drainClients(drain)))
                 .then(step(
                         "waiting for clients",
                         deadline.plus(patience),
                         () -> Flux.interval(Duration.ZERO, POLL)
-                                .takeUntil(tick -> isDeserted())
+                                .takeUntil(tick -> allDisconnected())
                                 .then()
                                 .timeout(deadline.minus(drain), Mono.empty())))
-                .then(step("the close of connections", patience, parts.listeners()::close))
-                .then(step("the end of consumers", patience, consumers))
+                .then(step("closing connections", patience, parts.listeners()::close))
+                .then(step("ending consumers", patience, consumers))
                 .then(Mono.defer(() -> handOver(deadline.minusNanos(System.nanoTime() - beganNanos))))
                 .then(Mono.defer(this::release))
                 .doOnSuccess(done -> LOG.info("stopped"));
@@ -110,8 +110,8 @@ final class Shutdown {
         return longest.compareTo(most) > 0 ? most : longest;
     }
 
-    /** Tells clients to go one after the other, so many in each tick that the time is used. */
-    private Mono<Void> sendAway(Duration during) {
+    /** Disconnects clients one after the other, evenly spread over the given time. */
+    private Mono<Void> drainClients(Duration during) {
         long ticks = during.toNanos() / POLL.toNanos();
         if (ticks == 0) {
             return Mono.empty();
@@ -140,8 +140,8 @@ final class Shutdown {
         return (int) (all.size() * tick / ticks);
     }
 
-    /** Tells clients to go, also those that came in while the first were told; returns whether all have gone. */
-    private boolean isDeserted() {
+    /** Disconnects all clients, also those that connected in the meantime; returns whether none is left. */
+    private boolean allDisconnected() {
         for (Session session : parts.sessions().all()) {
             if (isClientOnline(session)) {
                 session.execute(() -> Broker.disconnect(session, ReasonCode.SERVER_SHUTTING_DOWN));
@@ -155,32 +155,32 @@ final class Shutdown {
         List<BrokerModule> lastFirst = new ArrayList<>(modules);
         Collections.reverse(lastFirst);
         return Flux.fromIterable(lastFirst)
-                .concatMap(module -> step("the end of " + module.getClass().getName(), MODULE_STOP, module::stop))
+                .concatMap(module -> step("stopping " + module.getClass().getName(), MODULE_STOP, module::stop))
                 .then();
     }
 
-    /** Ends modules, store and event loops; also those of a broker that could not start. */
+    /** Stops modules, store and event loops; also for a broker that could not start. */
     Mono<Void> release() {
         return stop(modules)
-                .then(step("the end of what is written to the store", patience, this::finishWriting))
-                .then(step("the close of the store", patience, this::closeStore))
-                .then(step("the end of the event loops", patience, loops))
+                .then(step("flushing the store", patience, this::finishWriting))
+                .then(step("closing the store", patience, this::closeStore))
+                .then(step("stopping the event loops", patience, loops))
                 .doFinally(signal -> parts.access().close());
     }
 
-    /** A step of the end: whatever becomes of it, the next one follows in time. */
+    /** A step of the shutdown. Whatever its outcome, the next one follows in time. */
     private static Mono<Void> step(String name, Duration atMost, Supplier<Mono<Void>> work) {
         return Mono.defer(work).timeout(atMost).onErrorResume(error -> {
             if (error instanceof TimeoutException) {
-                LOG.warn("{} did not stop within {}; the broker stops without it", name, atMost);
+                LOG.warn("shutdown: {} did not complete within {}; continuing", name, atMost);
             } else {
-                LOG.warn("{} failed to stop; the broker stops without it", name, error);
+                LOG.warn("shutdown: {} failed; continuing", name, error);
             }
             return Mono.empty();
         });
     }
 
-    /** Lets the event loops hand over what they have written. */
+    /** Lets the event loops submit their pending writes. */
     private Mono<Void> finishWriting() {
         Stores stores = parts.stores();
         if (stores == null) {
@@ -198,7 +198,7 @@ final class Shutdown {
                 .then();
     }
 
-    /** On a thread of its own, because it blocks, and those of a pool may all be taken. */
+    /** Closes the store on a thread of its own, because it blocks and the threads of a pool may all be in use. */
     private Mono<Void> closeStore() {
         Stores stores = parts.stores();
         if (stores == null) {

@@ -104,19 +104,19 @@ class CloseTest {
     @Test
     void aStoreThatHangsIsLeftBehind() {
         startAndClose(builder -> builder.store(doing(BrokerStore.class, "close", this::hang)));
-        assertLogged("the close of the store did not stop within");
+        assertLogged("closing the store did not complete within");
     }
 
     @Test
     void aStoreThatFailsIsLeftBehind() {
         startAndClose(builder -> builder.store(doing(BrokerStore.class, "close", CloseTest::fail)));
-        assertLogged("the close of the store failed");
+        assertLogged("closing the store failed");
     }
 
     @Test
     void anEventLoopThatCannotHandOverWhatItHasWrittenIsLeftBehind() {
         startAndClose(builder -> builder.store(doing(BrokerStore.class, "flush", CloseTest::fail)));
-        assertLogged("the end of what is written to the store failed");
+        assertLogged("flushing the store failed");
     }
 
     /** The last member of a group, which is nowhere on this node. */
@@ -238,7 +238,7 @@ class CloseTest {
                 throw new IllegalStateException("as the test wants it");
             }
         }));
-        assertLogged("the news of the end to modules failed");
-        assertLogged("the end of io.smqtt.CloseTest");
+        assertLogged("notifying modules failed");
+        assertLogged("stopping io.smqtt.CloseTest");
     }
 }

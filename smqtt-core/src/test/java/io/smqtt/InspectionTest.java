@@ -215,7 +215,7 @@ class InspectionTest extends ServedBroker {
         assertThat(broker.explain("t", "c").block(PATIENCE).publish()).isEqualTo(Verdict.ALLOWED);
         Explanation application = broker.explain("nobody", null).block(PATIENCE);
         assertThat(application.publish()).isEqualTo(Verdict.NOT_CHECKED);
-        assertThat(application).hasToString("nobody by the application: publish not checked\n  to nobody\n");
+        assertThat(application).hasToString("nobody by the application: publish not checked\n  no subscribers\n");
         assertThatThrownBy(() -> broker.explain("a/+", null)).isInstanceOf(InvalidTopicException.class);
     }
 
