@@ -220,7 +220,7 @@ public final class Broker {
                         new PublishTicket(sink, parts.config().storage().sync());
                 boolean retained = accepted.retain()
                         && !parts.retained().retain(loop, accepted, ticket).isRefusal();
-                ticket.routed(router.routeTold(loop, accepted, ticket, ticket::taker), retained);
+                ticket.routed(router.routeAndReport(loop, accepted, ticket, ticket::taker), retained);
             });
         });
     }

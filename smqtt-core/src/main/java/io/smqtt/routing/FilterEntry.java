@@ -8,11 +8,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that is subscribed to one filter, when that is more than one plain subscription. Changed under the lock of the
- * index only; read by any thread without one.
+ * The subscriptions to one filter, if they are more than one plain subscription. Changed only under the lock of the index; read
+ * by any thread without a lock.
  *
- * <p>Where the structure has a place for a filter, there stands nothing, one {@link Subscription} by itself, or an entry:
- * the static methods deal with the first two, so that the usual filter with one subscriber costs no object at all.
+ * <p>The leaf of a filter is null, a single {@link Subscription}, or an entry. The static methods handle null and single
+ * subscriptions, so a filter with one subscriber, the usual case, needs no entry object.
  */
 final class FilterEntry {
 
@@ -26,13 +26,13 @@ final class FilterEntry {
         this.filter = filter;
     }
 
-    /** The text of the filter of a subscription or an entry. */
+    /** The text of a leaf's filter. */
     static String text(Object leaf) {
         TopicFilter filter = leaf instanceof Subscription one ? one.filter() : ((FilterEntry) leaf).filter;
         return filter.value();
     }
 
-    /** The subscription of a subscriber that a leaf holds, if any. */
+    /** The subscription of a subscriber in a leaf; null if there is none. */
     static @Nullable Subscription find(@Nullable Object leaf, Subscriber subscriber, @Nullable String shareName) {
         if (leaf instanceof Subscription one) {
             return shareName == null && one.subscriber() == subscriber ? one : null;
@@ -48,7 +48,7 @@ final class FilterEntry {
         return group == null ? null : group.members().find(subscriber);
     }
 
-    /** The leaf to put where one stood, with a subscription added to it or replaced in it. */
+    /** The leaf with a subscription added or replaced; takes the place of the former leaf. */
     static Object with(@Nullable Object leaf, Subscription added, SharedStrategy strategy) {
         if (added.shareName() == null && (leaf == null || isOf(leaf, added.subscriber()))) {
             return added;
@@ -60,12 +60,12 @@ final class FilterEntry {
         if (added.shareName() == null) {
             entry.plain.put(added);
         } else {
-            entry.join(added, added.shareName(), strategy);
+            entry.addMember(added, added.shareName(), strategy);
         }
         return entry;
     }
 
-    /** The leaf to put where one stood, without a subscription that {@link #find} has found in it. */
+    /** The leaf without a subscription that {@link #find} has found; takes the place of the former leaf. */
     static @Nullable Object without(Object leaf, Subscriber subscriber, @Nullable String shareName) {
         if (!(leaf instanceof FilterEntry entry)) {
             return null;
@@ -73,7 +73,7 @@ final class FilterEntry {
         if (shareName == null) {
             entry.plain.remove(subscriber);
         } else {
-            entry.leave(subscriber, shareName);
+            entry.removeMember(subscriber, shareName);
         }
         Object[] left = entry.plain.snapshot();
         if (entry.groups.length > 0 || left.length > 1) {
@@ -82,7 +82,7 @@ final class FilterEntry {
         return left.length == 0 ? null : MemberList.get(left, 0);
     }
 
-    /** Adds what a leaf holds to the result of a match. */
+    /** Adds the subscriptions of a leaf to the result of a match. */
     static void collect(Object leaf, Matches into) {
         if (leaf instanceof Subscription one) {
             into.add(one);
@@ -95,7 +95,7 @@ final class FilterEntry {
         }
     }
 
-    /** Shows each subscription of a leaf. */
+    /** Calls an action with each subscription of a leaf. */
     static void forEach(Object leaf, Consumer<? super Subscription> action) {
         if (leaf instanceof Subscription one) {
             action.accept(one);
@@ -129,7 +129,7 @@ final class FilterEntry {
         return leaf instanceof Subscription one && one.subscriber() == subscriber;
     }
 
-    private void join(Subscription member, String shareName, SharedStrategy strategy) {
+    private void addMember(Subscription member, String shareName, SharedStrategy strategy) {
         SharedGroup group = group(shareName);
         if (group != null) {
             group.members().put(member);
@@ -142,7 +142,7 @@ final class FilterEntry {
         groups = more;
     }
 
-    private void leave(Subscriber subscriber, String shareName) {
+    private void removeMember(Subscriber subscriber, String shareName) {
         SharedGroup group = group(shareName);
         if (group == null) {
             return;

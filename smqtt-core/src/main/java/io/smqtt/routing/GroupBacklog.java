@@ -3,21 +3,21 @@ package io.smqtt.routing;
 
 import io.smqtt.thread.AnyThread;
 
-/** Messages of a shared group that no member can take now (MQTT 5.0, section 4.8.2). */
+/** The queue of a shared group for messages that no member can take now (MQTT 5.0, section 4.8.2). */
 @AnyThread
 public interface GroupBacklog {
 
     /**
-     * Stands for the queue where a member's subscription would stand.
+     * The queue in the form of a member's subscription.
      *
-     * @return a subscription whose subscriber takes messages
+     * @return a subscription whose subscriber is the queue
      */
     Subscription subscription();
 
     /**
-     * How many messages wait. May be out of date.
+     * The number of queued messages. May be out of date.
      *
-     * @return a count
+     * @return messages
      */
     int waiting();
 }

@@ -4,22 +4,22 @@ package io.smqtt.routing;
 import io.smqtt.spi.StoreWriter;
 
 /**
- * A part of a QoS 2 message's commit: one subscriber's write, handed to the publisher's event loop so that all are stored
- * at once.
+ * One subscriber's part of the commit of a QoS 2 message. The publisher's event loop submits all parts, so that all are stored in
+ * one commit.
  */
 public interface JointOperation {
 
     /**
      * Submits the operation. On the publisher's event loop.
      *
-     * @param writer that loop's writer
+     * @param writer the writer of that event loop
      */
     void submit(StoreWriter writer);
 
     /**
-     * Tells what became of it. On the publisher's event loop; also called for an operation that was never submitted.
+     * Reports the outcome. On the publisher's event loop; also called for an operation that was never submitted.
      *
-     * @param kept whether it is safe
+     * @param kept whether the operation is stored
      */
     void settled(boolean kept);
 }

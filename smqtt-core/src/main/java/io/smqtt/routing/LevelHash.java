@@ -4,8 +4,8 @@ package io.smqtt.routing;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A hash over a region of a string, so that looking up a topic level needs no substring. Clients choose the texts:
- * the secret, drawn anew by each process, keeps them from choosing texts that collide.
+ * A hash over a region of a string, so that a look-up of a topic level creates no substring. Clients choose the strings. The
+ * secret, which is random for each process, prevents them from choosing strings that collide.
  */
 final class LevelHash {
 
@@ -37,7 +37,7 @@ final class LevelHash {
         return mix(levels ^ level);
     }
 
-    /** Brings 64 bits down to 32. */
+    /** Folds 64 bits into 32. */
     static int fold(long hash) {
         return (int) (hash ^ hash >>> 32);
     }

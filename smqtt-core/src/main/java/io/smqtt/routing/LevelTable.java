@@ -9,10 +9,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from topic levels, or from whole filters, to leaves and nodes, which know their own keys. Open addressing
- * over two plain arrays: some 12 to 24 bytes per entry. Readers need no lock: a slot goes from empty to an entry to
- * "removed" and is used again, but entries never move within an array; the one writer at a time replaces the arrays of a
- * segment when they are full. A large table has {@value #SEGMENTS} segments, so that no change takes long.
+ * A hash table from topic levels, or from whole filters, to leaves and nodes, which know their own keys. Open addressing over
+ * two plain arrays; an entry takes 12 to 24 bytes. Readers need no lock: a slot changes from empty to an entry to "removed" and
+ * may be used again, but entries never move within an array. The only writer replaces the arrays of a segment when they are
+ * full.
  */
 final class LevelTable {
 
@@ -31,7 +31,7 @@ final class LevelTable {
     /**
      * Creates an empty table.
      *
-     * @param keyStart where the key of each entry begins in its text
+     * @param keyStart start of the key in the text of each entry
      * @param wholeText true if the keys are whole texts, false if they are levels
      */
     LevelTable(int keyStart, boolean wholeText) {
@@ -40,12 +40,12 @@ final class LevelTable {
         this.segments = new Segment[] {new Segment(0)};
     }
 
-    /** Entries; for the writer. */
+    /** Number of entries; for the writer. */
     int size() {
         return size;
     }
 
-    /** Slots of the arrays; for tests. */
+    /** Number of slots; for tests. */
     int capacity() {
         int slots = 0;
         for (Segment segment : segments) {
@@ -69,7 +69,7 @@ final class LevelTable {
         }
     }
 
-    /** Puts an entry in the place of the one with the same key, or adds it. */
+    /** Replaces the entry with the same key, or adds the entry. */
     void put(int hash, String topic, int from, int to, Object value) {
         Segment segment = segment(segments, hash);
         int at = indexOf(segment, hash, topic, from, to);
@@ -80,7 +80,7 @@ final class LevelTable {
         }
     }
 
-    /** Adds an entry whose key is not there. */
+    /** Adds an entry whose key is not in the table. */
     void add(int hash, Object value) {
         size++;
         if (size > SPLIT_ABOVE && segments.length == 1) {
@@ -93,7 +93,7 @@ final class LevelTable {
         segment.add(hash, value);
     }
 
-    /** Removes the entry with a key, which is there. */
+    /** Removes the entry with a key, which must be in the table. */
     void remove(int hash, String topic, int from, int to) {
         Segment segment = segment(segments, hash);
         int at = indexOf(segment, hash, topic, from, to);
@@ -177,7 +177,7 @@ final class LevelTable {
         segments = after;
     }
 
-    /** A pair of arrays: the hash is written before the entry that it belongs to, and read after it. */
+    /** A pair of arrays. The hash is written before its entry, and read after it. */
     private static final class Segment {
 
         static final int SMALLEST = 16;

@@ -6,9 +6,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of {@link SubscriptionIndex#match}: subscriptions, and groups of shared subscriptions of which one member
- * each is to be selected. Reused for match after match, so that matching allocates nothing once the arrays have grown.
- * Not thread-safe: each event loop has its own.
+ * The result of {@link SubscriptionIndex#match}: subscriptions, and groups of shared subscriptions, of which one member each is
+ * to be selected. Reused for each match, so that matching allocates nothing once the arrays have grown. Not thread-safe: each
+ * event loop has its own.
  */
 public final class Matches {
 
@@ -30,7 +30,7 @@ public final class Matches {
     /** Creates an empty result. */
     public Matches() {}
 
-    /** Forgets the result, and with it all references. {@link SubscriptionIndex#match} begins with this. */
+    /** Clears the result, and drops all references. {@link SubscriptionIndex#match} begins with this. */
     public void clear() {
         Arrays.fill(subscriptions, 0, size, null);
         Arrays.fill(groups, 0, sharedSize, null);
@@ -49,7 +49,7 @@ public final class Matches {
     }
 
     /**
-     * A matching subscription. The order means nothing.
+     * A matching subscription. The order is undefined.
      *
      * @param index from 0 to {@link #size()}, exclusive
      * @return the subscription
@@ -78,7 +78,7 @@ public final class Matches {
     }
 
     /**
-     * Tells whether nobody wants the message.
+     * Whether nothing matches.
      *
      * @return true if there is neither a subscription nor a group
      */
@@ -87,11 +87,11 @@ public final class Matches {
     }
 
     /**
-     * Leaves what is to be delivered: takes out the No Local subscriptions of the publisher itself [MQTT-3.8.3-3], then
-     * merges the subscriptions of each subscriber into one [MQTT-3.3.4-2], in the place of the first. Does not look for
-     * overlaps if all subscriptions are for one filter; allocates only for subscribers that do overlap.
+     * Prepares the deliveries: removes the No Local subscriptions of the publisher [MQTT-3.8.3-3], then merges the subscriptions of
+     * each subscriber into the first of them [MQTT-3.3.4-2]. Does not look for overlaps if all subscriptions have the same filter.
+     * Allocates only for subscribers with overlapping subscriptions.
      *
-     * @param publisherId the client identifier of the publisher; null if no subscriber can have published the message
+     * @param publisherId the client identifier of the publisher; null if the publisher is not a subscriber
      */
     public void mergeOverlaps(@Nullable String publisherId) {
         if (publisherId != null) {
@@ -157,7 +157,7 @@ public final class Matches {
         Arrays.fill(places, 0, length, 0);
     }
 
-    /** The slot that holds the place, plus one, of a subscriber, or the empty slot for it. */
+    /** The slot with the position of a subscriber plus one, or the empty slot for it. */
     private int placeOf(Subscriber subscriber, int mask) {
         int hash = System.identityHashCode(subscriber) * 0x9E3779B9;
         int at = (hash ^ hash >>> 15) & mask;
@@ -206,7 +206,7 @@ public final class Matches {
         return scan;
     }
 
-    /** Notes a node to be visited, with the number of levels that led to it. */
+    /** Adds a node to visit, with the number of levels above it. */
     void push(TrieNode node, int level) {
         if (waiting == nodes.length) {
             nodes = Arrays.copyOf(nodes, waiting * 2);
@@ -220,7 +220,7 @@ public final class Matches {
         return waiting > 0;
     }
 
-    /** The level of the node that {@link #popNode()} gives next. */
+    /** The level of the node that {@link #popNode()} returns next. */
     int topLevel() {
         return levels[waiting - 1];
     }

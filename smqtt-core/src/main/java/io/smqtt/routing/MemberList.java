@@ -5,10 +5,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Subscriptions of different subscribers to the same filter. Readers take an immutable {@link #snapshot()}; the one
- * writer at a time (the index holds its lock) replaces it. A snapshot is a flat {@code Subscription[]}, or beyond
- * {@value #CHUNK} members a {@code Subscription[][]} of full chunks and a last one, of which a change copies one chunk and
- * the spine only: 100,000 subscribers of one filter cost a copy of some 650 references for each change.
+ * Subscriptions of different subscribers to the same filter. Readers take an immutable {@link #snapshot()}; the only writer, which
+ * holds the lock of the index, replaces it. A snapshot is a flat {@code Subscription[]}. Beyond {@value #CHUNK} members it is a
+ * {@code Subscription[][]} of chunks, of which all but the last are full: a change copies one chunk and the outer array. With
+ * 100,000 subscribers of one filter a change copies some 650 references.
  */
 final class MemberList {
 
@@ -19,7 +19,7 @@ final class MemberList {
     private volatile Object[] snapshot = NONE;
     private @Nullable MemberPositions positions;
 
-    /** What {@link #size(Object[])} and {@link #get(Object[], int)} take. */
+    /** An immutable view for {@link #size(Object[])} and {@link #get(Object[], int)}. */
     Object[] snapshot() {
         return snapshot;
     }
@@ -43,7 +43,7 @@ final class MemberList {
         return (Subscription) snapshot[index];
     }
 
-    /** Adds a subscription, or replaces and returns the one of the same subscriber. */
+    /** Adds a subscription, or replaces and returns the subscription of the same subscriber. */
     @Nullable
     Subscription put(Subscription subscription) {
         Object[] before = snapshot;
@@ -62,7 +62,7 @@ final class MemberList {
         return null;
     }
 
-    /** Removes the subscription of a subscriber; the last member takes its place. */
+    /** Removes the subscription of a subscriber; the last member takes its position. */
     @Nullable
     Subscription remove(Subscriber subscriber) {
         int index = indexOf(subscriber);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.routing;
 
-/** Finds a subscriber's place in a long {@link MemberList}: a hash table of places. Only the writer uses it. */
+/** A hash table of the positions of subscribers in a long {@link MemberList}. Only the writer uses it. */
 final class MemberPositions {
 
-    /** Place plus one; 0 is empty. The length is a power of two, at most half of it in use. */
+    /** Position plus one; 0 is empty. The length is a power of two, and at most half of the slots are in use. */
     private int[] table;
 
     private int used;
@@ -25,7 +25,7 @@ final class MemberPositions {
         return -1;
     }
 
-    /** Notes the member at an index that has just been added. */
+    /** Adds the member at an index, which has just been appended. */
     void add(Object[] members, int index) {
         if ((used + 1) * 2 > table.length) {
             rebuild(members, index + 1);
@@ -34,7 +34,7 @@ final class MemberPositions {
         }
     }
 
-    /** Forgets the member at an index; the members are those before the removal. */
+    /** Removes the member at an index; the members are those before the removal. */
     void remove(Object[] members, int index) {
         int hole = find(members, index);
         table[hole] = 0;
@@ -49,7 +49,7 @@ final class MemberPositions {
         }
     }
 
-    /** Notes that the member at one index goes to another; the members are those before the move. */
+    /** Moves the member at one index to another; the members are those before the move. */
     void move(Object[] members, int from, int to) {
         table[find(members, from)] = to + 1;
     }

@@ -9,13 +9,13 @@ import java.util.concurrent.ConcurrentNavigableMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the retained messages that a filter matches, one by one, at the caller's pace: each call looks into the tree as it
- * is then. A topic that has a message from beginning to end is given once, with the message of that moment; one that gets
- * or loses it meanwhile may be given or not. Not thread-safe; stores may go on meanwhile on any thread.
+ * A cursor over the retained messages that match a filter. Each call reads the tree in its present state. A topic that has a
+ * message throughout is returned once, with its message at that time. A topic that gets or loses its message in the meantime may
+ * be returned or not. Not thread-safe; other threads may store messages at the same time.
  */
 public final class RetainedCursor {
 
-    /** The character after the separator: what all topics below a level come before. */
+    /** The character after the separator; all topics below a level sort before it. */
     private static final char AFTER_SEPARATOR = TopicLevels.SEPARATOR + 1;
 
     private static final String AFTER_RESERVED = String.valueOf((char) ('$' + 1));
@@ -26,10 +26,10 @@ public final class RetainedCursor {
     private final TopicLevels wanted = new TopicLevels();
     private final TopicLevels found = new TopicLevels();
 
-    /** What the next topic is not before; null at the end. */
+    /** Lower bound of the next topic; null at the end. */
     private @Nullable String seek;
 
-    /** True if the next topic may be {@link #seek} itself. */
+    /** Whether the bound {@link #seek} is inclusive. */
     private boolean inclusive = true;
 
     private int steps;
@@ -42,7 +42,7 @@ public final class RetainedCursor {
     }
 
     /**
-     * The next message that has not expired, however many topics must be looked at.
+     * The next message that has not expired, however many topics must be examined.
      *
      * @param nowNanos the broker's monotonic clock
      * @return null at the end
@@ -52,12 +52,12 @@ public final class RetainedCursor {
     }
 
     /**
-     * The next message that has not expired. For event loops: a filter such as {@code +/+/x} may have to look at very
-     * many topics before it finds one.
+     * The next message that has not expired, with a bound on the work. For event loops: for a filter such as {@code +/+/x} very many
+     * topics may have to be examined before one matches.
      *
      * @param nowNanos the broker's monotonic clock
-     * @param maxSteps the most topics to look at, about half a microsecond each
-     * @return null at the end, or after so many steps; {@link #isDone()} tells which
+     * @param maxSteps maximum number of topics to examine, about half a microsecond each
+     * @return null at the end or after {@code maxSteps} topics; {@link #isDone()} tells which
      */
     public @Nullable ApplicationMessage next(long nowNanos, int maxSteps) {
         for (steps = 0; steps < maxSteps && seek != null; ) {
@@ -73,16 +73,16 @@ public final class RetainedCursor {
     }
 
     /**
-     * How many topics the last call of {@link #next(long, int)} looked at.
+     * The number of topics that the last call of {@link #next(long, int)} examined.
      *
-     * @return steps, at most as many as were allowed
+     * @return topics, at most {@code maxSteps}
      */
     public int steps() {
         return steps;
     }
 
     /**
-     * Tells whether the end has been reached.
+     * Whether the end has been reached.
      *
      * @return true if {@link #next} will only return null
      */
@@ -95,13 +95,13 @@ public final class RetainedCursor {
     }
 
     /**
-     * Compares a topic with the filter and sets {@link #seek} beyond it, to the first text that may match: nothing between
-     * the two does. Returns whether this topic matches.
+     * Compares a topic with the filter and moves {@link #seek} past it, to the first text that may match. Returns whether this topic
+     * matches.
      */
     private boolean advance(String topic) {
         char first = filter.charAt(0);
         if (topic.charAt(0) == '$' && (first == '+' || first == '#')) { // [MQTT-4.7.2-1]
-            goTo(AFTER_RESERVED);
+            seekTo(AFTER_RESERVED);
             return false;
         }
         wanted.reset(filter);
@@ -109,11 +109,11 @@ public final class RetainedCursor {
         while (wanted.next()) {
             char kind = wanted.end() > wanted.start() ? filter.charAt(wanted.start()) : 0;
             if (kind == '#') { // also the parent level [MQTT-4.7.1-2]
-                goAfter(topic);
+                seekAfter(topic);
                 return true;
             }
             if (!found.next()) {
-                goAfter(topic);
+                seekAfter(topic);
                 return false;
             }
             if (kind != '+' && !isSameLevel(topic)) {
@@ -122,10 +122,10 @@ public final class RetainedCursor {
             }
         }
         if (found.isLast()) {
-            goAfter(topic);
+            seekAfter(topic);
             return true;
         }
-        goTo(topic.substring(0, found.end()) + AFTER_SEPARATOR);
+        seekTo(topic.substring(0, found.end()) + AFTER_SEPARATOR);
         return false;
     }
 
@@ -135,34 +135,34 @@ public final class RetainedCursor {
                 && filter.regionMatches(wanted.start(), topic, found.start(), length);
     }
 
-    /** The topic differs from the filter in a level without wildcard: goes to where that level is, or past its parent. */
+    /** Handles a topic that differs from the filter in a level without wildcard: moves to that level, or past its parent. */
     private void skipLevel(String topic) {
         String parent = topic.substring(0, found.start());
         String level = parent + filter.substring(wanted.start(), wanted.end());
         String below = level + TopicLevels.SEPARATOR;
         boolean levelMatches = wanted.isLast() || filter.startsWith("/#", wanted.end());
         if (levelMatches && topic.compareTo(level) < 0) {
-            goTo(level);
+            seekTo(level);
         } else if (!wanted.isLast() && topic.compareTo(below) < 0) {
-            goTo(below);
+            seekTo(below);
         } else if (filter.lastIndexOf('+', wanted.start()) < 0) {
             seek = null;
         } else {
-            goTo(parent.substring(0, parent.length() - 1) + AFTER_SEPARATOR);
+            seekTo(parent.substring(0, parent.length() - 1) + AFTER_SEPARATOR);
         }
     }
 
-    private void goAfter(String topic) {
+    private void seekAfter(String topic) {
         seek = wildcard ? topic : null;
         inclusive = false;
     }
 
-    private void goTo(String text) {
+    private void seekTo(String text) {
         seek = text;
         inclusive = true;
     }
 
-    /** What all topics that match come at or after. */
+    /** The prefix of all topics that match. */
     private static String literalPrefix(String filter) {
         int plus = filter.indexOf('+');
         if (plus >= 0) {

@@ -13,36 +13,36 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last retained message of each topic (MQTT 5.0, section 3.3.1.3).
+ * The retained message of each topic (MQTT 5.0, section 3.3.1.3).
  *
- * <p>The topics are kept in the order of their text, in which all topics below a level stand together: a wildcard filter is
- * answered by jumping from one candidate to the next, and where a {@link RetainedCursor} stands is just a text. So a
- * cursor that a slow client paces over minutes holds on to nothing, sees changes, and never gives a topic twice.
+ * <p>Topics are sorted by their text, so all topics below a level are adjacent. A wildcard filter is answered by jumping from one
+ * candidate to the next. The position of a {@link RetainedCursor} is just a text: a cursor that is read slowly over minutes
+ * holds no resources, sees changes, and never returns a topic twice.
  *
- * <p>Any thread may store: changes are serialized by one lock, held for one look-up, so of concurrent messages to one topic
- * the last one stored stays. Reading takes no lock.
+ * <p>Any thread may store a message. Changes are serialized by one lock, which is held for one look-up, so the last of concurrent
+ * messages to one topic stays. Readers take no lock.
  */
 public final class RetainedMessages {
 
     /** The result of storing a message. */
     public enum Outcome {
-        /** It is the first one of its topic. */
+        /** The topic had no message. */
         STORED,
-        /** It has taken the place of another. */
+        /** The message has replaced another one. */
         REPLACED,
-        /** Its empty payload has removed the one that was there. */
+        /** The empty payload has removed the message of the topic. */
         REMOVED,
-        /** Its payload is empty, and there was none. */
+        /** The payload is empty, and the topic had no message. */
         NOTHING_TO_REMOVE,
-        /** Refused: there are as many topics as there may be. */
+        /** Refused: the maximum number of topics is reached. */
         COUNT_EXCEEDED,
-        /** Refused: there are as many bytes as there may be. What the topic had stays. */
+        /** Refused: the maximum number of bytes is reached. The former message of the topic stays. */
         BYTES_EXCEEDED;
 
         /**
-         * Tells whether the message was not kept.
+         * Whether the message was refused.
          *
-         * @return true if a limit stood against it
+         * @return true if a limit is reached
          */
         public boolean isRefusal() {
             return this == COUNT_EXCEEDED || this == BYTES_EXCEEDED;
@@ -57,17 +57,17 @@ public final class RetainedMessages {
     private volatile long bytes;
     private volatile long expiring;
 
-    // guarded by lock; null until somebody asks
+    // guarded by lock; null without an observer
     private @Nullable Consumer<? super ApplicationMessage> observer;
 
-    // guarded by lock: where the next sweep goes on, null at the beginning
+    // guarded by lock: start of the next sweep, null for the beginning
     private @Nullable String swept;
 
     /**
-     * Creates a tree without messages.
+     * Creates an empty tree.
      *
-     * @param maxCount the most messages that are kept
-     * @param maxBytes the most bytes, by {@link HeapWeight#retained}
+     * @param maxCount maximum number of messages
+     * @param maxBytes maximum number of bytes, by {@link HeapWeight#retained}
      */
     public RetainedMessages(int maxCount, long maxBytes) {
         this.maxCount = maxCount;
@@ -75,11 +75,11 @@ public final class RetainedMessages {
     }
 
     /**
-     * Stores a message in the place of the one that its topic had [MQTT-3.3.1-5], or, if its payload is empty, just removes
-     * that one [MQTT-3.3.1-6] [MQTT-3.3.1-7].
+     * Stores a message in place of the former one of its topic [MQTT-3.3.1-5]. A message with an empty payload only removes the
+     * former one [MQTT-3.3.1-6] [MQTT-3.3.1-7].
      *
      * @param message a message with the retain flag
-     * @return what has become of it
+     * @return the result
      */
     @AnyThread
     public Outcome store(ApplicationMessage message) {
@@ -93,16 +93,16 @@ public final class RetainedMessages {
     }
 
     /**
-     * Shows all messages to an observer and tells it of every one that is stored from then on, those with an empty payload
-     * included, in order and without a gap. What expires is not told. There is one observer at most.
+     * Passes all messages to an observer, and then each message that is stored, including those with an empty payload, in order and
+     * without a gap. Expiry is not reported. There is at most one observer.
      *
-     * @param next called under the lock: notes what it is told, and does not touch the messages
-     * @throws IllegalStateException if there is one already
+     * @param next called under the lock; must return at once and must not change the messages
+     * @throws IllegalStateException if there is already one
      */
     public void observe(Consumer<? super ApplicationMessage> next) {
         synchronized (lock) {
             if (observer != null) {
-                throw new IllegalStateException("the retained messages are observed already");
+                throw new IllegalStateException("the retained messages already have an observer");
             }
             observer = next;
             messages.values().forEach(next);
@@ -130,7 +130,7 @@ public final class RetainedMessages {
      * The message of a topic.
      *
      * @param topic a topic name
-     * @return the message, maybe expired; null if there is none
+     * @return the message, which may have expired; null if there is none
      */
     @AnyThread
     public @Nullable ApplicationMessage get(TopicName topic) {
@@ -138,7 +138,7 @@ public final class RetainedMessages {
     }
 
     /**
-     * Starts to look for the messages that a filter matches.
+     * Creates a cursor over the messages that a filter matches.
      *
      * @param filter a topic filter, without share name
      * @return a cursor before the first message
@@ -159,7 +159,7 @@ public final class RetainedMessages {
     }
 
     /**
-     * What the messages hold on to, by {@link HeapWeight#retained}.
+     * The heap that the messages occupy, by {@link HeapWeight#retained}.
      *
      * @return bytes
      */
@@ -169,11 +169,11 @@ public final class RetainedMessages {
     }
 
     /**
-     * Removes expired messages, going on where the last call has ended. Costs nothing if no message has an expiry interval.
+     * Removes expired messages, starting where the last call has ended. Costs nothing if no message has an expiry interval.
      *
      * @param nowNanos the broker's monotonic clock
-     * @param maxSteps the most messages to look at
-     * @return how many were removed
+     * @param maxSteps maximum number of messages to examine
+     * @return number of removed messages
      */
     @AnyThread
     public int removeExpired(long nowNanos, int maxSteps) {
@@ -181,12 +181,12 @@ public final class RetainedMessages {
     }
 
     /**
-     * Removes expired messages, going on where the last call has ended. Costs nothing if no message has an expiry interval.
+     * Removes expired messages, starting where the last call has ended. Costs nothing if no message has an expiry interval.
      *
      * @param nowNanos the broker's monotonic clock
-     * @param maxSteps the most messages to look at
-     * @param removedTopics is told the topic of each message that is removed
-     * @return how many were removed
+     * @param maxSteps maximum number of messages to examine
+     * @param removedTopics called with the topic of each removed message
+     * @return number of removed messages
      */
     @AnyThread
     public int removeExpired(long nowNanos, int maxSteps, Consumer<TopicName> removedTopics) {

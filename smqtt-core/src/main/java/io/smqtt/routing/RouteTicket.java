@@ -5,48 +5,48 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.thread.AnyThread;
 
 /**
- * Delays the acknowledgement to a publisher until all holders of the ticket have released it. In memory nothing holds it; a
- * durable store or a peer node does until its part has reached safety.
+ * Delays the acknowledgement to a publisher until all holders have released the ticket. Without a store or a cluster nothing holds
+ * it; a store or a peer node holds it until the message is safe there.
  */
 public interface RouteTicket {
 
-    /** A ticket nobody waits for: QoS 0, or a message of the broker itself. */
+    /** A ticket without effect: for QoS 0, and for messages of the broker itself. */
     RouteTicket NONE = new RouteTicket() {
         @Override
         public void hold() {
-            // nobody waits
+            // no effect
         }
 
         @Override
         public void release(boolean success) {
-            // nobody waits
+            // no effect
         }
     };
 
-    /** Delays the acknowledgement until {@link #release} is called as often. */
+    /** Delays the acknowledgement until {@link #release} has been called as often as this method. */
     @AnyThread
     void hold();
 
     /**
-     * Gives up one hold.
+     * Releases one hold.
      *
-     * @param success false if the message could not be kept: the publisher gets no positive acknowledgement
+     * @param success false if the message could not be stored: the publisher gets no positive acknowledgement
      */
     @AnyThread
     void release(boolean success);
 
     /**
-     * The ticket to hold, called by the router for a subscriber that may hold it. A ticket that costs something is made
-     * only now. On the publisher's event loop, during routing.
+     * Returns the ticket to hold. The router calls this for a subscriber that may hold tickets, so that a ticket with a cost is created
+     * only then. On the publisher's event loop, during routing.
      *
-     * @return this ticket, or the one that it stands for
+     * @return this ticket, or the actual one
      */
     default RouteTicket claim() {
         return this;
     }
 
     /**
-     * Tells whether the publisher waits for stores at all.
+     * Whether the publisher waits for stores.
      *
      * @return false if a store need not hold the ticket
      */
@@ -56,9 +56,9 @@ public interface RouteTicket {
     }
 
     /**
-     * Tells whether only stable storage is safe enough.
+     * Whether the publisher waits for stable storage.
      *
-     * @return false if surviving the end of the process is enough
+     * @return false if surviving the end of the process suffices
      */
     @AnyThread
     default boolean wantsStable() {
@@ -66,12 +66,12 @@ public interface RouteTicket {
     }
 
     /**
-     * Offers an operation that must become safe together with those of all other subscribers and with the publisher's own
-     * record of the message, or not at all: a QoS 2 message that comes again after a crash must then be either known
-     * completely or not at all [MQTT-4.3.3-10]. While the ticket is held or being routed.
+     * Adds an operation to the commit of the message. It is stored together with the operations of all other subscribers and the
+     * publisher's own record of the message, or not at all: a QoS 2 message that is sent again after a crash must be known
+     * completely or not at all [MQTT-4.3.3-10]. Only while the ticket is held or the message is being routed.
      *
-     * @param operation is submitted when all subscribers have been asked, on the publisher's event loop
-     * @return false if the publisher keeps no record: the subscriber submits it by itself
+     * @param operation submitted after routing, on the publisher's event loop
+     * @return false if the publisher keeps no record: the subscriber must submit the operation itself
      */
     @AnyThread
     default boolean join(JointOperation operation) {
@@ -79,7 +79,7 @@ public interface RouteTicket {
     }
 
     /**
-     * Tells whether the publisher is the embedding application. Never changes.
+     * Whether the publisher is the embedding application. Never changes.
      *
      * @return false for a client, and for a peer
      */
@@ -89,22 +89,22 @@ public interface RouteTicket {
     }
 
     /**
-     * Tells whether the publisher may be kept waiting until a consumer has room for its message. Never changes.
+     * Whether the publisher may wait until a consumer has room for its message. Never changes.
      *
-     * @return false for a peer, because whatever else it sends would wait as well
+     * @return false for a peer, because all of its other messages would wait, too
      */
     @AnyThread
     default boolean mayBeSlowed() {
         return true;
     }
 
-    /** A delivery of the message waits in a queue. Told at once, or while the ticket is held; most tickets do not care. */
+    /** Reports that a delivery of the message was queued. Called during routing, or while the ticket is held; most tickets ignore it. */
     default void queued() {}
 
     /**
-     * A delivery of the message was dropped. Told at once, or while the ticket is held; most tickets do not care.
+     * Reports that a delivery of the message was dropped. Called during routing, or while the ticket is held; most tickets ignore it.
      *
-     * @param reason why
+     * @param reason the reason
      */
     default void dropped(DropReason reason) {}
 }

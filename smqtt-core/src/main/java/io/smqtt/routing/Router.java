@@ -17,8 +17,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings an application message to its subscribers. It knows subscribers only by their interface: sessions, peers and
- * in-process consumers are the same to it.
+ * Routes application messages to their subscribers. It knows subscribers only by their interface: sessions, peers and in-process
+ * consumers are treated alike.
  */
 public final class Router {
 
@@ -33,9 +33,9 @@ public final class Router {
      * Creates a router.
      *
      * @param executors the event loops of the broker
-     * @param index where subscriptions are found
-     * @param retained where retained messages are kept
-     * @param observer what is told of routed messages
+     * @param index the subscriptions
+     * @param retained the retained messages
+     * @param observer receives events about routed messages
      */
     public Router(
             Iterable<? extends EventExecutor> executors,
@@ -55,16 +55,16 @@ public final class Router {
     }
 
     /**
-     * Lets messages of shared groups wait that no member can take. Before anything is routed.
+     * Sets the queues of shared groups, for messages that no member can take. Called before the first message is routed.
      *
-     * @param byGroup gives the backlog of a group
+     * @param byGroup returns the queue of a group
      */
     public void backlogs(Function<? super SharedGroup, ? extends GroupBacklog> byGroup) {
         backlogs = byGroup;
     }
 
     /**
-     * The loops.
+     * The routing state of all event loops.
      *
      * @return one for each event loop
      */
@@ -77,7 +77,7 @@ public final class Router {
      *
      * @param executor an event loop of this broker
      * @return its routing state
-     * @throws IllegalArgumentException if the loop belongs to somebody else
+     * @throws IllegalArgumentException if the event loop belongs to another broker
      */
     public RoutingLoop loopOf(EventExecutor executor) {
         for (RoutingLoop loop : loops) {
@@ -89,8 +89,7 @@ public final class Router {
     }
 
     /**
-     * From now on there are subscribers that hold tickets ({@link Subscriber#mayHold()}). Before the first of them
-     * subscribes.
+     * Announces subscribers that hold tickets ({@link Subscriber#mayHold()}). Called before the first of them subscribes.
      */
     @AnyThread
     public void ticketsAreHeld() {
@@ -98,7 +97,7 @@ public final class Router {
     }
 
     /**
-     * Tells whether there may be subscribers that hold tickets.
+     * Whether there may be subscribers that hold tickets.
      *
      * @return false as long as {@link #ticketsAreHeld} was not called
      */
@@ -126,12 +125,12 @@ public final class Router {
     }
 
     /**
-     * Routes a message to all its subscribers and keeps it if it is to be retained. On an event loop.
+     * Routes a message to all its subscribers and stores it if it has the retain flag. On an event loop.
      *
      * @param loop the current event loop
      * @param message the message
-     * @param ticket what the publisher's acknowledgement waits for
-     * @return how many subscribers it was handed to
+     * @param ticket delays the publisher's acknowledgement
+     * @return number of subscribers that get the message
      */
     public int route(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
         if (!message.isTimed()) {
@@ -149,7 +148,7 @@ public final class Router {
         matches.mergeOverlaps(message.publisherId());
         int count = matches.size();
         for (int i = 0; i < count; i++) {
-            hand(loop, message, matches.get(i), ticket);
+            dispatch(loop, message, matches.get(i), ticket);
         }
         for (int i = 0; i < matches.sharedSize(); i++) {
             if (routeToGroup(loop, message, matches.shared(i), ticket)) {
@@ -163,16 +162,16 @@ public final class Router {
     }
 
     /**
-     * Routes a message of somebody who wants to know what becomes of each delivery: all subscribers get the ticket, also
-     * those that never hold it, and it is held until the message has arrived on all event loops. On an event loop.
+     * Routes a message and reports what happens to each delivery: all subscribers get the ticket, including those that never hold it,
+     * and it is held until the message has arrived on all event loops. On an event loop.
      *
      * @param loop the current event loop
      * @param message the message
-     * @param ticket is told of deliveries that are queued or dropped
-     * @param taker is told who gets the message, during this call
-     * @return how many subscribers it was handed to
+     * @param ticket receives reports of queued and dropped deliveries
+     * @param taker called with each subscriber that gets the message, during this call
+     * @return number of subscribers that get the message
      */
-    public int routeTold(
+    public int routeAndReport(
             RoutingLoop loop, ApplicationMessage message, RouteTicket ticket, Consumer<? super Subscriber> taker) {
         Matches matches = loop.borrowMatches();
         index.match(message.topic(), matches);
@@ -201,15 +200,15 @@ public final class Router {
     }
 
     /**
-     * Routes a message that another node has routed already: to subscribers of this node only. On an event loop.
+     * Routes a message that another node has already routed, to subscribers of this node only. On an event loop.
      *
      * @param loop the current event loop
      * @param message the message
-     * @param toAll whether it goes to all matching subscribers of this node that are not shared
-     * @param groups the groups of shared subscriptions that are to take it here, by one member each
-     * @param ticket what the other node's publisher waits for
-     * @param refused is told the groups that have no member here any more, during this call
-     * @return how many subscribers it was handed to
+     * @param toAll whether to deliver to all matching subscriptions of this node that are not shared
+     * @param groups the shared groups of which one local member each gets the message
+     * @param ticket delays the acknowledgement to the other node
+     * @param refused called with each group that cannot take the message on this node, during this call
+     * @return number of subscribers that get the message
      */
     public int routeForwarded(
             RoutingLoop loop,
@@ -231,7 +230,7 @@ public final class Router {
         return count;
     }
 
-    /** Whether a message of another node is of use here; if not, it waits there. */
+    /** Whether this node can take a message of another node for a group; if not, it is queued on the other node. */
     private static boolean hasRoom(SharedGroup group) {
         GroupBacklog backlog = group.backlog();
         return group.hasOnlineMember(member -> !member.isLocal())
@@ -246,7 +245,7 @@ public final class Router {
         for (int i = 0; i < matches.size(); i++) {
             Subscription subscription = matches.get(i);
             if (subscription.subscriber().isLocal()) {
-                hand(loop, message, subscription, ticket);
+                dispatch(loop, message, subscription, ticket);
                 count++;
             }
         }
@@ -255,13 +254,12 @@ public final class Router {
     }
 
     /**
-     * Gives a message that a node or a member of this one could not take to a local member, or keeps it until one can. On an
-     * event loop.
+     * Passes a message that another node or a member could not take to a local member of its group, or queues it. On an event loop.
      *
      * @param loop the current event loop
      * @param message the message
      * @param wanted the group
-     * @param ticket what the publisher waits for
+     * @param ticket delays the publisher's acknowledgement
      * @return false if the group has no members: the message is counted as dropped
      */
     public boolean redispatch(RoutingLoop loop, ApplicationMessage message, SharedFilter wanted, RouteTicket ticket) {
@@ -274,14 +272,14 @@ public final class Router {
     }
 
     /**
-     * Gives a message that waited to a member of its group. On an event loop.
+     * Passes a queued message to a member of its group. On an event loop.
      *
      * @param loop the current event loop
      * @param message the message
      * @param wanted the group
-     * @param among who may get it
-     * @param ticket is held until the message is safe there
-     * @return false if none of them is there
+     * @param among selects the members that may get the message
+     * @param ticket held until the member has stored the message
+     * @return false if none of them is online
      */
     public boolean handTo(
             RoutingLoop loop,
@@ -292,16 +290,16 @@ public final class Router {
         SharedGroup group = index.group(wanted.shareName(), wanted.filter());
         Subscription member = group == null ? null : group.select(message, among);
         if (member != null) {
-            hand(loop, message, member, ticket);
+            dispatch(loop, message, member, ticket);
         }
         return member != null;
     }
 
     /**
-     * Keeps or clears a retained message [MQTT-3.3.1-5], [MQTT-3.3.1-6].
+     * Stores or clears a retained message [MQTT-3.3.1-5], [MQTT-3.3.1-6].
      *
      * @param message a message with the retain flag
-     * @return what became of it
+     * @return the result
      */
     public RetainedMessages.Outcome retain(ApplicationMessage message) {
         RetainedMessages.Outcome outcome = retained.store(message);
@@ -331,11 +329,11 @@ public final class Router {
         if (member == null) {
             return false;
         }
-        hand(loop, message, member, ticket);
+        dispatch(loop, message, member, ticket);
         return true;
     }
 
-    /** The member that gets a message now, or the group's queue; null if there is nobody. */
+    /** The member that gets a message now, or the queue of the group; null if there is neither. */
     private @Nullable Subscription member(
             ApplicationMessage message, SharedGroup group, @Nullable Predicate<? super Subscriber> among) {
         Subscription online = group.select(message, among);
@@ -351,7 +349,7 @@ public final class Router {
         return backlog == null ? online : backlog.subscription();
     }
 
-    private static void hand(
+    private static void dispatch(
             RoutingLoop loop, ApplicationMessage message, Subscription subscription, RouteTicket offered) {
         Subscriber subscriber = subscription.subscriber();
         boolean holds = offered != RouteTicket.NONE && subscriber.mayHold();
@@ -359,10 +357,10 @@ public final class Router {
     }
 
     /**
-     * Lets a subscriber take a message on its event loop.
+     * Delivers a message to a subscriber on its event loop.
      *
-     * @param offered fails if the subscriber does
-     * @param ticket what the subscriber gets to hold
+     * @param offered failed if the subscriber throws
+     * @param ticket the ticket for the subscriber
      */
     private static void send(
             RoutingLoop loop,
@@ -384,12 +382,12 @@ public final class Router {
     }
 
     /**
-     * Lets all deliveries that loops have under way to one loop arrive there, then runs a task on another: what the task
-     * does comes after them. Used when a session moves between loops.
+     * Runs a task on one event loop after all deliveries that are in flight to another one have arrived there. Used when a session
+     * moves between event loops.
      *
-     * @param from the loop that owned the session
-     * @param to the loop that owns it now, where the task runs
-     * @param task what comes after the deliveries
+     * @param from the event loop that owned the session
+     * @param to the event loop that owns it now, which runs the task
+     * @param task runs after the deliveries
      */
     public void afterDeliveriesVia(RoutingLoop from, RoutingLoop to, Runnable task) {
         AtomicInteger missing = new AtomicInteger(loops.size());

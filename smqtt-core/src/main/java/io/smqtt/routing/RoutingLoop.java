@@ -14,15 +14,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Routing state of one event loop: the scratch result of matching, and the deliveries that are in flight to other loops.
- * Deliveries to one loop travel together: one queue offer, and at most one wake-up, for all that a pass of this loop
- * produced. Only the loop itself may call the methods that say so.
+ * Routing state of one event loop: the scratch result of matching, and the deliveries that are in flight to other event loops. All
+ * deliveries of one pass to one event loop travel together: one queue offer, and at most one wake-up. Methods that are annotated
+ * with {@code OnEventLoop} may be called only on this event loop.
  */
 public final class RoutingLoop {
 
     private static final Logger LOG = LoggerFactory.getLogger(RoutingLoop.class);
 
-    /** One message of so many is timed: enough for a distribution, and too few to cost anything. */
+    /** One of this many messages is timed: enough for a distribution, at no measurable cost. */
     private static final int TIMED_EVERY = 1_024;
 
     private final EventExecutor executor;
@@ -45,14 +45,14 @@ public final class RoutingLoop {
     /**
      * The event loop itself.
      *
-     * @return where tasks for this loop go
+     * @return the executor of the event loop
      */
     public EventExecutor executor() {
         return executor;
     }
 
     /**
-     * The number of the loop.
+     * The index of the event loop.
      *
      * @return 0 up to the number of loops, exclusive
      */
@@ -71,7 +71,7 @@ public final class RoutingLoop {
     }
 
     /**
-     * Tells whether the next message is to be timed.
+     * Whether the next message is to be timed.
      *
      * @return true for one of 1,024
      */
@@ -84,7 +84,7 @@ public final class RoutingLoop {
         return true;
     }
 
-    /** Takes the scratch result; a nested route gets another. */
+    /** Borrows the scratch result; a nested route gets a new one. */
     @OnEventLoop
     Matches borrowMatches() {
         Matches borrowed = matches;
@@ -92,7 +92,7 @@ public final class RoutingLoop {
         return borrowed == null ? new Matches() : borrowed;
     }
 
-    /** Puts the scratch result back. */
+    /** Returns the scratch result. */
     @OnEventLoop
     void returnMatches(Matches borrowed) {
         borrowed.clear();
@@ -121,7 +121,7 @@ public final class RoutingLoop {
         }
     }
 
-    /** Lets a subscriber take a message; one that fails keeps the message from nobody else. */
+    /** Delivers a message to a subscriber. An exception of the subscriber is logged, and does not affect other subscribers. */
     @OnEventLoop
     boolean deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket, boolean forwarded) {
         Subscriber subscriber = subscription.subscriber();
@@ -139,7 +139,7 @@ public final class RoutingLoop {
         }
     }
 
-    /** Hands all deliveries on their way to their loops. */
+    /** Sends all batches to their event loops. */
     @OnEventLoop
     void flush() {
         assert executor.inEventLoop();
@@ -157,7 +157,7 @@ public final class RoutingLoop {
         }
     }
 
-    /** Deliveries for subscribers that another loop owned when they were routed. */
+    /** Deliveries to subscribers that another event loop owned at the time of routing. */
     private static final class DeliveryBatch implements Runnable {
 
         private static final int FIRST_CAPACITY = 32;
@@ -191,7 +191,7 @@ public final class RoutingLoop {
                 Subscription subscription = subscriptions[i];
                 Subscriber subscriber = subscription.subscriber();
                 RoutingLoop owner = subscriber.owner();
-                if (owner != null && owner != target) { // it has moved since
+                if (owner != null && owner != target) { // moved in the meantime
                     target.send(owner, messages[i], subscription, tickets[i], true);
                     continue;
                 }

@@ -13,8 +13,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscribers that share one filter under one share name (MQTT 5.0, section 4.8.2). Each message goes to one of them,
- * which {@link #select} chooses: any thread, no lock, on a snapshot of the members.
+ * The subscribers that share one filter under one share name (MQTT 5.0, section 4.8.2). {@link #select} chooses the member for each
+ * message: on any thread, without a lock, on a snapshot of the members.
  */
 public final class SharedGroup {
 
@@ -47,7 +47,7 @@ public final class SharedGroup {
     }
 
     /**
-     * What the group shares.
+     * The shared filter.
      *
      * @return the filter without the share name
      */
@@ -58,7 +58,7 @@ public final class SharedGroup {
     /**
      * The number of members, online or not.
      *
-     * @return 0 once the group has disappeared
+     * @return 0 for a group that no longer exists
      */
     public int size() {
         return MemberList.size(members.snapshot());
@@ -70,9 +70,9 @@ public final class SharedGroup {
     }
 
     /**
-     * Visits the members. Weakly consistent.
+     * Calls an action with each member. Weakly consistent.
      *
-     * @param action what to do with each
+     * @param action the action
      */
     @AnyThread
     public void forEachMember(Consumer<? super Subscriber> action) {
@@ -83,10 +83,10 @@ public final class SharedGroup {
     }
 
     /**
-     * Tells whether a member is online. Takes no turn.
+     * Whether a member is online. Does not advance the round robin.
      *
-     * @param exclude true for who does not count
-     * @return true if there is another one
+     * @param exclude true for members that do not count
+     * @return true if another member is online
      */
     @AnyThread
     public boolean hasOnlineMember(Predicate<? super Subscriber> exclude) {
@@ -101,9 +101,9 @@ public final class SharedGroup {
     }
 
     /**
-     * The messages that wait for the group on this node.
+     * The queue of the group on this node.
      *
-     * @return null if nothing has waited yet
+     * @return null if no message has been queued yet
      */
     @AnyThread
     public @Nullable GroupBacklog backlog() {
@@ -111,22 +111,22 @@ public final class SharedGroup {
     }
 
     /**
-     * Messages wait from now on, if no member can take them.
+     * Sets the queue for messages that no member can take.
      *
-     * @param queue where they wait
+     * @param queue the queue
      */
     @AnyThread
     public void backlog(GroupBacklog queue) {
         backlog = queue;
     }
 
-    /** Whether messages wait on this node, which members take before later ones. */
+    /** Whether messages are queued on this node; members take these before later ones. */
     boolean hasBacklog() {
         GroupBacklog present = backlog;
         return present != null && present.waiting() > 0;
     }
 
-    /** Whether a message may wait: a member takes a quality of service above 0. */
+    /** Whether messages may be queued: a member has a maximum QoS above 0. */
     boolean mayQueue() {
         Object[] all = members.snapshot();
         for (int i = 0, size = MemberList.size(all); i < size; i++) {
@@ -151,7 +151,7 @@ public final class SharedGroup {
      * Chooses the online member that gets a message.
      *
      * @param message the message
-     * @param among true for those who may get it; null if everyone may
+     * @param among true for members that may get the message; null for all members
      * @return null if none of them is online
      */
     public @Nullable Subscription select(ApplicationMessage message, @Nullable Predicate<? super Subscriber> among) {
@@ -160,7 +160,7 @@ public final class SharedGroup {
         if (size == 0) {
             return null;
         }
-        int start = start(size, message); // one turn for each message, however many members are passed over
+        int start = start(size, message); // one turn for each message, however many members are skipped
         int index = switch (strategy) {
             case ROUND_ROBIN -> nextInTurn(all, size, start, among, false);
             case LOCAL_FIRST -> localFirst(all, size, start, among);
@@ -177,7 +177,7 @@ public final class SharedGroup {
         return publisher == null ? 0 : publisher.hashCode();
     }
 
-    /** The next online member; the turns of those that are passed over are used up, so that nobody gets them on top. */
+    /** The next online member. Turns of skipped members are used up, so that no other member gets them in addition. */
     private int nextInTurn(
             Object[] all, int size, int start, @Nullable Predicate<? super Subscriber> among, boolean localOnly) {
         for (int passed = 0; passed < size; passed++) {
@@ -198,7 +198,7 @@ public final class SharedGroup {
         return local >= 0 ? local : nextInTurn(all, size, start, among, false);
     }
 
-    /** The member that a number falls on, or one that another number made of it falls on, or the next. */
+    /** The member that a number selects, or that a number derived from it selects, or the next one. */
     private static int scattered(Object[] all, int size, int number, @Nullable Predicate<? super Subscriber> among) {
         int hash = number;
         for (int attempt = 0; attempt < 4; attempt++) {
@@ -233,7 +233,7 @@ public final class SharedGroup {
         return best;
     }
 
-    /** The member from which on others are looked for, where it is not the strategy that names each. */
+    /** The index at which the search for a member starts, for strategies that do not name a member. */
     private int start(int size, ApplicationMessage message) {
         int number = switch (strategy) {
             case HASH_CLIENT -> spread(publisherHash(message));

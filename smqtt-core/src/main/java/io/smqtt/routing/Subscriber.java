@@ -5,18 +5,18 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.thread.AnyThread;
 import org.jspecify.annotations.Nullable;
 
-/** A receiver of messages: a session, a peer node, an in-process consumer, a rule. The router knows no other word. */
+/** A receiver of messages: a session, a peer node, an in-process consumer, a rule. The router knows only this interface. */
 public interface Subscriber {
 
     /**
-     * Who this is, unique among the subscribers of a broker.
+     * The name of the subscriber, unique in its broker.
      *
      * @return the client identifier of a session
      */
     String id();
 
     /**
-     * The event loop that owns this subscriber at the moment.
+     * The event loop that owns this subscriber now.
      *
      * @return null if {@link #deliver} may be called on any event loop
      */
@@ -28,25 +28,25 @@ public interface Subscriber {
      *
      * @param message the message
      * @param subscription the subscription that matched, or several merged into one
-     * @param ticket what the publisher's acknowledgement waits for; a subscriber that must store or forward first calls
+     * @param ticket delays the publisher's acknowledgement; a subscriber that must store or forward the message first calls
      *     {@link RouteTicket#hold()} during this call
      */
     void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
 
     /**
-     * Takes a message that was routed to this subscriber's previous loop and passed on from there, so that it comes
-     * before whatever was routed here directly.
+     * Takes a message that was routed to this subscriber's previous event loop and passed on from there. It comes before messages that
+     * were routed to the present one.
      *
      * @param message the message
      * @param subscription the subscription that matched, or several merged into one
-     * @param ticket what the publisher's acknowledgement waits for
+     * @param ticket delays the publisher's acknowledgement
      */
     default void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         deliver(message, subscription, ticket);
     }
 
     /**
-     * Tells whether a shared subscription may pick this member now. The answer may be out of date.
+     * Whether a shared group may select this member now. May be out of date.
      *
      * @return true if messages reach a connected client
      */
@@ -54,7 +54,7 @@ public interface Subscriber {
     boolean isOnline();
 
     /**
-     * How many messages wait for an acknowledgement. For the least-in-flight strategy; may be out of date.
+     * The number of unacknowledged messages. For the least-in-flight strategy; may be out of date.
      *
      * @return messages
      */
@@ -62,7 +62,7 @@ public interface Subscriber {
     int inFlightCount();
 
     /**
-     * Tells whether the subscriber can keep one more message that could stay where it is. The answer may be out of date.
+     * Whether the subscriber has room for one more message that could also be kept elsewhere. May be out of date.
      *
      * @return false if its queue is more than half full
      */
@@ -72,7 +72,7 @@ public interface Subscriber {
     }
 
     /**
-     * Tells whether the subscriber is on this node.
+     * Whether the subscriber is on this node.
      *
      * @return false for a peer
      */
@@ -82,7 +82,7 @@ public interface Subscriber {
     }
 
     /**
-     * Tells whether the subscriber outlives its connection, so that messages are kept for it while it cannot be reached. Never changes.
+     * Whether the subscriber outlives its connection, so that messages are kept for it while it cannot be reached. Never changes.
      *
      * @return false for a session that ends with its connection
      */
@@ -92,9 +92,9 @@ public interface Subscriber {
     }
 
     /**
-     * Tells whether the subscriber may hold tickets. Never changes.
+     * Whether the subscriber may hold tickets. Never changes.
      *
-     * @return false if {@link #deliver} takes a message for good when it returns
+     * @return false if {@link #deliver} has completely handled the message when it returns
      */
     @AnyThread
     default boolean mayHold() {
@@ -102,7 +102,7 @@ public interface Subscriber {
     }
 
     /**
-     * The node of the cluster that this subscriber stands for. Never changes.
+     * The node of the cluster that this subscriber represents. Never changes.
      *
      * @return null for a subscriber of this node
      */

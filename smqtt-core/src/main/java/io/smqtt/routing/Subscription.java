@@ -8,8 +8,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subscriber's wish for the messages of one topic filter, with its options (MQTT 5.0, section 3.8.3.1). Immutable and
- * small, because there may be millions.
+ * A subscription of one subscriber to one topic filter, with its options (MQTT 5.0, section 3.8.3.1). Immutable and small, because
+ * there may be millions.
  */
 public final class Subscription {
 
@@ -25,7 +25,7 @@ public final class Subscription {
     private final TopicFilter filter;
     private final @Nullable String shareName;
 
-    /** The options in the lowest four bits, the identifier in the others: 32 bytes for the object. */
+    /** The options in the lowest four bits, the identifier in the others; keeps the object at 32 bytes. */
     private final int optionsAndIdentifier;
 
     private final int @Nullable [] moreIdentifiers;
@@ -33,12 +33,12 @@ public final class Subscription {
     /**
      * Creates a subscription.
      *
-     * @param subscriber who gets the messages
-     * @param filter which topics
+     * @param subscriber the subscriber
+     * @param filter the topic filter, without the share name
      * @param shareName the group of a shared subscription, or null
      * @param maximumQos the granted quality of service
-     * @param noLocal whether the subscriber's own messages stay away
-     * @param retainAsPublished whether the retain flag is kept
+     * @param noLocal the No Local option
+     * @param retainAsPublished the Retain As Published option
      * @param identifier the subscription identifier, at most 268,435,455, or {@link #NO_IDENTIFIER}
      */
     public Subscription(
@@ -67,9 +67,9 @@ public final class Subscription {
     }
 
     /**
-     * What a stored delivery goes by, as far as it is known when it is read again.
+     * Creates the subscription of one stored delivery, with what is known when it is read again.
      *
-     * @param subscriber who gets the message
+     * @param subscriber the subscriber
      * @param clientFilter the filter as the client wrote it, {@code $share/…} included
      * @param qos the quality of service of the delivery
      * @param retain the retain flag of the delivery
@@ -93,11 +93,11 @@ public final class Subscription {
     }
 
     /**
-     * Merges two subscriptions of one subscriber that match the same message into the one delivery that it gets: the
-     * highest quality of service, all identifiers, the retain flag if one of them keeps it [MQTT-3.3.4-2].
+     * Merges two subscriptions of one subscriber that match the same message into one for its single delivery: the maximum QoS, all
+     * identifiers, and the retain flag if one of them keeps it [MQTT-3.3.4-2].
      *
      * @param other another subscription of the same subscriber
-     * @return what the delivery goes by
+     * @return the subscription of the delivery
      */
     public Subscription merge(Subscription other) {
         QoS qos = maximumQos().level() >= other.maximumQos().level() ? maximumQos() : other.maximumQos();
@@ -109,7 +109,7 @@ public final class Subscription {
     }
 
     /**
-     * Who gets the messages.
+     * The subscriber.
      *
      * @return the subscriber
      */
@@ -118,7 +118,7 @@ public final class Subscription {
     }
 
     /**
-     * Which topics.
+     * The topic filter.
      *
      * @return the filter, without the share name
      */
@@ -147,14 +147,14 @@ public final class Subscription {
     /**
      * The granted quality of service.
      *
-     * @return the highest level of a delivery
+     * @return the maximum QoS of a delivery
      */
     public QoS maximumQos() {
         return QoS.of(optionsAndIdentifier & 0x03);
     }
 
     /**
-     * Whether the subscriber's own messages stay away.
+     * Whether the subscriber's own messages are not delivered to it.
      *
      * @return the No Local option
      */
@@ -183,7 +183,7 @@ public final class Subscription {
     /**
      * All subscription identifiers of a merged delivery.
      *
-     * @return maybe empty; do not change it
+     * @return may be empty; not to be changed
      */
     public int[] identifiers() {
         if (moreIdentifiers != null) {
@@ -193,7 +193,7 @@ public final class Subscription {
     }
 
     /**
-     * Tells whether a delivery carries more than one identifier.
+     * Whether a delivery carries more than one identifier.
      *
      * @return true for a merged delivery with several
      */

@@ -16,18 +16,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The index of subscriptions: finds all that match a topic.
+ * An index of subscriptions: finds all subscriptions that match a topic.
  *
- * <p>Filters without wildcards are in a hash table of their own, so a topic finds them with one look-up. Filters with
- * wildcards are in a trie of levels; a walk follows, at each level, the level itself and {@code +}, and so visits at most
- * 2^levels nodes, and only those that exist. Nothing here recurses.
+ * <p>Filters without wildcards are in a hash table of their own, where one look-up finds those of a topic. Filters with wildcards
+ * are in a trie of levels. At each level a search follows the level itself and {@code +}, so it visits at most 2^levels nodes, and
+ * only existing ones. Nothing recurses.
  *
- * <p>Any thread may change the index: changes are serialized by one lock, held for about a microsecond. Matching takes no
- * lock: it finds every subscription that is there from the beginning of the match to its end, and none that is not there
- * at any time in between.
+ * <p>Any thread may change the index. Changes are serialized by one lock, which is held for about a microsecond. Matching takes no
+ * lock: it finds every subscription that exists from the beginning of the match to its end, and none that does not exist at any
+ * time in between.
  *
- * <p>What a million filters cost decides the shape: a filter with one subscriber is stored as the {@link Subscription}
- * itself in a slot of a table, and a node exists only where filters part. See {@link TrieNode} and {@link LevelTable}.
+ * <p>The structure is made for a million filters: a filter with one subscriber is stored as the {@link Subscription} itself in a
+ * slot of a table, and a node exists only where filters branch. See {@link TrieNode} and {@link LevelTable}.
  */
 @AnyThread
 public final class SubscriptionIndex {
@@ -41,7 +41,7 @@ public final class SubscriptionIndex {
     private volatile int localSize;
     private volatile int localGroups;
 
-    /** Told of changes under the lock; null until somebody asks. */
+    /** Called under the lock on each change; null without an observer. */
     private @Nullable SubscriptionObserver observer;
 
     private @Nullable Consumer<? super SharedFilter> groupEnds;
@@ -52,7 +52,7 @@ public final class SubscriptionIndex {
     private int pathLength;
     private int nodeCount;
 
-    /** Members of this node by their group and filter. */
+    /** Number of members of this node, by group and filter. */
     private final Map<String, Integer> localMembers = new HashMap<>();
 
     /**
@@ -92,8 +92,8 @@ public final class SubscriptionIndex {
      *
      * @param subscriber whose it is
      * @param filter its filter
-     * @param shareName its share name, or null if it is not shared
-     * @return false if there is none
+     * @param shareName the share name; null if it is not shared
+     * @return false if there is no such subscription
      */
     @AnyThread
     public boolean remove(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
@@ -116,7 +116,7 @@ public final class SubscriptionIndex {
         }
     }
 
-    /** Under the lock. */
+    /** Called under the lock. */
     private void countLocal(Subscriber subscriber, TopicFilter filter, @Nullable String shareName, int change) {
         if (!subscriber.isLocal()) {
             return;
@@ -132,16 +132,15 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Shows all subscriptions to an observer and tells it of every change from then on, in order and without a gap. There
-     * is one observer at most.
+     * Passes all subscriptions to an observer, and then every change, in order and without a gap. There is at most one observer.
      *
      * @param next called under the lock of the index
-     * @throws IllegalStateException if there is one already
+     * @throws IllegalStateException if there is already one
      */
     public void observe(SubscriptionObserver next) {
         synchronized (lock) {
             if (observer != null) {
-                throw new IllegalStateException("the index is observed already");
+                throw new IllegalStateException("the index already has an observer");
             }
             observer = next;
             forEach(next::added);
@@ -149,7 +148,7 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Has somebody notified of groups of shared subscriptions whose last member leaves. There is one observer at most.
+     * Sets an action for shared groups whose last member has left. There is at most one.
      *
      * @param action called under the lock of the index
      */
@@ -160,7 +159,7 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Notifies of the end of a group that has no members.
+     * Reports the end of a group if it has no members.
      *
      * @param name the group
      */
@@ -173,10 +172,10 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Finds who wants the messages of a topic. Allocates nothing once the result has grown.
+     * Finds the subscriptions that match a topic. Allocates nothing once the result has grown.
      *
      * @param topic the topic name
-     * @param into where the result goes; what it held is forgotten. The same subscriber may be in it several times, see
+     * @param into the result; its former content is cleared. The same subscriber may be in it several times, see
      *     {@link Matches#mergeOverlaps}
      */
     @AnyThread
@@ -199,7 +198,7 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * The group of a shared subscription, for a message that needs another member. Takes the lock for a moment.
+     * The group of a shared subscription, for a message that needs another member. Takes the lock.
      *
      * @param subscription a present or former member's subscription
      * @return null if the subscription is not shared or the group has no members
@@ -211,23 +210,23 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * A group of shared subscriptions. Takes the lock for a moment.
+     * A group of shared subscriptions. Takes the lock.
      *
      * @param shareName the name of the group
-     * @param filter what it shares
+     * @param filter the shared filter
      * @return null if it has no members
      */
     @AnyThread
     public @Nullable SharedGroup group(String shareName, TopicFilter filter) {
         synchronized (lock) {
             Object leaf = filter.hasWildcard() ? findInTrie(filter.value()) : findExact(filter.value());
-            forgetPath();
+            clearPath();
             return leaf instanceof FilterEntry entry ? entry.group(shareName) : null;
         }
     }
 
     /**
-     * Counts the changes. A match result stays right as long as this returns what it returned before the match.
+     * The number of changes so far. The result of a match is valid as long as this value is the same as before the match.
      *
      * @return a number that grows with each change
      */
@@ -247,7 +246,7 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * The number of subscriptions of this node's own subscribers, shared ones included. Costs nothing.
+     * The number of subscriptions of this node's own subscribers, shared ones included. In constant time.
      *
      * @return subscriptions, without the routes of other nodes
      */
@@ -257,7 +256,7 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * The number of shared groups that have a member on this node: different filters with a share name. Costs nothing.
+     * The number of shared groups that have a member on this node: distinct filters with a share name. In constant time.
      *
      * @return groups, without those that only other nodes have members of
      */
@@ -267,7 +266,8 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * Shows all subscriptions, in no order. Subscriptions that come or go meanwhile may be shown or not.
+     * Calls an action with each subscription, in no order. Subscriptions that are added or removed at the same time may be included or
+     * not.
      *
      * @param action called with each subscription, on this thread
      */
@@ -287,14 +287,14 @@ public final class SubscriptionIndex {
         }
     }
 
-    /** Nodes of the trie besides the root. */
+    /** Number of nodes of the trie, without the root. */
     int nodeCount() {
         synchronized (lock) {
             return nodeCount;
         }
     }
 
-    /** Slots of the table of filters without wildcards. */
+    /** Number of slots of the table of filters without wildcards. */
     int exactCapacity() {
         synchronized (lock) {
             return exact.capacity();
@@ -376,7 +376,7 @@ public final class SubscriptionIndex {
                 && (found instanceof TrieNode || !FilterEntry.text(found).equals(filter))) {
             if (found instanceof TrieNode below) {
                 node = below;
-            } else { // two filters part here or further down: each step leaves a complete structure
+            } else { // two filters branch here or further down: each step leaves a complete structure
                 TrieNode split = new TrieNode(filter, scan.end(level) + 1);
                 split.place(found);
                 put(node, level, split);
@@ -406,11 +406,11 @@ public final class SubscriptionIndex {
                 prune();
             }
         }
-        forgetPath();
+        clearPath();
         return present;
     }
 
-    /** The leaf of a filter, and in {@link #path} the nodes that lead to it. */
+    /** The leaf of a filter; {@link #path} gets the nodes that lead to it. */
     private @Nullable Object findInTrie(String filter) {
         scan.reset(filter);
         if (path.length <= scan.count()) {
@@ -426,7 +426,7 @@ public final class SubscriptionIndex {
         return found != null && FilterEntry.text(found).equals(filter) ? found : null;
     }
 
-    /** Takes out the nodes of the path that are empty, and those that hold one leaf only, which goes to their place. */
+    /** Removes the nodes of the path that are empty, and replaces those that have only one leaf by that leaf. */
     private void prune() {
         for (int level = pathLength - 1; level > 0; level--) {
             Object sole = path[level].soleLeaf();
@@ -439,12 +439,12 @@ public final class SubscriptionIndex {
     }
 
     @SuppressWarnings("NullAway") // slots beyond the path are empty
-    private void forgetPath() {
+    private void clearPath() {
         Arrays.fill(path, 0, pathLength, null);
         pathLength = 0;
     }
 
-    /** What the scanned filter finds at a node that is so many levels down. */
+    /** The child or leaf of a node at a level of the scanned filter. */
     private @Nullable Object get(TrieNode node, int level) {
         return switch (kind(level)) {
             case 0 -> node.here();
@@ -469,7 +469,7 @@ public final class SubscriptionIndex {
         }
     }
 
-    /** 0 if the scanned filter ends before a level, or the wildcard that the level is, or any other character. */
+    /** 0 if the scanned filter ends before a level, the wildcard if the level is one, else any other character. */
     private char kind(int level) {
         if (level == scan.count()) {
             return 0;

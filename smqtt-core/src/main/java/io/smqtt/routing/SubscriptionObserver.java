@@ -5,24 +5,24 @@ import io.smqtt.topic.TopicFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is told which subscriptions come and go, one call after the other in the order of the changes. Called by whoever changes
- * the index, while it holds the lock: an observer notes what it is told and returns, and does not touch the index.
+ * Receives the changes of subscriptions, one after the other in their order. Called by the thread that changes the index, while it
+ * holds the lock: an observer must return at once and must not use the index.
  */
 public interface SubscriptionObserver {
 
     /**
-     * A subscription came; one that replaces another of the same subscriber, filter and share name is not told.
+     * A subscription was added. A subscription that replaces another of the same subscriber, filter and share name is not reported.
      *
      * @param subscription the subscription
      */
     void added(Subscription subscription);
 
     /**
-     * A subscription went.
+     * A subscription was removed.
      *
-     * @param subscriber whose it was
+     * @param subscriber its subscriber
      * @param filter its filter
-     * @param shareName its share name, or null if it was not shared
+     * @param shareName its share name, null if it was not shared
      */
     void removed(Subscriber subscriber, TopicFilter filter, @Nullable String shareName);
 }

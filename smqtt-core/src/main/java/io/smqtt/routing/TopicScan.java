@@ -4,7 +4,7 @@ package io.smqtt.routing;
 import io.smqtt.topic.TopicLevels;
 import java.util.Arrays;
 
-/** Positions and hashes of the levels of one topic name or filter: one pass over the string, reused for the next. */
+/** The positions and hashes of the levels of one topic name or filter, computed in one pass over the string. Reused. */
 final class TopicScan {
 
     private static final int USUAL_LEVELS = 16;
@@ -70,11 +70,11 @@ final class TopicScan {
     }
 
     /**
-     * Tells whether the rest of a filter matches the levels from the given one on.
+     * Whether the rest of a filter matches the levels from the given one on.
      *
      * @param filter a filter whose levels before {@code position} have matched already
-     * @param position the separator before the rest, or the end of the filter if there is no rest
-     * @param level the first level that the rest must match, maybe {@link #count()}
+     * @param position the separator before the rest, or the end of the filter
+     * @param level the first level that the rest must match, may be {@link #count()}
      */
     boolean matchesRest(String filter, int position, int level) {
         int at = position;

@@ -7,13 +7,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One level of the filters with wildcards, where at least two of them part. A place for what comes below holds a leaf (a
- * {@link Subscription} or {@link FilterEntry}, whose filter tells the levels that are left) or another node; so a filter
- * that is alone below a level needs no nodes of its own.
+ * One level of the filters with wildcards, where at least two of them branch. A child is a leaf (a {@link Subscription} or
+ * {@link FilterEntry}, whose filter has the remaining levels) or another node. A filter that is alone below a level needs no
+ * further nodes.
  *
- * <p>Level strings are not stored: all filters below a node begin with the same text, so a node borrows that of one of
- * them and knows where its own level ends in it. Fields are volatile and each change is one store of a complete
- * substructure; a node that has been taken out is never changed again.
+ * <p>Level strings are not stored: all filters below a node have the same prefix, so a node refers to the text of one of them and
+ * knows the end of its own level in it. Fields are volatile, and each change is one store of a complete substructure. A node that
+ * has been removed is never changed again.
  */
 final class TrieNode {
 
@@ -21,22 +21,22 @@ final class TrieNode {
     private static final int TABLE_BECOMES_ARRAY = 4;
     private static final int LONGEST_BORROWED = 256;
 
-    /** A text that begins with the levels down to this node. */
+    /** A text that begins with the levels above and of this node. */
     private final String text;
 
-    /** Where the levels below begin in all the filters below. */
+    /** Offset of the next level in all filters below. */
     private final int childStart;
 
-    /** The leaf of the filter that ends here. */
+    /** The leaf of the filter that ends at this node. */
     private volatile @Nullable Object here;
 
-    /** What is below {@code +}: leaf or node. */
+    /** The child for {@code +}: leaf or node. */
     private volatile @Nullable Object plus;
 
     /** The leaf of the filter whose next level is {@code #}. */
     private volatile @Nullable Object hash;
 
-    /** What is below other levels: a leaf, a node, an array of up to 8 of these, or a {@link LevelTable}. */
+    /** The children for other levels: a leaf, a node, an array of up to 8 of these, or a {@link LevelTable}. */
     private volatile @Nullable Object children;
 
     TrieNode(String text, int childStart) {
@@ -76,7 +76,7 @@ final class TrieNode {
         plus = leafOrNode;
     }
 
-    /** What is below the level {@code topic[from, to)}. */
+    /** The child for the level {@code topic[from, to)}. */
     @Nullable
     Object child(int levelHash, String topic, int from, int to) {
         Object found = children;
@@ -93,7 +93,7 @@ final class TrieNode {
         return isKey(found, childStart, topic, from, to) ? found : null;
     }
 
-    /** Puts a leaf or node below a level, in the place of what was there. */
+    /** Sets the child for a level to a leaf or node. */
     void putChild(int levelHash, String filter, int from, int to, Object value) {
         Object found = children;
         if (found instanceof LevelTable table) {
@@ -123,7 +123,7 @@ final class TrieNode {
         children = changed;
     }
 
-    /** Takes away what is below a level; there is something. */
+    /** Removes the child for a level, which must exist. */
     void removeChild(int levelHash, String filter, int from, int to) {
         Object found = children;
         if (found instanceof LevelTable table) {
@@ -141,7 +141,7 @@ final class TrieNode {
         }
     }
 
-    /** Puts the leaf of a filter that goes on below this node, which is still empty, into its place. */
+    /** Adds the leaf of a filter that continues below this node, which is still empty. */
     void place(Object leaf) {
         String filter = FilterEntry.text(leaf);
         char first = childStart < filter.length() ? filter.charAt(childStart) : 0;
@@ -160,7 +160,7 @@ final class TrieNode {
         return here == null && plus == null && hash == null && children == null;
     }
 
-    /** The one leaf below this node, if there is exactly one and no node. */
+    /** The only leaf below this node; null if there are more, or a node. */
     @Nullable
     Object soleLeaf() {
         Object below = children;
@@ -172,7 +172,7 @@ final class TrieNode {
         return sole instanceof Subscription || sole instanceof FilterEntry ? sole : null;
     }
 
-    /** Shows each leaf and each node right below. */
+    /** Calls an action with each leaf and each child node of this node. */
     void forEach(Consumer<Object> action) {
         accept(here, action);
         accept(plus, action);
@@ -213,7 +213,7 @@ final class TrieNode {
         return LevelHash.of(filter, childStart, separator < 0 ? filter.length() : separator);
     }
 
-    /** Tells whether the level of a leaf or node that begins at {@code start} is {@code topic[from, to)}. */
+    /** Whether the level of a leaf or node that starts at {@code start} is {@code topic[from, to)}. */
     static boolean isKey(Object leafOrNode, int start, String topic, int from, int to) {
         int length = to - from;
         int end = start + length;
