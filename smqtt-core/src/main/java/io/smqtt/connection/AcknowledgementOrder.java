@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acknowledgements to a publisher that wait for a store or a peer. They leave in the order in which the messages came,
- * whatever the order in which these finish [MQTT-4.6.0-2] [MQTT-4.6.0-3].
+ * Keeps acknowledgements to a publisher in the order of its messages, in whatever order a store or a peer completes them
+ * [MQTT-4.6.0-2] [MQTT-4.6.0-3].
  */
 @OnEventLoop
 final class AcknowledgementOrder {
@@ -31,7 +31,7 @@ final class AcknowledgementOrder {
         this.connection = connection;
     }
 
-    /** How many QoS 1 messages wait; those of QoS 2 are counted by the session until their PUBREL. */
+    /** Number of QoS 1 messages that wait; the session counts those of QoS 2 until their PUBREL. */
     int atLeastOnce() {
         return atLeastOnce;
     }
@@ -40,7 +40,7 @@ final class AcknowledgementOrder {
         return pending.isEmpty();
     }
 
-    /** Takes no more packets while as many acknowledgements as that wait: the client meets TCP's own back-pressure. */
+    /** Stops decoding while this many acknowledgements wait: the client meets TCP back-pressure. */
     void halt(int maximum) {
         if (haltedAt == 0 && pending.size() >= maximum) {
             haltedAt = maximum;
@@ -48,7 +48,7 @@ final class AcknowledgementOrder {
         }
     }
 
-    /** Goes on; in a later pass, because this may be in the middle of decoding. */
+    /** Resumes decoding; in a later pass, because this may be called in the middle of decoding. */
     private void proceed() {
         if (haltedAt > 0 && pending.size() < haltedAt) {
             haltedAt = 0;
@@ -59,12 +59,12 @@ final class AcknowledgementOrder {
         }
     }
 
-    /** The ticket for a message that is answered in its turn; it is held until {@link Pending#routed}. */
+    /** Creates the ticket of a message whose answer keeps its turn; it is held until {@link Pending#routed}. */
     Pending expect(int packetId, QoS qos) {
         return add(new Pending(packetId, qos, false, false));
     }
 
-    /** The ticket for a message that is about to be routed; it is held until {@link Pending#routed}. */
+    /** Creates the ticket of a message that is about to be routed; it is held until {@link Pending#routed}. */
     Pending expectRouted(int packetId, QoS qos) {
         boolean recorded = qos == QoS.EXACTLY_ONCE
                 && connection.loop().store() != null
@@ -85,7 +85,7 @@ final class AcknowledgementOrder {
         return next;
     }
 
-    /** Stores QoS 2 messages that have been routed, in the order in which they came. */
+    /** Stores QoS 2 messages that have been routed, in the order of their arrival. */
     private void storeRouted() {
         Pending first = unstored.peek();
         while (first != null && first.isRouted) {
@@ -108,7 +108,7 @@ final class AcknowledgementOrder {
         proceed();
     }
 
-    /** One acknowledgement. The holds may be taken and given up on any thread. */
+    /** One acknowledgement. Any thread may hold and release it. */
     final class Pending implements RouteTicket {
 
         private final int packetId;
@@ -122,7 +122,7 @@ final class AcknowledgementOrder {
         private boolean isRouted;
         private boolean finished;
 
-        /** What subscribers store of the message; guarded by this. */
+        /** Operations of subscribers; guarded by this. */
         private @Nullable List<JointOperation> operations;
 
         private Pending(int packetId, QoS qos, boolean recorded, boolean joint) {
@@ -155,12 +155,12 @@ final class AcknowledgementOrder {
             }
         }
 
-        /** The message was handed to everybody. */
+        /** Completes routing. */
         void routed(ReasonCode outcome) {
             routed(outcome, null);
         }
 
-        /** The message was handed to everybody, or refused with a text for people. */
+        /** Completes routing, or a refusal with a reason string. */
         void routed(ReasonCode outcome, @Nullable String text) {
             reason = outcome;
             reasonString = text;
@@ -194,7 +194,7 @@ final class AcknowledgementOrder {
             return operations == null ? List.of() : operations;
         }
 
-        /** Everybody has the message, and knows what to store of it: now all of that is stored at once. */
+        /** Submits all operations at once; all subscribers have the message and have added their operations. */
         private void store() {
             StoreLoop store = connection.loop().store();
             if (failed || store == null) {
@@ -218,19 +218,19 @@ final class AcknowledgementOrder {
         private void complete() {
             finished = true;
             StoreLoop store = connection.loop().store();
-            if (recorded && !joint && !failed && store != null) { // written, but nobody waits for it
+            if (recorded && !joint && !failed && store != null) { // written, but the acknowledgement does not wait for it
                 connection.session().storeReceived(store, packetId, List.of(), RouteTicket.NONE);
             }
             for (JointOperation operation : operations()) {
                 operation.settled(!failed);
             }
-            if (qos == QoS.EXACTLY_ONCE) { // also if the connection is gone by now
+            if (qos == QoS.EXACTLY_ONCE) { // also if the connection has ended
                 settle(connection.session());
             }
             sendFinished();
         }
 
-        /** Tells the session, which may have moved meanwhile. */
+        /** Passes the outcome to the session, which may have moved in the meantime. */
         private void settle(Session session) {
             if (session.owner() == connection.loop().routing()) {
                 session.inbound().settled(packetId, this, !failed);

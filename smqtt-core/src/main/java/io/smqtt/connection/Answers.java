@@ -14,20 +14,20 @@ import reactor.core.Disposable;
 import reactor.core.Fuseable;
 import reactor.core.publisher.Mono;
 
-/** Takes the answers of plugged-in parts: at once where they are at hand, else on the connection's event loop. */
+/** Receives the answers of extensions: at once if they are available, else on the connection's event loop. */
 final class Answers {
 
     private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
 
-    /** A part that has not answered by then is taken for one that failed: nothing hangs for good. */
+    /** A timeout, after which an extension counts as failed, so that no connection waits forever. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private Answers() {}
 
     /**
-     * The value of a Mono that is finished.
+     * The value of a Mono that is already available.
      *
-     * @return null if the value is not at hand
+     * @return null if the value is not available
      */
     @SuppressWarnings("unchecked")
     static <T> @Nullable T atHand(Mono<T> mono) {
@@ -36,14 +36,14 @@ final class Answers {
         }
         try {
             return (T) finished.call();
-        } catch (Exception | LinkageError | StackOverflowError e) { // the caller subscribes and meets the error there
+        } catch (Exception | LinkageError | StackOverflowError e) { // the caller subscribes and gets the error there
             LOG.trace("the answer is an error", e);
             return null;
         }
     }
 
     /**
-     * Lets the connection decode nothing more until the answer is here and was dealt with.
+     * Stops decoding until the answer has arrived and has been handled.
      *
      * @param fallback the answer if the Mono fails, is empty, or takes longer than half a minute
      */
@@ -52,9 +52,9 @@ final class Answers {
     }
 
     /**
-     * The same, for a part whose failure is told to somebody.
+     * Like {@link #await}, with a function for failures.
      *
-     * @param onFailure gives the answer if the Mono fails, is empty, or takes longer than half a minute; any thread
+     * @param onFailure returns the answer if the Mono fails, is empty, or takes longer than half a minute; any thread
      */
     static <T> void awaitOrElse(
             Connection connection, Mono<T> mono, Function<Throwable, T> onFailure, Consumer<T> then) {
@@ -67,10 +67,10 @@ final class Answers {
     }
 
     /**
-     * The same, for an answer that must be dealt with in any case.
+     * Like {@link #await}, for an answer that must be handled in any case.
      *
-     * @param gone takes the answer instead if the connection has ended meanwhile
-     * @return disposed of, lets the question go: no answer comes, unless it is on its way already
+     * @param gone takes the answer instead if the connection has ended in the meantime
+     * @return cancels the question when it is disposed of: no answer arrives, unless it is already in flight
      */
     static <T> Disposable ask(Connection connection, Mono<T> mono, T fallback, Consumer<T> then, Consumer<T> gone) {
         connection.await();
@@ -87,13 +87,13 @@ final class Answers {
 
     private static <T> void take(Connection connection, T answer, Consumer<T> then, Consumer<T> gone) {
         connection.answered();
-        if (connection.isClosing()) { // gone while it waited
+        if (connection.isClosing()) { // ended in the meantime
             gone.accept(answer);
             return;
         }
         try {
             then.accept(answer);
-        } catch (RuntimeException e) { // as in decoding: a defect ends this connection alone
+        } catch (RuntimeException e) { // as in decoding: a defect ends only this connection
             LOG.error("handling the answer of an extension for {} failed", connection.name(), e);
             connection.disconnect(ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
         }

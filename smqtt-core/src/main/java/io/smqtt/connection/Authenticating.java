@@ -7,11 +7,11 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An authentication by AUTH packets under way (MQTT 5.0, section 4.12).
+ * An enhanced authentication in progress (MQTT 5.0, section 4.12).
  *
  * @param method the authentication method of the CONNECT
- * @param exchange the state of the exchange; null between two of them
- * @param connect the CONNECT that waits for it; null when a connected client authenticates again
+ * @param exchange the state of the exchange; null between two exchanges
+ * @param connect the CONNECT that is being authenticated; null for a re-authentication
  * @param clientId the client identifier
  */
 @OnEventLoop

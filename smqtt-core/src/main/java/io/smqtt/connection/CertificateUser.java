@@ -9,12 +9,12 @@ import javax.naming.ldap.Rdn;
 import javax.security.auth.x500.X500Principal;
 import org.jspecify.annotations.Nullable;
 
-/** The user name that a listener takes from the client certificate. */
+/** Determines the user name from the client certificate, as the listener is configured. */
 final class CertificateUser {
 
     private CertificateUser() {}
 
-    /** Returns null if the listener takes none, or if there is none to take. */
+    /** Returns null if the listener does not take user names from certificates, or if there is none. */
     static @Nullable String of(ClientLink link) {
         TlsConfig tls = link.config().tls();
         if (tls == null || tls.userName() == TlsConfig.CertificateUserName.NONE) {
@@ -36,7 +36,7 @@ final class CertificateUser {
                 }
             }
             return null;
-        } catch (InvalidNameException e) { // a certificate that was verified has a readable subject
+        } catch (InvalidNameException e) { // the subject of a verified certificate is readable
             throw new IllegalStateException("unreadable subject", e);
         }
     }

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.Base64;
 
 /**
- * Client identifiers for clients that bring none: random characters, and a checksum of them, by which they are told from what others
- * choose. Thread-safe.
+ * Assigns client identifiers to clients that send none: random characters and a checksum, which distinguishes them from chosen
+ * identifiers. Thread-safe.
  */
 @AnyThread
 final class ClientIds {
@@ -21,7 +21,10 @@ final class ClientIds {
     private static final int CHECKSUM_BYTES = 6;
     private static final int RANDOM_END = PREFIX.length() + RANDOM_BYTES * 4 / 3;
 
-    /** Reads the system's randomness once, at the start: a default one reads a device file each time, on event loops. */
+    /**
+     * The source of randomness. It reads the system's randomness once, at the start; the default source reads a device file each time,
+     * which would be on event loops.
+     */
     private final SecureRandom random = generator();
 
     ClientIds() {
@@ -36,7 +39,7 @@ final class ClientIds {
         }
     }
 
-    /** An identifier that nobody can guess: knowing it would be enough to take the session over. */
+    /** A new identifier that cannot be guessed: knowing it would be enough to take over the session. */
     String assign() {
         byte[] bytes = new byte[RANDOM_BYTES];
         random.nextBytes(bytes);
@@ -45,8 +48,8 @@ final class ClientIds {
     }
 
     /**
-     * Whether an identifier has the form of assigned ones. Anybody can make one up, but nobody can make one that is also the name of
-     * somebody else: of 2^48 names one has the checksum.
+     * Whether an identifier has the form of an assigned one. A client can make up such an identifier, but not one that equals the
+     * identifier of another client: one of 2^48 names has a correct checksum.
      */
     static boolean isAssigned(String clientId) {
         return clientId.length() > RANDOM_END

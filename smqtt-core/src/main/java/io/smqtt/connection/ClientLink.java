@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
 import org.jspecify.annotations.Nullable;
 
-/** The transport's view of an accepted connection. */
+/** An accepted connection as the transport sees it. */
 @OnEventLoop
 public interface ClientLink {
 
@@ -26,17 +26,17 @@ public interface ClientLink {
     ListenerConfig config();
 
     /**
-     * Where the client really is, behind a trusted proxy too.
+     * The client's own address, also behind a trusted proxy.
      *
      * @return the address, resolved
      */
     InetSocketAddress remoteAddress();
 
     /**
-     * Whether the client is on this machine: its address is a loopback address, and nothing says that it stands for somebody
-     * else, which a PROXY header, a header of an HTTP proxy, or a web page of another host would.
+     * Whether the client runs on this machine: its address is a loopback address, and nothing shows that it forwards another client,
+     * such as a PROXY header, a header of an HTTP proxy, or a web page of another host.
      *
-     * @return true for those whom {@code access.allow-anonymous: loopback} lets in
+     * @return true for clients that {@code access.allow-anonymous: loopback} accepts
      */
     boolean local();
 
@@ -55,7 +55,7 @@ public interface ClientLink {
     boolean tls();
 
     /**
-     * The certificate that the client proved to own.
+     * The verified certificate of the client.
      *
      * @return null without TLS or without a client certificate
      */
@@ -63,15 +63,15 @@ public interface ClientLink {
     X509Certificate clientCertificate();
 
     /**
-     * Says what to do when the CONNECT is not complete in time; without it the channel is closed.
+     * Sets the action for a CONNECT that is not complete in time; the default closes the channel.
      *
      * @param action must close the channel
      */
     void onConnectTimeout(Runnable action);
 
-    /** The client has sent its CONNECT and all that belongs to it: it has no deadline any more, whoever is waited for now. */
+    /** Stops the connect timeout: the CONNECT and all packets of the authentication have arrived. */
     void connectComplete();
 
-    /** The client is who it says: the connection is not pending any more. */
+    /** The client is authenticated: the connection no longer counts as pending. */
     void connected();
 }

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The log lines about clients, one at level INFO for each event: connected, disconnected, refused, denied. They are limited
- * per address (of IPv6 a /64 network), and what clients choose is escaped and shortened.
+ * Logs events of clients, one line at level INFO for each: connected, disconnected, refused, denied. Lines are rate-limited per
+ * address (IPv6: per /64 network). Text that clients choose is escaped and shortened.
  */
 @AnyThread
 public final class ClientLog {
@@ -47,9 +47,9 @@ public final class ClientLog {
      * Logs that a connection was refused before its CONNECT.
      *
      * @param listener the listener's name
-     * @param from where the client is
+     * @param from the address of the client
      * @param reason a word of {@link io.smqtt.spi.ConnectionRefusals}
-     * @param detail more of it, which may hold what the client has sent; or null
+     * @param detail more detail, which may contain text of the client; null for none
      */
     public void connectionRefused(String listener, InetSocketAddress from, String reason, @Nullable String detail) {
         if (LOG.isInfoEnabled() && refusalLines.allows(key(from))) {
@@ -58,7 +58,7 @@ public final class ClientLog {
         }
     }
 
-    /** Logs that a CONNECT was refused, or that the first packet was none. */
+    /** Logs a refused CONNECT, or a first packet that is no CONNECT. */
     @OnEventLoop
     void refused(Connection connection, String reason) {
         InetSocketAddress from = connection.link().remoteAddress();
@@ -74,7 +74,7 @@ public final class ClientLog {
         }
     }
 
-    /** Logs that a connection is closed because of an error below MQTT, such as a broken TLS record. */
+    /** Logs that a connection was closed by an error below MQTT, such as a broken TLS record. */
     @OnEventLoop
     void failed(Connection connection, Throwable cause) {
         InetSocketAddress from = connection.link().remoteAddress();

@@ -38,16 +38,16 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * From CONNECT to CONNACK (MQTT 5.0, sections 3.1, 3.2): validate, authenticate, authorize the will, claim the client
- * identifier, open the session. Nobody else's session is touched before the client is who it says.
+ * Handles CONNECT up to CONNACK (MQTT 5.0, sections 3.1, 3.2): validates, authenticates, authorizes the will, claims the client
+ * identifier, opens the session. No session of another client is touched before the client is authenticated.
  */
 @OnEventLoop
 public final class ConnectFlow {
 
-    /** The role that {@code access.admins} gives. */
+    /** The role of users in {@code access.admins}. */
     private static final String ADMIN = "admin";
 
-    /** How long a client waits for its session to be opened. */
+    /** Maximum time that a client waits for its session. */
     private static final long STORE_PATIENCE_SECONDS = 30;
 
     private final BrokerConfig config;
@@ -67,14 +67,14 @@ public final class ConnectFlow {
      * Creates the flow.
      *
      * @param config the broker's configuration
-     * @param interceptors what sees each CONNECT once its client is authenticated
-     * @param authenticator who decides of clients without an authentication method
-     * @param enhanced authentication by AUTH packets
-     * @param authorizer who decides of wills
-     * @param directory who owns a client identifier
+     * @param interceptors interceptors of CONNECT, asked after the authentication
+     * @param authenticator authenticates clients without an authentication method
+     * @param enhanced enhanced authentication
+     * @param authorizer authorizes wills
+     * @param directory knows which node owns a client identifier
      * @param registry the sessions
-     * @param observer what is told of connected clients
-     * @param disconnector the one exit
+     * @param observer receives events about clients
+     * @param disconnector ends connections
      */
     public ConnectFlow(
             BrokerConfig config,
@@ -108,7 +108,7 @@ public final class ConnectFlow {
                 packet, listenerLimit > 0 ? listenerLimit : config.limits().maxPacketBytes());
         ReasonCode unsupported = unsupported(packet.will());
         if (unsupported != null) { // [MQTT-3.2.2-12] [MQTT-3.2.2-13]
-            disconnector.refuse(connection, unsupported, "the will asks for what is not supported");
+            disconnector.refuse(connection, unsupported, "the QoS or retain flag of the will is not supported");
             return;
         }
         if (InProcess.isReserved(packet.clientId())) {
@@ -119,14 +119,14 @@ public final class ConnectFlow {
         String clientId = packet.clientId().isEmpty() ? clientIds.assign() : packet.clientId(); // [MQTT-3.1.3-6]
         AuthenticationRequest request = authenticationRequest(connection, packet, clientId);
         if (packet.authenticationMethod() == null) {
-            connection.link().connectComplete(); // how long others take is not held against the client
+            connection.link().connectComplete(); // the time of extensions does not count for the timeout
             authenticate(connection, packet, clientId, request);
         } else {
             enhanced.begin(connection, packet, request, this);
         }
     }
 
-    /** Asks who the client is; the question is withdrawn if the client leaves before the answer. */
+    /** Authenticates the client; the request is cancelled if the client disconnects before the answer. */
     private void authenticate(
             Connection connection, ConnectPacket packet, String clientId, AuthenticationRequest request) {
         Disposable question = Answers.ask(
@@ -178,7 +178,7 @@ public final class ConnectFlow {
         }
     }
 
-    /** What a user may be: what an authenticator has granted, and what the configuration says. */
+    /** The roles of a user: those that an authenticator has granted, and those of the configuration. */
     Set<String> roles(@Nullable String userName, Set<String> granted) {
         if (userName == null || !admins.contains(userName) || granted.contains(ADMIN)) {
             return granted;
@@ -188,7 +188,7 @@ public final class ConnectFlow {
         return Set.copyOf(all);
     }
 
-    /** The client is who it says. On the event loop, outside of decoding. */
+    /** Continues after a successful authentication. On the event loop, outside of decoding. */
     void accepted(
             Connection connection,
             ConnectPacket packet,
@@ -233,10 +233,10 @@ public final class ConnectFlow {
     }
 
     /**
-     * A client that is who it says, and what is done for it.
+     * An authenticated client whose session is being opened.
      *
-     * @param packet what it sent
-     * @param request what interceptors have made of it: this counts
+     * @param packet the CONNECT of the client
+     * @param request the request after the interceptors, which is in effect
      * @param client the client
      * @param authenticationData for the CONNACK, or null
      */
@@ -251,7 +251,7 @@ public final class ConnectFlow {
         if (unsupported == null) {
             authorizeWill(connection, opening);
         } else {
-            disconnector.refuse(connection, unsupported, "the will asks for what is not supported");
+            disconnector.refuse(connection, unsupported, "the QoS or retain flag of the will is not supported");
         }
     }
 
@@ -276,7 +276,10 @@ public final class ConnectFlow {
         });
     }
 
-    /** Whether a client may use the identifier it has sent: a user its own, others what is nobody's, all what was assigned. */
+    /**
+     * Whether a client may use its identifier: a user one that is reserved for it, other clients one that is not reserved, and every
+     * client an assigned one.
+     */
     private boolean mayUse(String clientId, @Nullable String userName) {
         ClientIdPattern pattern = reserved;
         if (pattern == null || clientId.isEmpty() || ClientIds.isAssigned(clientId)) {
@@ -285,7 +288,7 @@ public final class ConnectFlow {
         return userName == null ? !pattern.isReserved(clientId) : pattern.isOf(clientId, userName);
     }
 
-    /** Who wants a session that is stored waits while too much waits for the disk. */
+    /** Delays CONNECT with a persistent session while the storage backlog is over its limit. */
     private void claimWhenStorable(Connection connection, Opening opening) {
         if (grantedExpirySeconds(opening) == 0 || !connection.loop().isStoreOverloaded()) {
             claim(connection, opening);
@@ -295,7 +298,7 @@ public final class ConnectFlow {
             if (outcome == ReasonCode.SUCCESS) {
                 claim(connection, opening);
             } else {
-                disconnector.refuse(connection, outcome, "too much waits for the disk");
+                disconnector.refuse(connection, outcome, "storage overloaded");
             }
         });
     }
@@ -324,10 +327,10 @@ public final class ConnectFlow {
                         directory.settled(client);
                     }
                 });
-        if (!question.isDisposed()) { // who is gone takes the session from nobody
+        if (!question.isDisposed()) { // a client that has disconnected takes over no session
             connection.withdrawal(() -> {
                 question.dispose();
-                directory.settled(client); // the answer may have been on its way
+                directory.settled(client); // the answer may have been in flight
             });
         }
     }
@@ -342,7 +345,7 @@ public final class ConnectFlow {
                 .executor()
                 .schedule(
                         () -> disconnector.refuse(
-                                connection, ReasonCode.SERVER_UNAVAILABLE, "the store does not answer"),
+                                connection, ReasonCode.SERVER_UNAVAILABLE, "the storage does not respond"),
                         STORE_PATIENCE_SECONDS,
                         TimeUnit.SECONDS);
         registry.open(new SessionRequest(
@@ -389,7 +392,7 @@ public final class ConnectFlow {
             Connection connection, Opening opening, Session session, boolean sessionPresent, long grantedExpiry) {
         ConnectPacket packet = opening.packet;
         connection.answered();
-        if (connection.isClosing()) { // gone while it waited
+        if (connection.isClosing()) { // ended in the meantime
             session.connectionEnded(connection, true, -1);
             return;
         }
@@ -407,7 +410,7 @@ public final class ConnectFlow {
                 .connAck(connAck(
                         connection, packet, sessionPresent, grantedExpiry, keepAlive, opening.authenticationData));
         if (!answered) { // [MQTT-3.1.2-24]
-            disconnector.abandon(connection, "the client takes no CONNACK of this size");
+            disconnector.abandon(connection, "the CONNACK exceeds the maximum packet size of the client");
             return;
         }
         disconnector.log().connected(connection.client(), packet, sessionPresent);
@@ -416,7 +419,7 @@ public final class ConnectFlow {
         connection.proceed();
     }
 
-    /** The keep alive in force; an older client is held to it without being told. */
+    /** The keep alive in force; it also applies to clients before MQTT 5.0, which cannot be notified. */
     private int keepAliveSeconds(ConnectPacket packet) {
         long maximum = config.mqtt().maxKeepAlive().toSeconds();
         int asked = packet.keepAliveSeconds();

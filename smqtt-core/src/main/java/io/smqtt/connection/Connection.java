@@ -18,23 +18,23 @@ import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one network connection and the port through which its session writes. On the connection's event loop; dies
- * with the socket.
+ * The state of one network connection, and the sink of its session's packets. Used on the connection's event loop; ends with the
+ * socket.
  */
 @OnEventLoop
 final class Connection implements PacketSink {
 
     /** The phase of the connection. */
     enum Phase {
-        /** Nothing but a CONNECT is legal. */
+        /** Only CONNECT is allowed. */
         AWAITING_CONNECT,
-        /** The CONNECT is being examined; only AUTH is legal. */
+        /** The CONNECT is being processed; only AUTH is allowed. */
         CONNECTING,
-        /** The CONNACK is out. */
+        /** The CONNACK has been sent. */
         CONNECTED,
-        /** Nothing is read any more. */
+        /** Nothing is decoded any more. */
         CLOSING,
-        /** The socket is gone. */
+        /** The socket is closed. */
         CLOSED
     }
 
@@ -86,7 +86,7 @@ final class Connection implements PacketSink {
         this.output = new PacketOutput(this, loop, outbound, disconnector);
     }
 
-    // --- what others ask
+    // --- queries
 
     ChannelHandlerContext context() {
         return context;
@@ -142,7 +142,7 @@ final class Connection implements PacketSink {
         return output;
     }
 
-    /** What to call the client in a log. */
+    /** The name of the client in the log. */
     String name() {
         ClientIdentity known = client;
         return known == null ? String.valueOf(link.remoteAddress()) : LogText.escape(known.clientId());
@@ -190,44 +190,44 @@ final class Connection implements PacketSink {
 
     // --- reading
 
-    /** Whether the next packet may be decoded: not while an answer is awaited that it must not overtake. */
+    /** Whether the next packet may be decoded: not while an answer is awaited, which the packet must not overtake. */
     boolean mayDecode() {
         return awaited == 0 && !isClosing();
     }
 
-    /** Whether a client that is in has more to say than may be decoded now. */
+    /** Whether a connected client may have sent more than may be decoded now. */
     boolean isHalted() {
         return awaited > 0 && phase == Phase.CONNECTED;
     }
 
-    /** Stops decoding until {@link #answered()} was called as often, and then {@link #proceed()}. */
+    /** Stops decoding until {@link #answered()} has been called as often as this method, and then {@link #proceed()}. */
     void await() {
         awaited++;
     }
 
-    /** An answer is here. */
+    /** Ends one {@link #await()}. */
     void answered() {
         awaited--;
     }
 
-    /** Goes on decoding unless another answer is awaited; on the event loop, never from within decoding. */
+    /** Resumes decoding unless another answer is awaited; on the event loop, never from within decoding. */
     void proceed() {
         if (awaited == 0) {
             resume.run();
         }
     }
 
-    /** The socket is gone and the end is decided: what is still awaited matters no more. */
-    void leave() {
+    /** Resumes decoding of what has arrived, although answers are awaited: the socket is closed. */
+    void finish() {
         resume.run();
     }
 
-    /** Asks the socket for more, unless there is a reason not to. */
+    /** Reads from the socket, unless there is a reason to wait. */
     void readNext() {
         if (phase == Phase.CLOSED) {
             return;
         }
-        if (phase == Phase.CLOSING) { // to meet the end of the client's side; nothing is decoded
+        if (phase == Phase.CLOSING) { // until the client closes its side; nothing is decoded
             context.read();
             return;
         }
@@ -235,7 +235,7 @@ final class Connection implements PacketSink {
             return;
         }
         if (phase == Phase.CONNECTED && !context.channel().isWritable()) {
-            return; // who does not read what is sent gets nothing more read
+            return; // no reads from a client that does not read its own output
         }
         if (pace != null && pace.postpones(loop)) {
             return;
@@ -243,7 +243,7 @@ final class Connection implements PacketSink {
         context.read();
     }
 
-    /** A complete packet has arrived. */
+    /** Records the arrival of a complete packet. */
     void touch() {
         touchedTick = loop.wheel().nowTick();
     }
@@ -261,7 +261,7 @@ final class Connection implements PacketSink {
         return current;
     }
 
-    /** Whether the client is silent because nothing is read from it. */
+    /** Whether the client is silent because the broker does not read from it. */
     boolean isHeldBack() {
         return awaited > 0 || !context.channel().isWritable() || (pace != null && pace.isArmed());
     }
@@ -274,12 +274,12 @@ final class Connection implements PacketSink {
         deadlines().writable(writable);
         if (writable) {
             sendWaiting();
-            touch(); // what it sent meanwhile is read only now
+            touch(); // packets sent in the meantime are read only now
             readNext();
         }
     }
 
-    /** Lets the session send what waits, but never in the middle of a PUBLISH, which must not be overtaken. */
+    /** Lets the session send queued messages, but never in the middle of a PUBLISH, which they must not overtake. */
     private void sendWaiting() {
         if (publishing) {
             sendsWaitingLater = true;
@@ -297,9 +297,9 @@ final class Connection implements PacketSink {
         return current;
     }
 
-    // --- life
+    // --- life cycle
 
-    /** The CONNECT is readable: from now on the answer can have the right form. */
+    /** The CONNECT is readable: from now on answers have the right form. */
     void connecting(ConnectPacket packet, int packetLimit) {
         phase = Phase.CONNECTING;
         connect = packet;
@@ -313,13 +313,13 @@ final class Connection implements PacketSink {
         version = known;
     }
 
-    /** What the client has sent, until its CONNACK is about to go out: who it says it is. */
+    /** The CONNECT, until the CONNACK is about to be sent. */
     @Nullable
     ConnectPacket connect() {
         return connect;
     }
 
-    /** The client is in: the CONNACK is about to go out. */
+    /** The client is accepted: the CONNACK is about to be sent. */
     void connected(Session opened, int window, InboundAliases inbound, OutboundAliases towardsClient) {
         connect = null;
         session = opened;
@@ -329,7 +329,7 @@ final class Connection implements PacketSink {
         phase = Phase.CONNECTED;
     }
 
-    /** Whether the CONNECT had a session expiry interval of 0, or none. */
+    /** Whether the CONNECT has a session expiry interval of 0, or none. */
     boolean asksForNoExpiry() {
         return asksForNoExpiry;
     }
@@ -340,15 +340,15 @@ final class Connection implements PacketSink {
     }
 
     /**
-     * Something is asked for the client: who it is, or whether it may have its client identifier.
+     * Sets the request in progress for the client: its authentication, or the claim of its client identifier.
      *
-     * @param question gives the question up; run if the connection ends before this is called with null
+     * @param question cancels the request; run if the connection ends before this method is called with null
      */
     void withdrawal(@Nullable Runnable question) {
         withdrawal = question;
     }
 
-    /** Gives back everything that must not outlive the socket. */
+    /** Releases all resources that end with the socket. */
     void closed() {
         phase = Phase.CLOSED;
         Runnable question = withdrawal;
@@ -365,7 +365,7 @@ final class Connection implements PacketSink {
         }
     }
 
-    /** Whether the client was found to be allowed to publish to a topic under the present rules. */
+    /** Whether the last authorization allows the client to publish to this topic under the present rules. */
     boolean isAllowed(TopicName topic, QoS qos, boolean retain, long generation) {
         return topic == allowedTopic && qos == allowedQos && retain == allowedRetain && generation == allowedGeneration;
     }
@@ -386,18 +386,18 @@ final class Connection implements PacketSink {
         return order;
     }
 
-    /** Logs that the client may not do what it asked for. */
+    /** Logs that an action of the client was denied. */
     void denied(String action, String topic) {
         disconnector.log().denied(client(), action, topic);
     }
 
-    /** Whether only stable storage is safe enough for what this client publishes. */
+    /** Whether messages of this client are acknowledged only when they are on stable storage. */
     boolean wantsStable() {
         ListenerConfig.Sync own = link.config().sync();
         return own == ListenerConfig.Sync.SYNC || (own == ListenerConfig.Sync.BROKER && loop.wantsStable());
     }
 
-    /** Whether what this client publishes is acknowledged only when it is stored. */
+    /** Whether messages of this client are acknowledged only when they are stored. */
     boolean waitsForStore() {
         ListenerConfig.Sync own = link.config().sync();
         return own == ListenerConfig.Sync.BROKER ? loop.waitsForStore() : own != ListenerConfig.Sync.NONE;
@@ -407,7 +407,7 @@ final class Connection implements PacketSink {
         return acknowledgements == null ? 0 : acknowledgements.atLeastOnce();
     }
 
-    /** Whether acknowledgements wait, which no other may overtake. */
+    /** Whether acknowledgements wait that no other acknowledgement may overtake. */
     boolean hasPendingAcknowledgements() {
         return acknowledgements != null && !acknowledgements.isEmpty();
     }

@@ -8,7 +8,7 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Deadlines of one connection: keep alive, a slow reader, the end of a graceful close. */
+/** The deadlines of one connection: keep alive, slow consumer, graceful close. */
 @OnEventLoop
 final class ConnectionDeadlines {
 
@@ -42,17 +42,17 @@ final class ConnectionDeadlines {
 
         @Override
         protected void expired() {
-            if (connection.isHeldBack()) { // its packets wait because we do not read them
+            if (connection.isHeldBack()) { // its packets wait because the broker does not read them
                 connection.touch();
             }
-            if (wheel.tick() - connection.touchedTick() > limitTicks) { // if it was us who paused, read before judging
-                connection.context().executor().schedule(this::judge, DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
+            if (wheel.tick() - connection.touchedTick() > limitTicks) { // if the event loop was blocked, read once more before the decision
+                connection.context().executor().schedule(this::decide, DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
             } else {
                 arm();
             }
         }
 
-        private void judge() {
+        private void decide() {
             if (connection.isClosing()) {
                 return;
             }
@@ -64,7 +64,7 @@ final class ConnectionDeadlines {
         }
     }
 
-    /** Ends the connection of a client that does not take what is sent to it. */
+    /** Ends the connection of a client that does not read its output. */
     private final class SlowReader extends Deadline {
 
         @Override
@@ -73,7 +73,7 @@ final class ConnectionDeadlines {
         }
     }
 
-    /** Closes the socket of a client that was told goodbye and did not close it. */
+    /** Closes the socket of a client that got its last packet and did not close it. */
     private final class Linger extends Deadline {
 
         @Override

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.connection;
 
-/** Packet handling: one instance of each flow for all connections of a broker. */
+/** The packet handling of a broker: one instance of each flow for all connections. */
 public final class ConnectionFlows {
 
     private final ConnectFlow connect;
@@ -10,12 +10,12 @@ public final class ConnectionFlows {
     private final Disconnector disconnector;
 
     /**
-     * Brings the flows together.
+     * Combines the flows.
      *
      * @param connect CONNECT and AUTH
      * @param publish PUBLISH and its acknowledgements, both ways
      * @param subscribe SUBSCRIBE and UNSUBSCRIBE
-     * @param disconnector the one exit
+     * @param disconnector ends connections
      */
     public ConnectionFlows(
             ConnectFlow connect, PublishFlow publish, SubscribeFlow subscribe, Disconnector disconnector) {

@@ -22,9 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The only handler of MQTT in a channel's pipeline: reads by demand, decodes, and passes each packet to the flow that
- * knows what to do with it. One read, one batch of packets, one write: nothing here waits, and a client that floods gets
- * no more than one read per pass of the event loop.
+ * The only MQTT handler in a channel's pipeline: reads by demand, decodes, and passes each packet to its flow. One read, one batch
+ * of packets, one write: nothing here blocks, and a client that floods gets at most one read per pass of the event loop.
  */
 @OnEventLoop
 public final class ConnectionHandler extends ChannelInboundHandlerAdapter implements PacketHandler {
@@ -41,9 +40,9 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     /**
      * Creates the handler of one connection.
      *
-     * @param loop what the connections of the channel's event loop share
-     * @param flows what is done with packets
-     * @param link what the transport knows of the connection
+     * @param loop state shared by the connections of the channel's event loop
+     * @param flows the packet handling
+     * @param link the connection as the transport sees it
      */
     public ConnectionHandler(ConnectionLoop loop, ConnectionFlows flows, ClientLink link) {
         this.loop = loop;
@@ -69,7 +68,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         return current;
     }
 
-    /** The connection, if the CONNACK is out; before that only AUTH is legal. */
+    /** The connection after CONNACK; before that only AUTH is allowed. */
     private Connection connected() {
         Connection current = connection();
         if (current.phase() != Connection.Phase.CONNECTED) { // [MQTT-3.1.4-6]
@@ -89,7 +88,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             ReferenceCountUtil.release(message);
             return;
         }
-        if (connection().isClosing()) { // [MQTT-3.14.4-1]: what comes behind is not processed
+        if (connection().isClosing()) { // [MQTT-3.14.4-1]: later packets are not processed
             bytes.release();
             return;
         }
@@ -100,8 +99,8 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             return;
         }
         remainder = null;
-        complete(begun, bytes); // then the rest needs no copy
-        decode(begun); // also while bytes are missing: what is announced too large must not be gathered
+        complete(begun, bytes); // so the remaining bytes need no copy
+        decode(begun); // also while bytes are missing: a packet that is announced too large must not be buffered
         if (remainder == null && !connection().isClosing()) {
             decode(bytes);
         } else {
@@ -109,7 +108,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         }
     }
 
-    /** Completes the first packet of the remainder, as far as its bytes are there. */
+    /** Completes the first packet of the remainder, as far as its bytes have arrived. */
     private static void complete(ByteBuf begun, ByteBuf more) {
         int missing = PacketDecoder.missingBytes(begun);
         while (missing > 0 && more.isReadable()) {
@@ -118,7 +117,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         }
     }
 
-    /** Keeps bytes behind those that wait already. Takes over the buffer. */
+    /** Appends bytes to the remainder. Takes over the buffer. */
     private void putBehind(ByteBuf bytes) {
         ByteBuf waiting = remainder;
         if (waiting != null) {
@@ -127,7 +126,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         bytes.release();
     }
 
-    /** Decodes what has arrived, as long as packets may be taken, and keeps the rest. Takes over the buffer. */
+    /** Decodes the input as long as packets may be decoded, and keeps the rest. Takes over the buffer. */
     private void decode(ByteBuf input) {
         Connection current = connection();
         int complete = 0;
@@ -142,7 +141,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             boolean begins = current.phase() == Connection.Phase.AWAITING_CONNECT;
             String protocol = begins ? ForeignProtocol.of(input, start) : null;
             flows.disconnector().violation(current, violation, ForeignProtocol.MQTT.equals(protocol) ? null : protocol);
-        } catch (RuntimeException e) { // a defect of ours must not reach other connections
+        } catch (RuntimeException e) { // a defect must not affect other connections
             LOG.error("a packet of {} could not be handled", current.name(), e);
             flows.disconnector().disconnect(current, ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR, null);
         } finally {
@@ -159,13 +158,13 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             input.release();
         } else if (input.isWritable() && input.readableBytes() >= input.capacity() / 2) {
             remainder = input;
-        } else { // a few bytes must not hold on to a large buffer
+        } else { // a few bytes must not retain a large buffer
             remainder = input.alloc().directBuffer(input.readableBytes() * 2).writeBytes(input);
             input.release();
         }
     }
 
-    /** Goes on with what was put aside while an answer was awaited. */
+    /** Resumes decoding of the remainder, after an answer was awaited. */
     private void resume() {
         ByteBuf waiting = remainder;
         if (waiting != null) {
@@ -173,7 +172,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
             decode(waiting);
         }
         if (gone) {
-            leave();
+            end();
         } else {
             readNext();
         }
@@ -196,17 +195,17 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         gone = true;
-        leave();
+        end();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
         gone = true;
-        leave();
+        end();
     }
 
-    /** Ends the connection, but hears first what the client said before it left: a DISCONNECT decides of the will. */
-    private void leave() {
+    /** Ends the connection, after decoding what the client sent before: a DISCONNECT decides about the will. */
+    private void end() {
         if (!connection().isHalted()) {
             flows.disconnector().channelClosed(connection());
             releaseRemainder();
@@ -222,7 +221,7 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (cause instanceof IOException) { // the peer is gone
+        if (cause instanceof IOException) { // the peer has closed the connection
             LOG.debug("connection of {} failed: {}", connection().name(), cause.toString());
         } else {
             flows.disconnector().log().failed(connection(), cause);

@@ -21,9 +21,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * State shared by the connections of one event loop: decoder, encoder, deadlines, and the list of connections with output
- * that has not been written. All output of a pass goes to the sockets at the end of that pass, one write per connection:
- * the task that does it is queued when the first connection becomes dirty, and the loop runs it before it waits again.
+ * State shared by the connections of one event loop: decoder, encoder, deadlines, and the list of connections with unwritten output.
+ * All output of a pass is written at the end of that pass, one write per connection: the first connection with output queues the
+ * flush task, which the event loop runs before it waits again.
  */
 public final class ConnectionLoop {
 
@@ -49,9 +49,9 @@ public final class ConnectionLoop {
      * Creates the state of one event loop.
      *
      * @param routing the loop
-     * @param wheel the loop's deadlines
-     * @param decoder the loop's decoder
-     * @param budget what all queues of the broker hold
+     * @param wheel the deadlines of the event loop
+     * @param decoder the decoder of the event loop
+     * @param budget the budget of all queues of the broker
      */
     public ConnectionLoop(RoutingLoop routing, DeadlineWheel wheel, PacketDecoder decoder, QueueBudget budget) {
         this(routing, wheel, decoder, budget, null);
@@ -61,10 +61,10 @@ public final class ConnectionLoop {
      * Creates the state of one event loop of a broker with a store.
      *
      * @param routing the loop
-     * @param wheel the loop's deadlines
-     * @param decoder the loop's decoder
-     * @param budget what all queues of the broker hold
-     * @param store what the loop writes to the store, or null
+     * @param wheel the deadlines of the event loop
+     * @param decoder the decoder of the event loop
+     * @param budget the budget of all queues of the broker
+     * @param store the writes of the event loop to the store, or null
      */
     public ConnectionLoop(
             RoutingLoop routing,
@@ -79,13 +79,13 @@ public final class ConnectionLoop {
         this.store = store;
     }
 
-    /** Begins to watch the queues' budget. */
+    /** Starts the overload check. */
     @OnEventLoop
     public void start() {
         wheel.arm(new OverloadCheck(), 0);
     }
 
-    /** Looks at the queues' budget, and what waits for the disk, once per tick, so that reading need not. */
+    /** Checks the budget of all queues and the storage backlog once per tick, so that reading need not. */
     private final class OverloadCheck extends Deadline {
 
         @Override
@@ -98,9 +98,9 @@ public final class ConnectionLoop {
     }
 
     /**
-     * What the connections of this loop have received and sent.
+     * The traffic of the connections of this event loop.
      *
-     * @return to be read by any thread
+     * @return counts that any thread may read
      */
     public TrafficCounts traffic() {
         return traffic;
@@ -110,32 +110,32 @@ public final class ConnectionLoop {
         return routing;
     }
 
-    /** What the loop writes to the store; null without one. */
+    /** The writes of the event loop to the store; null without a store. */
     @Nullable
     StoreLoop store() {
         return store;
     }
 
-    /** Whether only stable storage is safe enough. */
+    /** Whether only stable storage counts as stored. */
     boolean wantsStable() {
         return store != null && store.isStable();
     }
 
-    /** Whether anything waits for the store. */
+    /** Whether acknowledgements wait for the store. */
     boolean waitsForStore() {
         return store != null && store.isAwaited();
     }
 
-    /** A ticket that becomes a real one only when somebody holds it. */
+    /** Prepares a ticket that is created only when a subscriber holds it. */
     TicketOffer offer(Connection connection, int packetId, QoS qos) {
         TicketOffer offer = ticketOffer;
         ticketOffer = null; // a nested route gets another
         return (offer == null ? new TicketOffer() : offer).of(connection, packetId, qos);
     }
 
-    /** Takes back what {@link #offer} gave, when the message is routed. */
+    /** Takes back the ticket offer after routing. */
     void takeBack(TicketOffer offer) {
-        offer.forget();
+        offer.clear();
         ticketOffer = offer;
     }
 
@@ -151,18 +151,18 @@ public final class ConnectionLoop {
         return encoder;
     }
 
-    /** Whether publishers are to be slowed, because queues hold too much. */
+    /** Whether publishers are slowed because the queues are nearly full. */
     boolean isOverloaded() {
         return overloaded;
     }
 
-    /** Whether those who publish what may be stored are to be slowed, because too much waits for the disk. */
+    /** Whether publishers of messages that may be stored are slowed because of the storage backlog. */
     boolean isStoreOverloaded() {
         return storeOverloaded;
     }
 
     /**
-     * Waits until no longer too much waits for the disk.
+     * Waits until the storage backlog is below its limit.
      *
      * @return completes on the event loop
      */
@@ -216,14 +216,14 @@ public final class ConnectionLoop {
 
     private void flush() {
         if (store != null) {
-            store.flush(); // the disk works while the sockets are written
+            store.flush(); // the disk works while the sockets are being written
         }
         int count = dirtyCount;
         OutboundBuffer[] flushing = dirty;
         for (int i = 0; i < count; i++) {
             flushing[i].flush();
         }
-        if (dirtyCount > count) { // a flush made others dirty
+        if (dirtyCount > count) { // a flush caused output of other connections
             System.arraycopy(dirty, count, dirty, 0, dirtyCount - count);
             Arrays.fill(dirty, dirtyCount - count, dirtyCount, null);
             dirtyCount -= count;
@@ -235,7 +235,7 @@ public final class ConnectionLoop {
         releaseShared();
     }
 
-    /** A large payload as one direct buffer that all its subscribers of this pass share; the caller retains what it keeps. */
+    /** A large payload as one direct buffer that all its subscribers in this pass share; the caller retains it. */
     ByteBuf sharedPayload(ApplicationMessage message, ByteBufAllocator allocator) {
         ByteBuf payload = sharedPayload;
         if (payload == null || sharedMessage != message) {

@@ -24,13 +24,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one exit of connections: whoever ends one comes here, for the log line, the reason code, the packet that says
- * goodbye, the session's side of it, and the socket.
+ * Ends connections. Every end goes through here: the log line, the reason code, the last packet, the session's side, and the
+ * socket.
  */
 @OnEventLoop
 public final class Disconnector {
 
-    /** How long a client that was told goodbye may keep its socket. */
+    /** Maximum time that a client may keep its socket after the last packet. */
     private static final long LINGER_MILLIS = 1_000;
 
     private final BrokerObserver observer;
@@ -41,13 +41,13 @@ public final class Disconnector {
     private final ClientLog log;
 
     /**
-     * Creates the exit.
+     * Creates a disconnector.
      *
-     * @param observer what is told of ended connections
+     * @param observer receives events about ended connections
      * @param ticker the broker's monotonic clock
-     * @param slowConsumerTimeout how long a client may stay unwritable
+     * @param slowConsumerTimeout maximum time that a client may read nothing while output waits
      * @param maximumExpiry the longest session expiry interval
-     * @param serverReference where clients are sent on shutdown, or empty
+     * @param serverReference the Server Reference on shutdown, or empty
      * @param log the log lines about clients
      */
     public Disconnector(
@@ -80,9 +80,9 @@ public final class Disconnector {
     }
 
     /**
-     * The client broke the protocol [MQTT-4.13.1-1].
+     * Ends a connection whose client violated the protocol [MQTT-4.13.1-1].
      *
-     * @param foreign the protocol that the first bytes of the connection look like, if they are not MQTT; else null
+     * @param foreign the protocol that the first bytes of the connection resemble, if it is not MQTT; else null
      */
     void violation(Connection connection, ProtocolViolation violation, @Nullable String foreign) {
         ProtocolVersion readable = violation.connectVersion();
@@ -93,7 +93,7 @@ public final class Disconnector {
                 finish(connection, violation.reason());
                 return;
             }
-            if (readable == null || !mayTell(readable, violation.reason())) { // [MQTT-3.1.4-1]
+            if (readable == null || !hasAnswer(readable, violation.reason())) { // [MQTT-3.1.4-1]
                 log.refused(connection, describe(violation.reason(), violation.getMessage()));
                 finish(connection, violation.reason());
                 return;
@@ -105,14 +105,17 @@ public final class Disconnector {
         }
     }
 
-    /** An older client is told only what there is a return code for; a malformed CONNECT has none [MQTT311-3.1.4-1]. */
-    private static boolean mayTell(ProtocolVersion version, ReasonCode reason) {
+    /**
+     * Whether the violation can be answered. Before MQTT 5.0 only some reasons have a return code; a malformed CONNECT has none
+     * [MQTT311-3.1.4-1].
+     */
+    private static boolean hasAnswer(ProtocolVersion version, ReasonCode reason) {
         return version.isV5()
                 || reason == ReasonCode.UNSUPPORTED_PROTOCOL_VERSION
                 || reason == ReasonCode.CLIENT_IDENTIFIER_NOT_VALID;
     }
 
-    /** Refuses the CONNECT. */
+    /** Refuses a CONNECT. */
     void refuse(Connection connection, ReasonCode reason, @Nullable String text) {
         if (connection.isClosing()) {
             return;
@@ -136,7 +139,7 @@ public final class Disconnector {
                 reason);
     }
 
-    /** Ends a connection whose client cannot even be told that it is connected [MQTT-3.14.0-1]. */
+    /** Ends a connection whose client cannot get a CONNACK [MQTT-3.14.0-1]. */
     void abandon(Connection connection, String text) {
         log.refused(connection, text);
         connection.session().connectionEnded(connection, false, DisconnectPacket.UNCHANGED);
@@ -151,7 +154,7 @@ public final class Disconnector {
         }
     }
 
-    /** Ends the connection from the broker's side; the will is published unless the session says otherwise. */
+    /** Ends a connection from the broker's side; the will is published unless the session prevents it. */
     void disconnect(Connection connection, ReasonCode reason, @Nullable String text) {
         if (connection.isClosing()) {
             return;
@@ -171,7 +174,7 @@ public final class Disconnector {
         finish(connection, reason);
     }
 
-    /** The client does not take what is sent to it. */
+    /** Ends the connection of a client that does not read its output. */
     void tooSlow(Connection connection) {
         if (!connection.isClosing()) {
             observer.clientTooSlow(connection.link().listener());
@@ -179,9 +182,9 @@ public final class Disconnector {
         }
     }
 
-    /** A DISCONNECT from the client. */
+    /** Handles a DISCONNECT of the client. */
     void disconnectReceived(Connection connection, DisconnectPacket packet) {
-        if (connection.phase() == Connection.Phase.CONNECTING) { // [MQTT-3.1.2-30]: it gives up authenticating
+        if (connection.phase() == Connection.Phase.CONNECTING) { // [MQTT-3.1.2-30]: the client cancels the authentication
             finish(connection, packet.reason());
             return;
         }
@@ -192,12 +195,12 @@ public final class Disconnector {
         }
         long granted = expiry < 0 ? expiry : Math.min(expiry, maximumExpirySeconds);
         boolean normal = packet.reason() == ReasonCode.SUCCESS;
-        String told = normal ? "by the client" : "by the client, " + ReasonTexts.of(packet.reason());
-        leaveSession(connection, !normal, granted, packet.reason(), told); // [MQTT-3.14.4-3]
+        String how = normal ? "by the client" : "by the client, " + ReasonTexts.of(packet.reason());
+        leaveSession(connection, !normal, granted, packet.reason(), how); // [MQTT-3.14.4-3]
         finish(connection, packet.reason());
     }
 
-    /** The socket is gone. */
+    /** Handles the loss of the socket. */
     void channelClosed(Connection connection) {
         if (connection.phase() == Connection.Phase.CLOSED) {
             return;
@@ -210,32 +213,32 @@ public final class Disconnector {
     }
 
     private void leaveSession(
-            Connection connection, boolean publishWill, long expirySeconds, ReasonCode reason, String told) {
+            Connection connection, boolean publishWill, long expirySeconds, ReasonCode reason, String how) {
         Session session = connection.sessionOrNull();
         if (session == null) {
             return;
         }
         session.connectionEnded(connection, publishWill, expirySeconds);
-        log.disconnected(connection.client(), told);
+        log.disconnected(connection.client(), how);
         observer.clientDisconnected(connection.client(), reason);
     }
 
     /**
-     * Sends what is left and closes. A plain socket is shut down in one direction first, and read until the client closes
-     * the other or a second has passed: closing at once, with data unread, would make the kernel throw the goodbye away.
+     * Sends the remaining output and closes. A plain socket is first shut down in one direction, and read until the client closes the
+     * other one or a second has passed. Closing at once with unread data would make the kernel discard the last packet.
      */
     private void finish(Connection connection, ReasonCode reason) {
         observer.connectionClosed(connection.link().listener(), reason);
         connection.phase(Connection.Phase.CLOSING);
         Channel channel = connection.context().channel();
-        if (!channel.isActive()) { // it waited only for an answer to what its client had said
-            connection.leave();
+        if (!channel.isActive()) { // only an answer for its client was awaited
+            connection.finish();
             return;
         }
-        connection.outbound().flush(); // who reads again within the time that is left still learns the reason
+        connection.outbound().flush(); // a client that reads again in time still gets the reason
         connection.deadlines().linger(LINGER_MILLIS);
         boolean plain = !connection.link().tls() && !connection.link().webSocket();
-        // completes when everything before it has left; a shutdown would throw away what has not
+        // completes when all output before it has been written; a shutdown would discard the rest
         ChannelFuture sent = connection.context().writeAndFlush(Unpooled.EMPTY_BUFFER);
         if (plain && channel instanceof DuplexChannel duplex) {
             sent.addListener(done -> shutDownOutput(duplex));

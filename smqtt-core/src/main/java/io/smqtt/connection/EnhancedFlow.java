@@ -18,7 +18,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Authentication by AUTH packets, at CONNECT and again later (MQTT 5.0, section 4.12). */
+/** Handles AUTH: enhanced authentication at CONNECT and re-authentication (MQTT 5.0, section 4.12). */
 @OnEventLoop
 public final class EnhancedFlow {
 
@@ -29,7 +29,7 @@ public final class EnhancedFlow {
      * Creates the flow.
      *
      * @param authenticators one for each method
-     * @param disconnector the one exit
+     * @param disconnector ends connections
      */
     public EnhancedFlow(List<EnhancedAuthenticator> authenticators, Disconnector disconnector) {
         this.methods =
@@ -61,16 +61,16 @@ public final class EnhancedFlow {
         Exchange exchange = state.exchange();
         if (packet.reason() == ReasonCode.REAUTHENTICATE) {
             if (connection.phase() != Connection.Phase.CONNECTED || exchange != null) {
-                throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "re-authentication at the wrong time");
+                throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "re-authentication before CONNACK or during another one");
             }
-            exchange = again(connection, state);
+            exchange = reauthenticate(connection, state);
         } else if (packet.reason() != ReasonCode.CONTINUE_AUTHENTICATION || exchange == null) { // [MQTT-4.12.0-3]
-            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "an AUTH that nobody asked for");
+            throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "unexpected AUTH");
         }
         next(connection, Objects.requireNonNull(connection.authenticating()), exchange, packet.data(), connect);
     }
 
-    private Exchange again(Connection connection, Authenticating state) {
+    private Exchange reauthenticate(Connection connection, Authenticating state) {
         ClientIdentity client = connection.client();
         AuthenticationRequest request = new AuthenticationRequest(
                 client.clientId(),

@@ -5,13 +5,13 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Recognizes by its first bytes what is often sent to a port by mistake. */
+/** Recognizes other protocols by their first bytes: clients often connect to a wrong port. */
 public final class ForeignProtocol {
 
-    /** What {@link #of} gives for MQTT itself. */
+    /** The result of {@link #of} for MQTT. */
     public static final String MQTT = "MQTT";
 
-    /** What {@link #of} gives for a request of HTTP. */
+    /** The result of {@link #of} for an HTTP request. */
     public static final String HTTP = "HTTP";
 
     private static final int TLS_HANDSHAKE_RECORD = 0x16;
@@ -23,11 +23,11 @@ public final class ForeignProtocol {
     private ForeignProtocol() {}
 
     /**
-     * Looks at the beginning of what a client has sent.
+     * Recognizes the protocol of a client.
      *
-     * @param bytes what it has sent; nothing is read
+     * @param bytes the first bytes of the client; the reader index does not change
      * @param start the index of the first byte
-     * @return TLS, HTTP, {@link #MQTT} or PROXY protocol, or null if it is none of them
+     * @return TLS, HTTP, {@link #MQTT} or PROXY protocol, or null for any other
      */
     public static @Nullable String of(ByteBuf bytes, int start) {
         int length = bytes.writerIndex() - start;

@@ -8,7 +8,7 @@ import io.smqtt.topic.TopicName;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The topic aliases that a client uses towards the broker, valid for one connection (MQTT 5.0, section 3.3.2.3.4). */
+/** The topic aliases of messages from a client, valid for one connection (MQTT 5.0, section 3.3.2.3.4). */
 @OnEventLoop
 final class InboundAliases {
 
@@ -21,7 +21,7 @@ final class InboundAliases {
         this.maximum = maximum;
     }
 
-    /** The topic that a PUBLISH means by its topic name and its alias, 0 for none. */
+    /** The topic of a PUBLISH with this topic name and alias, 0 for none. */
     TopicName resolve(@Nullable TopicName topic, int alias) {
         if (alias == 0) {
             if (topic == null) {

@@ -29,8 +29,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The interceptors of a broker by kind. An interceptor that fails refuses the request that it was asked about, and the failure
- * is logged and counted; nothing that it does reaches the connection. Called on a connection's event loop.
+ * The interceptors of a broker by kind. If an interceptor fails, its request is refused, and the failure is logged and counted; it
+ * never affects the connection. Called on a connection's event loop.
  */
 @OnEventLoop
 public final class Interceptors {
@@ -48,8 +48,8 @@ public final class Interceptors {
     /**
      * Sorts interceptors.
      *
-     * @param all in the order in which they are asked; one of several kinds belongs to each of them
-     * @param observer what is told of failures
+     * @param all in the order in which they are asked; an interceptor of several kinds is in each of them
+     * @param observer receives events about failures
      */
     public Interceptors(List<Interceptor> all, BrokerObserver observer) {
         this.connect = kind(all, ConnectInterceptor.class);
@@ -75,12 +75,12 @@ public final class Interceptors {
         return !unsubscribe.isEmpty();
     }
 
-    /** How many see each message. */
+    /** Number of interceptors of messages. */
     int ofPublish() {
         return publish.size();
     }
 
-    /** The answer of one of those that see each message; an error if it has none. */
+    /** The answer of one interceptor of messages; an error if it has none. */
     Mono<Interception<ApplicationMessage>> publish(int index, Connection connection, ApplicationMessage message) {
         try {
             return GuardedAnswer.of(
@@ -90,7 +90,7 @@ public final class Interceptors {
         }
     }
 
-    /** What all of them make of a CONNECT; whatever happens, the Mono has an answer. */
+    /** The answer of all interceptors of CONNECT; the Mono always has a value. */
     Mono<Interception<ConnectRequest>> connect(Connection connection, ConnectRequest request) {
         return row(
                 connection,
@@ -121,7 +121,7 @@ public final class Interceptors {
                 (member, current) -> member.interceptUnsubscribe(connection.client(), current));
     }
 
-    /** Logs and counts a failure, and gives the answer that counts instead. */
+    /** Logs and counts a failure, and returns the refusal. */
     <T> Interception<T> failed(String packet, Throwable error) {
         if (lines.allows("interceptors")) {
             LOG.warn("an interceptor failed; the {} is refused", packet, error);
@@ -163,7 +163,7 @@ public final class Interceptors {
                 : Mono.just(answer);
     }
 
-    /** Whatever a plugged-in part throws becomes an error of its answer. */
+    /** Converts an exception of an extension into an error of its answer. */
     private static <T> Mono<T> answer(Supplier<@Nullable Mono<T>> question) {
         try {
             return GuardedAnswer.of(Objects.requireNonNull(question.get(), NULL));

@@ -8,13 +8,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The topic aliases that the broker uses towards a client, valid for one connection [MQTT-3.1.2-26]. The first topics get
- * the aliases and keep them: a client that follows few topics saves the names, and one that follows many loses nothing.
+ * The topic aliases of messages to a client, valid for one connection [MQTT-3.1.2-26]. The first topics get the aliases and keep
+ * them: this saves bytes for a client with few topics, and costs nothing for one with many.
  */
 @OnEventLoop
 final class OutboundAliases {
 
-    /** Shorter topic names are not worth the property. */
+    /** Minimum length of a topic name that gets an alias. */
     private static final int SHORTEST_BYTES = 8;
 
     private final int maximum;
@@ -27,7 +27,7 @@ final class OutboundAliases {
         this.maximum = maximum;
     }
 
-    /** The alias for a topic, or 0; {@link #isNew()} then tells whether the client must still learn it. */
+    /** The alias of a topic, or 0; {@link #isNew()} then tells whether the client does not know it yet. */
     int aliasFor(TopicName topic) {
         isNew = false;
         if (topic == last) {

@@ -7,13 +7,13 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The output of one connection during a pass of its event loop: packets are encoded one behind the other into a pooled
- * buffer that goes to the socket as one write. Takes no memory between passes.
+ * The output of one connection during a pass of its event loop. Packets are encoded one behind the other into a pooled buffer that
+ * is written to the socket at once. Holds no memory between passes.
  */
 @OnEventLoop
 final class OutboundBuffer {
 
-    /** Past this many bytes the buffer does not wait for the end of the pass. */
+    /** Size from which the buffer is written before the end of the pass. */
     private static final int FLUSH_BYTES = 64 * 1024;
 
     private static final int FIRST_CAPACITY = 512;
@@ -30,15 +30,15 @@ final class OutboundBuffer {
         this.context = context;
     }
 
-    /** The buffer to encode the next packet, a small one, into; call {@link #written()} afterwards. */
+    /** The buffer for the next, small packet; {@link #written()} must follow. */
     ByteBuf begin() {
         return begin(0);
     }
 
     /**
-     * The buffer to encode the next packet into; call {@link #written()} afterwards.
+     * The buffer for the next packet; {@link #written()} must follow.
      *
-     * @param expectedBytes about how long the packet is: what does not fit any more goes out before it
+     * @param expectedBytes the approximate length of the packet; the buffer is written first if the packet does not fit
      */
     ByteBuf begin(int expectedBytes) {
         ByteBuf buffer = pending;
@@ -53,7 +53,7 @@ final class OutboundBuffer {
         return buffer;
     }
 
-    /** A packet was appended. */
+    /** Ends a packet that was appended. */
     void written() {
         countPacket();
         ByteBuf buffer = pending;
@@ -65,7 +65,7 @@ final class OutboundBuffer {
         }
     }
 
-    /** Ends a packet with a buffer by reference, behind what was encoded so far; takes over the caller's reference. */
+    /** Ends a packet with a buffer by reference, after the bytes encoded so far; takes over the caller's reference. */
     void append(ByteBuf large) {
         countPacket();
         writePending();
@@ -87,7 +87,7 @@ final class OutboundBuffer {
         }
     }
 
-    /** Hands everything to the socket. */
+    /** Writes everything to the socket. */
     void flush() {
         dirty = false;
         writePending();
@@ -111,7 +111,7 @@ final class OutboundBuffer {
         context.write(buffer, context.voidPromise());
     }
 
-    /** The connection is gone: what is encoded from now on is dropped. */
+    /** Discards all later output: the connection has ended. */
     void close() {
         closed = true;
         if (pending != null) {

@@ -16,11 +16,11 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Encodes the packets to one client, within the limits that its CONNECT has set. */
+/** Encodes the packets to one client, within the limits of its CONNECT. */
 @OnEventLoop
 final class PacketOutput {
 
-    /** Payloads from this length on are not copied for each subscriber. */
+    /** Size from which a payload is not copied for each subscriber. */
     private static final int LARGE_PAYLOAD_BYTES = 16 * 1024;
 
     private static final int NO_LIMIT = PacketEncoder.MAXIMUM_PACKET_BYTES;
@@ -37,9 +37,9 @@ final class PacketOutput {
      * Creates an output without limits, for the answer to a CONNECT that cannot be read.
      *
      * @param connection the connection
-     * @param loop has the encoder
-     * @param outbound where packets are encoded into
-     * @param disconnector has the clock
+     * @param loop provides the encoder
+     * @param outbound the buffer of the connection
+     * @param disconnector provides the clock
      */
     PacketOutput(Connection connection, ConnectionLoop loop, OutboundBuffer outbound, Disconnector disconnector) {
         this.connection = connection;
@@ -48,13 +48,13 @@ final class PacketOutput {
         this.disconnector = disconnector;
     }
 
-    /** Takes the limits of the client. */
+    /** Applies the limits of the client. */
     void limits(ConnectPacket packet) {
         maximumPacketBytes = Math.min(NO_LIMIT, packet.maximumPacketSize());
         problemInformation = packet.requestProblemInformation();
     }
 
-    /** Uses topic aliases from now on. */
+    /** Enables topic aliases. */
     void aliases(OutboundAliases towardsClient) {
         aliases = towardsClient;
     }
@@ -62,7 +62,7 @@ final class PacketOutput {
     /**
      * Writes a PUBLISH.
      *
-     * @return false if the client does not take a packet of this length
+     * @return false if the packet exceeds the maximum packet size of the client
      */
     boolean publish(
             ApplicationMessage message,
@@ -163,7 +163,7 @@ final class PacketOutput {
                 outbound.begin(), connection.knownVersion(), packetId, reasons, problem(text), maximumPacketBytes));
     }
 
-    /** An answer that must not be left out and cannot be sent ends the connection [MQTT-3.1.2-24]. */
+    /** Ends the connection if a mandatory answer cannot be sent [MQTT-3.1.2-24]. */
     private void written(boolean fits) {
         outbound.written();
         if (!fits) {
@@ -197,12 +197,12 @@ final class PacketOutput {
         outbound.written();
     }
 
-    /** A reason string, if the client wants any [MQTT-3.1.2-29]. */
+    /** The reason string, if the client accepts reason strings [MQTT-3.1.2-29]. */
     private @Nullable String problem(@Nullable String text) {
         return problemInformation ? text : null;
     }
 
-    /** A given text, or the words of an error code. */
+    /** The given text, or the default text of an error code. */
     private @Nullable String textOf(ReasonCode reason, @Nullable String given) {
         return connection.isV5() && reason.isError() ? problem(given == null ? ReasonTexts.of(reason) : given) : null;
     }

@@ -3,12 +3,12 @@ package io.smqtt.connection;
 
 import io.smqtt.message.ReasonCode;
 
-/** Maps reason codes to those that a packet may carry. */
+/** Maps reason codes to those that MQTT permits in a packet. */
 final class PermittedReasons {
 
     private PermittedReasons() {}
 
-    /** A reason code of table 3-4; one that has no place there, from a plugged-in part, is an unspecified error. */
+    /** A reason code of table 3-4; other codes, which extensions may return, become unspecified error. */
     static ReasonCode inPubAck(ReasonCode reason) {
         return switch (reason) {
             case SUCCESS,

@@ -27,7 +27,7 @@ import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** PUBLISH and its acknowledgements, both ways (MQTT 5.0, sections 3.3 to 3.7, 4.3). */
+/** Handles PUBLISH and its acknowledgements, in both directions (MQTT 5.0, sections 3.3 to 3.7, 4.3). */
 @OnEventLoop
 public final class PublishFlow {
 
@@ -49,13 +49,13 @@ public final class PublishFlow {
      * Creates the flow.
      *
      * @param config the broker's configuration
-     * @param router where messages go
-     * @param retained who keeps retained messages
-     * @param authorizer who may publish what
-     * @param interceptors what sees each message first
+     * @param router routes messages
+     * @param retained stores retained messages
+     * @param authorizer authorizes publishes
+     * @param interceptors interceptors of messages
      * @param ticker the broker's monotonic clock
-     * @param observer what is told of messages that are refused
-     * @param awaitsDelivery whether acknowledgements wait for those who take the message: a durable store, a peer
+     * @param observer receives events about refused messages
+     * @param awaitsDelivery whether acknowledgements wait for subscribers: a store, a peer
      */
     public PublishFlow(
             BrokerConfig config,
@@ -137,7 +137,7 @@ public final class PublishFlow {
                         ? 0
                         : ticker.nanoTime(), // an interceptor may let it expire
                 connection.client().clientId());
-        return !packet.retain() && loop.timesNext() // what is kept would tell its age
+        return !packet.retain() && loop.timesNext() // retained ones are delivered much later
                 ? message.timed(ticker.nanoTime())
                 : message;
     }
@@ -147,7 +147,7 @@ public final class PublishFlow {
                 || Payload.of(message.payload().asString()).equals(message.payload());
     }
 
-    /** A QoS 2 message that was routed already gets its PUBREC again, once it is safe [MQTT-4.3.3-10]. */
+    /** Whether a QoS 2 message was routed before; it gets its PUBREC again, once it is safe [MQTT-4.3.3-10]. */
     private boolean isRepeated(Connection connection, int packetId) {
         InboundFlow inbound = connection.session().inbound();
         if (!inbound.isAwaitingRelease(packetId)) {
@@ -165,7 +165,7 @@ public final class PublishFlow {
     private void checkQuota(Connection connection) {
         int open = connection.session().inbound().awaitingRelease(); // until PUBREL
         int allowed = limits.maxAwaitingRelease();
-        if (connection.isV5()) { // an older client is not told of a maximum: less is read from it, see routeAndAwait()
+        if (connection.isV5()) { // older clients have no Receive Maximum: less is read from them, see routeAndAwait()
             open += connection.pendingAcknowledgements();
             allowed = Math.min(limits.receiveMaximum(), allowed);
         }
@@ -203,7 +203,7 @@ public final class PublishFlow {
         }
     }
 
-    /** Identifier, publisher, time of acceptance and expiry are the broker's to say, whatever the interceptor has made its message of. */
+    /** Continues with an interceptor's message; identifier, publisher, time of acceptance and expiry remain those of the broker. */
     private void intercepted(
             Connection connection,
             int packetId,
@@ -218,7 +218,7 @@ public final class PublishFlow {
         }
     }
 
-    /** Routes a message, and acknowledges it as it was sent, whatever interceptors have made of it. */
+    /** Routes a message, and acknowledges it with the QoS of its PUBLISH, whatever interceptors have changed. */
     private void route(Connection connection, int packetId, QoS qos, ApplicationMessage message) {
         RoutingLoop loop = connection.loop().routing();
         if (qos != QoS.AT_MOST_ONCE && (awaitsDelivery || router.holdsTickets())) {
@@ -248,7 +248,7 @@ public final class PublishFlow {
             outcome = ReasonCode.QUOTA_EXCEEDED;
         } else {
             if (qos == QoS.EXACTLY_ONCE && connection.session().isStored()) {
-                offer.claim(); // its identifier is stored too
+                offer.claim(); // its identifier is stored as well
             }
             outcome = outcome(router.route(loop, message, offer));
         }
@@ -268,7 +268,7 @@ public final class PublishFlow {
         return matches == 0 ? ReasonCode.NO_MATCHING_SUBSCRIBERS : ReasonCode.SUCCESS;
     }
 
-    /** Answers a message that is not awaited by anybody. An older client cannot be told of a refusal [MQTT311-3.3.5-2]. */
+    /** Acknowledges a message that nothing waits for. Before MQTT 5.0 a client cannot be notified of a refusal [MQTT311-3.3.5-2]. */
     private void acknowledge(Connection connection, int packetId, QoS qos, ReasonCode code) {
         acknowledge(connection, packetId, qos, code, null);
     }
@@ -294,7 +294,7 @@ public final class PublishFlow {
         Session session = connection.session();
         boolean known = session.inbound().isAwaitingRelease(packetId);
         ReasonCode outcome = known ? ReasonCode.SUCCESS : ReasonCode.PACKET_IDENTIFIER_NOT_FOUND;
-        if (session.isStored()) { // the client may use the identifier again when it has the PUBCOMP
+        if (session.isStored()) { // the client may reuse the identifier after PUBCOMP
             session.release(packetId, connection.waitsForStore(), connection.wantsStable(), () -> {
                 if (!connection.isClosing()) {
                     connection.output().pubComp(packetId, outcome);
@@ -322,11 +322,11 @@ public final class PublishFlow {
         requireStep(connection.session().onPubComp(packetId)); // an unknown identifier changes nothing
     }
 
-    /** The delivery would stay in flight for good: its client believes that it is done with it. */
+    /** Ends the connection on a wrong step: the delivery would stay in flight forever, because the client considers it complete. */
     private static void requireStep(AcknowledgementOutcome outcome) {
         if (outcome == AcknowledgementOutcome.WRONG_STEP) { // [MQTT-4.13.1-1]
             throw new ProtocolViolation(
-                    ReasonCode.PROTOCOL_ERROR, "an acknowledgement that its delivery does not await");
+                    ReasonCode.PROTOCOL_ERROR, "the acknowledgement does not match the state of its delivery");
         }
     }
 }

@@ -6,8 +6,9 @@ import io.smqtt.session.DeadlineWheel;
 import io.smqtt.thread.OnEventLoop;
 
 /**
- * Slows one client down by not reading: to its permitted rate, and to one read per tick while the broker's queues hold
- * too much, or too much of what it publishes or subscribes to waits for the disk. Nothing is dropped; the client meets TCP's own back-pressure.
+ * Slows one client down by reading less: to its permitted rate, and to one read per tick while the queues of the broker are nearly
+ * full, or the storage backlog is over its limit and the client causes writes. Nothing is dropped; the client meets TCP
+ * back-pressure.
  */
 @OnEventLoop
 final class ReadPace extends Deadline {
@@ -27,9 +28,9 @@ final class ReadPace extends Deadline {
     }
 
     /**
-     * A PUBLISH was read.
+     * Counts a PUBLISH.
      *
-     * @param storable whether it can be work for the disk; who publishes nothing else does not wait for a slow one
+     * @param storable whether it can cause a write to the store; clients without such messages do not wait for a slow disk
      */
     void published(boolean storable) {
         published = true;
@@ -37,12 +38,12 @@ final class ReadPace extends Deadline {
         publishedInSecond++;
     }
 
-    /** A packet was read that is work for the disk, but no PUBLISH. */
+    /** Counts another packet that causes a write to the store. */
     void stores() {
         stored = true;
     }
 
-    /** Tells whether the next read has to wait; then the connection is asked to read again when its time has come. */
+    /** Whether the next read has to wait; the connection is then asked to read again in time. */
     boolean postpones(ConnectionLoop loop) {
         if (isArmed()) {
             return true;
@@ -76,7 +77,7 @@ final class ReadPace extends Deadline {
 
     @Override
     protected void expired() {
-        connection.touch(); // what it sent meanwhile is read only now
-        connection.readNext(); // which may find another reason to wait
+        connection.touch(); // packets sent in the meantime are read only now
+        connection.readNext(); // there may be another reason to wait
     }
 }

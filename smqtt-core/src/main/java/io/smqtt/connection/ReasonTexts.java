@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** Default reason strings: the reason code in words. */
+/** The default reason strings: the names of the reason codes. */
 final class ReasonTexts {
 
     private static final Map<ReasonCode, String> TEXTS = new EnumMap<>(ReasonCode.class);

@@ -9,19 +9,19 @@ import io.smqtt.topic.TopicFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A filter of a SUBSCRIBE or UNSUBSCRIBE that is well-formed (section 4.7 of both standards, section 4.8.2 of MQTT 5.0).
+ * A well-formed filter of a SUBSCRIBE or UNSUBSCRIBE (section 4.7 of both standards, section 4.8.2 of MQTT 5.0).
  *
  * @param filter the topic filter, without the share name
- * @param shareName of a shared subscription, or null
+ * @param shareName the share name of a shared subscription, or null
  */
 record RequestedFilter(TopicFilter filter, @Nullable String shareName) {
 
     /**
      * Parses a filter.
      *
-     * @param text what the packet holds
-     * @return null if the text is no filter and the client is told so by {@link ReasonCode#TOPIC_FILTER_INVALID}
-     * @throws ProtocolViolation if the text is empty, or is no filter and the client's version has no answer for that: an
+     * @param text the filter in the packet
+     * @return null if the text is not a filter and the client is notified by {@link ReasonCode#TOPIC_FILTER_INVALID}
+     * @throws ProtocolViolation if the text is empty, or is not a filter and the client's version has no answer for that: an
      *     UNSUBACK before MQTT 5.0 always means success
      */
     static @Nullable RequestedFilter parse(Connection connection, String text) {

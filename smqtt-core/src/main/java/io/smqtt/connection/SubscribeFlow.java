@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** SUBSCRIBE and UNSUBSCRIBE (MQTT 5.0, sections 3.8 to 3.11). */
+/** Handles SUBSCRIBE and UNSUBSCRIBE (MQTT 5.0, sections 3.8 to 3.11). */
 @OnEventLoop
 public final class SubscribeFlow {
 
@@ -46,9 +46,9 @@ public final class SubscribeFlow {
      *
      * @param config the broker's configuration
      * @param router the subscriptions and retained messages
-     * @param authorizer who may subscribe to what
-     * @param interceptors what sees each filter first
-     * @param directory whether a SUBACK waits for other nodes
+     * @param authorizer authorizes subscriptions
+     * @param interceptors interceptors of each filter
+     * @param directory delays a SUBACK until other nodes know the subscription
      */
     public SubscribeFlow(
             BrokerConfig config,
@@ -64,7 +64,7 @@ public final class SubscribeFlow {
         this.mqtt = config.mqtt();
     }
 
-    /** One filter of a SUBSCRIBE: what it asks for, or why it cannot have it. */
+    /** One filter of a SUBSCRIBE: the request, or the reason of its refusal. */
     private record Wish(
             @Nullable SubscribeRequest request,
             @Nullable ReasonCode refusal,
@@ -115,7 +115,7 @@ public final class SubscribeFlow {
     private Wish checked(SubscribeRequest request, int identifier) {
         ReasonCode refusal = TopicLevels.count(request.filter().value()) > limits.maxTopicLevels()
                 ? ReasonCode.TOPIC_FILTER_INVALID
-                : notOffered(request, identifier);
+                : unsupported(request, identifier);
         return refusal == null ? new Wish(request, null, null) : Wish.refused(refusal, null);
     }
 
@@ -142,7 +142,7 @@ public final class SubscribeFlow {
         if (requested == null) {
             return Wish.refused(ReasonCode.TOPIC_FILTER_INVALID, null);
         }
-        // a bridge: what came from here must not go back, and the other broker must learn what is retained here
+        // a bridge: messages must not go back, and the other broker must get the retained messages
         boolean bridge = connection.client().bridge();
         SubscribeRequest request = new SubscribeRequest(
                 requested.filter(),
@@ -151,14 +151,14 @@ public final class SubscribeFlow {
                 packet.noLocal() || (bridge && requested.shareName() == null),
                 packet.retainAsPublished() || bridge,
                 packet.retainHandling());
-        ReasonCode refusal = notOffered(request, identifier);
-        if (refusal != null && connection.isV5()) { // it was told: sections 3.2.2.3.11 to 3.2.2.3.13
-            throw new ProtocolViolation(refusal, "a subscription of a kind that is not offered");
+        ReasonCode refusal = unsupported(request, identifier);
+        if (refusal != null && connection.isV5()) { // announced in CONNACK: sections 3.2.2.3.11 to 3.2.2.3.13
+            throw new ProtocolViolation(refusal, "a subscription of a kind that is not supported");
         }
         return checked(request, identifier);
     }
 
-    private @Nullable ReasonCode notOffered(SubscribeRequest request, int identifier) {
+    private @Nullable ReasonCode unsupported(SubscribeRequest request, int identifier) {
         if (request.shareName() != null && !mqtt.sharedAvailable()) {
             return ReasonCode.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED;
         }
@@ -182,7 +182,7 @@ public final class SubscribeFlow {
                         false);
     }
 
-    /** All decisions, or null if one of them is not at hand. */
+    /** All decisions, or null if one of them is not available at once. */
     private @Nullable List<AccessDecision> decideNow(Connection connection, List<Wish> wishes) {
         List<AccessDecision> decisions = new ArrayList<>(wishes.size());
         for (Wish wish : wishes) {
@@ -246,17 +246,17 @@ public final class SubscribeFlow {
     }
 
     /** A SUBACK, and the subscriptions that retained messages are sent to behind it. */
-    private record Answer(
+    A SUBACK, and the subscriptions whose retained messages follow it.
             int packetId,
             List<ReasonCode> reasons,
             @Nullable String reasonString,
             List<Subscription> wantRetained) {}
 
-    /** A subscription that was made, and the one in whose place it came. */
+    /** A new subscription, and the one that it replaced. */
     private record Change(
             int index, Subscription made, @Nullable Subscription before) {}
 
-    /** Takes back a subscription that could not be stored, unless the client has changed it since. */
+    /** Reverts a subscription that could not be stored, unless the client has changed it in the meantime. */
     private static void undo(Session session, Change change) {
         TopicFilter filter = change.made.filter();
         String shareName = change.made.shareName();
@@ -270,7 +270,7 @@ public final class SubscribeFlow {
         }
     }
 
-    /** Answers when other nodes know of the subscriptions, if that is wanted. */
+    /** Sends the answer, after other nodes know the subscriptions if that is configured. */
     private void announce(Connection connection, Answer answer) {
         if (directory.holdsSubAck() && !connection.isClosing()) {
             Answers.await(
@@ -281,7 +281,7 @@ public final class SubscribeFlow {
     }
 
     private void answer(Connection connection, Answer answer) {
-        if (connection.isClosing()) { // gone while the store worked
+        if (connection.isClosing()) { // ended in the meantime
             return;
         }
         connection
@@ -336,60 +336,60 @@ public final class SubscribeFlow {
             filters.add(RequestedFilter.parse(connection, text));
         }
         if (!interceptors.seeUnsubscribe()) {
-            List<Leaving> leaving = new ArrayList<>(filters.size());
-            filters.forEach(filter -> leaving.add(Leaving.of(filter)));
-            unsubscribe(connection, packet.packetId(), leaving);
+            List<Removal> removals = new ArrayList<>(filters.size());
+            filters.forEach(filter -> removals.add(Removal.of(filter)));
+            unsubscribe(connection, packet.packetId(), removals);
             return;
         }
-        Mono<List<Leaving>> intercepted = Flux.range(0, filters.size())
+        Mono<List<Removal>> intercepted = Flux.range(0, filters.size())
                 .concatMap(index -> intercept(connection, filters.get(index)))
                 .collectList();
         Answers.awaitOrElse(
                 connection,
                 intercepted,
-                error -> Collections.nCopies(filters.size(), departure(interceptors.failed("unsubscribe", error))),
+                error -> Collections.nCopies(filters.size(), removal(interceptors.failed("unsubscribe", error))),
                 changed -> unsubscribe(connection, packet.packetId(), changed));
     }
 
-    private Mono<Leaving> intercept(Connection connection, @Nullable RequestedFilter filter) {
+    private Mono<Removal> intercept(Connection connection, @Nullable RequestedFilter filter) {
         return filter == null
-                ? Mono.just(Leaving.of(null))
+                ? Mono.just(Removal.of(null))
                 : interceptors
                         .unsubscribe(connection, new UnsubscribeRequest(filter.filter(), filter.shareName()))
-                        .map(SubscribeFlow::departure);
+                        .map(SubscribeFlow::removal);
     }
 
-    private static Leaving departure(Interception<UnsubscribeRequest> answer) {
+    private static Removal removal(Interception<UnsubscribeRequest> answer) {
         if (answer instanceof Interception.Forward<UnsubscribeRequest> forward) {
-            return new Leaving(forward.request(), ReasonCode.SUCCESS, null);
+            return new Removal(forward.request(), ReasonCode.SUCCESS, null);
         }
         return answer instanceof Interception.Stop<UnsubscribeRequest> stop
-                ? new Leaving(null, PermittedReasons.inUnsubAck(stop.reason()), stop.reasonString())
-                : new Leaving(null, ReasonCode.UNSPECIFIED_ERROR, null);
+                ? new Removal(null, PermittedReasons.inUnsubAck(stop.reason()), stop.reasonString())
+                : new Removal(null, ReasonCode.UNSPECIFIED_ERROR, null);
     }
 
-    /** One filter of an UNSUBSCRIBE: what is to end, or why it does not. */
-    private record Leaving(
+    /** One filter of an UNSUBSCRIBE: the subscription to remove, or the reason of its refusal. */
+    private record Removal(
             @Nullable UnsubscribeRequest request,
             ReasonCode refusal,
             @Nullable String reasonString) {
 
-        static Leaving of(@Nullable RequestedFilter filter) {
+        static Removal of(@Nullable RequestedFilter filter) {
             return filter == null
-                    ? new Leaving(null, ReasonCode.TOPIC_FILTER_INVALID, null)
-                    : new Leaving(
+                    ? new Removal(null, ReasonCode.TOPIC_FILTER_INVALID, null)
+                    : new Removal(
                             new UnsubscribeRequest(filter.filter(), filter.shareName()), ReasonCode.SUCCESS, null);
         }
     }
 
-    private void unsubscribe(Connection connection, int packetId, List<Leaving> leaving) {
+    private void unsubscribe(Connection connection, int packetId, List<Removal> removals) {
         Session session = connection.session();
-        List<ReasonCode> reasons = new ArrayList<>(leaving.size());
+        List<ReasonCode> reasons = new ArrayList<>(removals.size());
         String first = null;
-        for (Leaving departure : leaving) {
-            reasons.add(unsubscribe(session, departure));
+        for (Removal removal : removals) {
+            reasons.add(unsubscribe(session, removal));
             if (first == null) {
-                first = departure.reasonString;
+                first = removal.reasonString;
             }
         }
         String text = first;
@@ -400,10 +400,10 @@ public final class SubscribeFlow {
         }
     }
 
-    /** What could not be stored is tried again; meanwhile the client must not believe that it is safe. */
+    /** Sends the answer. If the removal could not be stored it is tried again, and the client is disconnected. */
     private static void unsubscribed(
             Connection connection, int packetId, List<ReasonCode> reasons, @Nullable String text, boolean kept) {
-        if (connection.isClosing()) { // gone while the store worked
+        if (connection.isClosing()) { // ended in the meantime
             return;
         }
         if (!kept && !connection.isV5()) {
@@ -416,10 +416,10 @@ public final class SubscribeFlow {
         connection.output().unsubAck(packetId, reasons, kept ? text : null); // [MQTT-3.10.4-4] [MQTT-3.10.4-5]
     }
 
-    private static ReasonCode unsubscribe(Session session, Leaving departure) {
-        UnsubscribeRequest request = departure.request;
+    private static ReasonCode unsubscribe(Session session, Removal removal) {
+        UnsubscribeRequest request = removal.request;
         if (request == null) {
-            return departure.refusal;
+            return removal.refusal;
         }
         boolean existed = session.unsubscribe(request.filter(), request.shareName());
         return existed ? ReasonCode.SUCCESS : ReasonCode.NO_SUBSCRIPTION_EXISTED;

@@ -9,9 +9,8 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ticket of a message while it is routed. It becomes a pending acknowledgement when a subscriber or the store asks for
- * it; a message that only goes where nobody holds tickets is acknowledged at once and costs nothing. Used again for message
- * after message.
+ * The ticket of a message during routing. It becomes a pending acknowledgement when a subscriber or the store claims it. A message
+ * that no subscriber holds is acknowledged at once and costs nothing. Reused for each message.
  */
 @OnEventLoop
 final class TicketOffer implements RouteTicket {
@@ -28,12 +27,12 @@ final class TicketOffer implements RouteTicket {
         return this;
     }
 
-    void forget() {
+    void clear() {
         connection = null;
         pending = null;
     }
 
-    /** What came of the offer; null if nobody took it. */
+    /** The acknowledgement of the ticket; null if no subscriber claimed it. */
     AcknowledgementOrder.@Nullable Pending pending() {
         return pending;
     }
