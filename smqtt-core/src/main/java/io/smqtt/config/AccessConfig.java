@@ -41,9 +41,9 @@ public record AccessConfig(
         @Setting("true") boolean logConnections) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public AccessConfig {
         admins = List.copyOf(admins);
@@ -56,7 +56,7 @@ public record AccessConfig(
     /**
      * The client identifiers that are reserved for a user.
      *
-     * @return what {@link #clientId()} says, or null if none are reserved
+     * @return the pattern of {@link #clientId()}, or null if no identifiers are reserved
      */
     public @Nullable ClientIdPattern clientIdPattern() {
         return clientId.isEmpty() ? null : ClientIdPattern.parse("access.client-id", clientId);
@@ -72,7 +72,7 @@ public record AccessConfig(
     }
 
     /**
-     * Begins with the defaults.
+     * Creates a builder with the defaults.
      *
      * @return a builder, for one thread
      */
@@ -81,7 +81,7 @@ public record AccessConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

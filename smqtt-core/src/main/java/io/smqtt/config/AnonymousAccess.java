@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
-/** Which clients may connect without a user name. */
+/** Selects the clients that may connect without a user name. */
 public enum AnonymousAccess {
-    /** Those from loopback addresses. */
+    /** Clients with a loopback address. */
     LOOPBACK,
-    /** All. */
+    /** All clients. */
     TRUE,
-    /** None. */
+    /** No client. */
     FALSE
 }

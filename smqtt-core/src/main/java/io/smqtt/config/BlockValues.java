@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values of a {@link ConfigBlock}, in the order of its components, on their way into a record. Whoever makes a record, a
- * builder or {@link ConfigBinder}, gets the defaults and the checks of {@link Setting} here. Not safe for several threads.
+ * Values of a {@link ConfigBlock} in the order of its components, from which a record is made. Builders and {@link ConfigBinder} get
+ * the defaults and the checks of {@link Setting} here. Not thread-safe.
  */
 final class BlockValues<R extends Record> {
 
@@ -27,7 +27,7 @@ final class BlockValues<R extends Record> {
         this.values = values;
     }
 
-    /** Begins with the defaults; a value that must be given is null. */
+    /** Creates values with the defaults; a required value is null. */
     static <R extends Record> BlockValues<R> defaults(Class<R> type) {
         return new BlockValues<>(
                 type,
@@ -36,7 +36,7 @@ final class BlockValues<R extends Record> {
                         .toArray());
     }
 
-    /** Begins with the values of a record. */
+    /** Creates values from a record. */
     static <R extends Record> BlockValues<R> of(Class<R> type, R block) {
         return new BlockValues<>(type, read(block));
     }
@@ -68,7 +68,7 @@ final class BlockValues<R extends Record> {
     /**
      * Makes a record.
      *
-     * @throws ConfigurationException if a value is missing or out of its bounds, or the constructor refuses it
+     * @throws ConfigurationException if a value is missing or out of its bounds, or the constructor rejects it
      */
     static <R extends Record> R make(Class<R> type, @Nullable Object[] values) {
         check(type, values);
@@ -77,7 +77,7 @@ final class BlockValues<R extends Record> {
                 .toArray(Class<?>[]::new);
         try {
             Constructor<R> constructor = type.getDeclaredConstructor(types);
-            constructor.setAccessible(true); // a record may be hidden in its own package
+            constructor.setAccessible(true); // the record may be package-private
             return constructor.newInstance(values);
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof ConfigurationException refusal) {
@@ -131,7 +131,7 @@ final class BlockValues<R extends Record> {
         }
     }
 
-    /** A bound of a number is a {@link Long}, also of an int. */
+    /** A bound of a number is a {@link Long}, also for an int. */
     @SuppressWarnings("unchecked")
     private static Comparable<Object> bound(RecordComponent component, String text) {
         return (Comparable<Object>) parsed(component, long.class, text);

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The whole configuration of a broker: {@code smqtt.*}. Immutable; {@link #toBuilder()} makes a changed copy:
+ * The configuration of a broker: {@code smqtt.*}. Immutable; {@link #toBuilder()} makes a changed copy:
  *
  * <pre>{@code
  * import io.smqtt.config.BrokerConfig;
@@ -45,7 +45,7 @@ public record BrokerConfig(
         ClusterConfig cluster) {
 
     /**
-     * Checks all values, also those of the blocks.
+     * Checks all values, including those of the blocks.
      *
      * @throws ConfigurationException if one is missing or wrong
      */
@@ -67,8 +67,8 @@ public record BrokerConfig(
     }
 
     /**
-     * The modules that this configuration needs beyond the core. Who starts a broker refuses a configuration whose
-     * modules are not there, so that a key is never silently ignored.
+     * The modules that this configuration requires beyond the core. A start is rejected if one of them is missing, so that no key is
+     * silently ignored.
      *
      * @return key to name of the module, for instance {@code storage.kind} to {@code smqtt-persistence}
      */
@@ -100,7 +100,7 @@ public record BrokerConfig(
     }
 
     /**
-     * Begins with the defaults.
+     * Creates a builder with the defaults.
      *
      * @return a builder, for one thread
      */
@@ -109,7 +109,7 @@ public record BrokerConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

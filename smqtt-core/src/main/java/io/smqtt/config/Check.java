@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The rules that values have to obey. Every method names the key in the exception that it throws. */
+/** Checks of values. Each method names the key in the exception that it throws. */
 final class Check {
 
     private Check() {}
@@ -24,7 +24,7 @@ final class Check {
         that(value != null, key, "must be set");
     }
 
-    /** Refuses some of several values that make sense only together. The exception has a key that is given, so that its place is known. */
+    /** Rejects a part of several values that belong together. The exception has a key that is set, so that its origin is known. */
     static void together(String[] keys, @Nullable Object... values) {
         String given = null;
         String absent = null;
@@ -36,11 +36,11 @@ final class Check {
             }
         }
         if (given != null && absent != null) {
-            throw new ConfigurationException(given, "needs " + absent + ", too");
+            throw new ConfigurationException(given, "needs " + absent + "");
         }
     }
 
-    /** Accepts a host name or address literal. Whether it exists is seen when it is bound. */
+    /** Accepts a host name or address literal. Whether it exists shows when it is bound. */
     static void host(String key, String value) {
         boolean plain = !value.isEmpty()
                 && value.length() <= 255
@@ -56,7 +56,7 @@ final class Check {
                 "must be a host name or an address, but " + value + " is no IPv6 address");
     }
 
-    /** Accepts an absolute URL of HTTP. A user and password in it are refused, because URLs are shown. */
+    /** Accepts an absolute HTTP URL. User and password are rejected, because URLs are shown. */
     static void httpUrl(String key, String value) {
         boolean http = false;
         try {
@@ -65,12 +65,12 @@ final class Check {
             boolean known = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
             http = known && uri.getHost() != null && uri.getRawUserInfo() == null && uri.getRawFragment() == null;
         } catch (URISyntaxException e) {
-            // told below
+            // reported below
         }
         that(http, key, "must be a URL that begins with http:// or https:// and a host, without a user");
     }
 
-    /** Accepts {@code name: value}; does not show what it refuses, which may be a secret. */
+    /** Accepts {@code name: value}. Does not show a rejected value, which may be a secret. */
     static void header(String key, String value) {
         int colon = value.indexOf(':');
         boolean plain = colon > 0
@@ -143,7 +143,7 @@ final class Check {
         return value;
     }
 
-    /** Accepts a name that can be a part of a key, an environment variable and a label of a metric. */
+    /** Accepts a name that can be a part of a key, of an environment variable and of a metric's label. */
     static void name(String key, String value) {
         boolean plain = !value.isEmpty()
                 && value.length() <= 64
@@ -152,7 +152,7 @@ final class Check {
         that(plain, key, "must have 1 to 64 characters, a to z, 0 to 9 and hyphens");
     }
 
-    /** Accepts what fits in a UTF-8 string of a packet and does no harm in a log. */
+    /** Accepts text that fits in a UTF-8 string of a packet and contains no control characters. */
     static void plainText(String key, String value) {
         that(
                 value.length() <= 1_024
@@ -161,7 +161,7 @@ final class Check {
                 "must have at most 1024 characters and no control characters");
     }
 
-    /** Refuses names that are no names, and two listeners that would bind the same address. */
+    /** Rejects invalid names, and two listeners that would bind the same address. */
     static void listeners(Map<String, ListenerConfig> listeners) {
         Map<String, String> bound = new HashMap<>();
         for (Map.Entry<String, ListenerConfig> entry : listeners.entrySet()) {

@@ -6,11 +6,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The client identifiers of a user: text with the placeholder {@code ${user}} in it once, and maybe {@code *} at its end
+ * A pattern for the client identifiers of a user: text that contains the placeholder {@code ${user}} once, and may end with {@code *}
  * for any characters. Immutable.
  *
- * @param before what stands before the user name
- * @param after what stands behind the user name
+ * @param before the text before the user name
+ * @param after the text after the user name
  * @param prefix whether any characters may follow
  */
 @AnyThread
@@ -20,13 +20,13 @@ public record ClientIdPattern(String before, String after, boolean prefix) {
     private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{[^}]*}?");
 
     /**
-     * Reads a pattern.
+     * Parses a pattern.
      *
-     * @param key the configuration key that holds it, for the exception
+     * @param key the configuration key, for the exception
      * @param text the pattern
      * @return the pattern
-     * @throws ConfigurationException if there is a placeholder that is unknown, not exactly one user, or a * that is not at
-     *     the end
+     * @throws ConfigurationException if a placeholder is unknown, {@code ${user}} is not contained exactly once, or a * is not at the
+     *     end
      */
     static ClientIdPattern parse(String key, String text) {
         Matcher placeholders = PLACEHOLDER.matcher(text);
@@ -48,7 +48,7 @@ public record ClientIdPattern(String before, String after, boolean prefix) {
     }
 
     /**
-     * Whether a client identifier belongs to a user.
+     * Whether a client identifier is reserved for a user.
      *
      * @param clientId the client identifier
      * @param userName the user
@@ -63,13 +63,13 @@ public record ClientIdPattern(String before, String after, boolean prefix) {
     }
 
     /**
-     * Whether a client identifier could belong to a user, of whatever name.
+     * Whether a client identifier is reserved for some user.
      *
      * @param clientId the client identifier
      * @return true if a client without a user must not use it
      */
     public boolean isReserved(String clientId) {
-        int first = before.length() + 1; // a user name has a character at least
+        int first = before.length() + 1; // a user name has at least one character
         if (!clientId.startsWith(before) || clientId.length() < first + after.length()) {
             return false;
         }

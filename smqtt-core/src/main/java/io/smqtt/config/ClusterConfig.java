@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Membership and work of a cluster node: {@code smqtt.cluster.*}.
+ * A cluster node: {@code smqtt.cluster.*}.
  *
  * @param enabled whether this broker forms a cluster with others; needs the module smqtt-cluster
  * @param nodeId the name of this node: unique, and the same after a restart. By default it is made from the bound
@@ -44,9 +44,9 @@ public record ClusterConfig(
         @Setting(value = "0s", min = "0s", max = "1h") Duration drain) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public ClusterConfig {
         Check.hostAndPort("cluster.bind", bind, 1);
@@ -74,7 +74,7 @@ public record ClusterConfig(
     }
 
     /**
-     * Begins with the defaults.
+     * Creates a builder with the defaults.
      *
      * @return a builder, for one thread
      */
@@ -90,7 +90,7 @@ public record ClusterConfig(
                 + subscribeSync + ", minMembers=" + minMembers + ", weight=" + weight + ", drain=" + drain + "]";
     }
 
-    /** The method by which other nodes are found. */
+    /** The method of finding other nodes. */
     public enum Discovery {
         /** By the list of seeds. */
         STATIC,
@@ -104,7 +104,7 @@ public record ClusterConfig(
     public enum PublishAck {
         /** The nodes that have matching subscribers have the message. */
         PEERS,
-        /** This node has the message. */
+        /** Only this node has the message. */
         LOCAL
     }
 
@@ -117,7 +117,7 @@ public record ClusterConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

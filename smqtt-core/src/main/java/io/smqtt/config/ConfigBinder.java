@@ -13,10 +13,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes records from texts. Whoever reads a file, an environment or flags puts one value per key into a map, the later
- * source over the earlier, and binds it once. Every problem is found in one go and names where its value came from.
+ * Creates records from texts. The caller reads file, environment and flags into one map with one value per key, later sources over
+ * earlier ones, and binds the map once. All problems are reported at once, with the origin of their values.
  *
- * <p>One binder binds one map; it is not safe for several threads.
+ * <p>One binder binds one map; it is not thread-safe.
  */
 public final class ConfigBinder {
 
@@ -32,9 +32,9 @@ public final class ConfigBinder {
     }
 
     /**
-     * Binds one root.
+     * Binds one root record.
      *
-     * @param defaults the values of keys that are not given
+     * @param defaults the values of absent keys
      * @param values texts by key
      * @param <R> the record
      * @return a record of the same type
@@ -50,7 +50,7 @@ public final class ConfigBinder {
     }
 
     /**
-     * Binds all roots of a schema.
+     * Binds all root records of a schema.
      *
      * @param schema the keys and their defaults
      * @param values texts by key
@@ -66,16 +66,16 @@ public final class ConfigBinder {
     }
 
     /**
-     * A bound configuration, with every problem found. Where a value was refused its default takes its place, so that
-     * whoever reports problems can look for more of them; nothing may be run with records that have problems.
+     * A bound configuration with all problems that were found. A default takes the place of a rejected value, so that further problems can
+     * be looked for. Records with problems must not be used to start anything.
      *
      * @param records the records, in the order of the schema's roots
-     * @param problems one sentence each, with the place that the value came from; empty if the records can be used
+     * @param problems one sentence each, with the origin of the value; empty if the records can be used
      * @param refused the keys whose values are not in the records
      */
     public record Bound(List<Record> records, List<String> problems, Set<String> refused) {
 
-        /** Takes copies. */
+        /** Copies the collections. */
         public Bound {
             records = List.copyOf(records);
             problems = List.copyOf(problems);
@@ -84,7 +84,7 @@ public final class ConfigBinder {
     }
 
     /**
-     * Binds all roots of a schema as far as they can be bound.
+     * Binds all roots of a schema as far as possible.
      *
      * @param schema the keys and their defaults
      * @param values texts by key
@@ -113,7 +113,7 @@ public final class ConfigBinder {
         return "unknown key " + SecretMask.key(key) + (nearest == null ? "" : ", did you mean " + nearest + "?");
     }
 
-    /** Binds a record; its defaults, or null, where that was not possible, with the reason among the problems. */
+    /** Binds a record. Returns its defaults, or null, and adds to the problems if it cannot be bound. */
     private @Nullable Record block(Class<?> type, @Nullable Record defaults, String prefix) {
         RecordComponent[] components = type.getRecordComponents();
         @Nullable Object[] arguments = new Object[components.length];
@@ -146,12 +146,12 @@ public final class ConfigBinder {
         return values.keySet().stream().anyMatch(key -> key.startsWith(prefix));
     }
 
-    /** A key that is the name of a block: it may be there, but only without a value. */
+    /** Handles a key that is the name of a block: it may be present, but only without a value. */
     private void mark(String block) {
         known.add(block);
         ConfigValue value = values.get(block);
         if (value != null && value.text() != null) {
-            problems.add(value.origin() + ": " + block + " is a block of keys and takes no value");
+            problems.add(value.origin() + ": " + block + " is a block of keys and cannot have a value");
         }
     }
 
@@ -201,7 +201,7 @@ public final class ConfigBinder {
         return parsed == null || (Boolean) parsed;
     }
 
-    /** What a listener has whose name is not among the defaults: it depends on the type that has to be given. */
+    /** The defaults of a listener with a new name; they depend on the type, which is required. */
     private Record listenerDefaults(String key, boolean enabled) {
         ConfigValue type = values.get(key + ".type");
         if (type == null || type.text() == null) {
@@ -224,7 +224,7 @@ public final class ConfigBinder {
             if (value != null && !ConfigSchema.nullable(component)) {
                 refused.add(key);
                 problems.add(
-                        value.origin() + ": " + key + " has no value: write one, or leave the key out for its default");
+                        value.origin() + ": " + key + " has no value: set one, or remove the key for its default");
                 return fallback;
             }
             return bare ? bare(component, key) : fallback;
@@ -241,7 +241,7 @@ public final class ConfigBinder {
         return parsed;
     }
 
-    /** The value of an absent key in a block that has no defaults of its own. */
+    /** The value of an absent key in a block without defaults. */
     private @Nullable Object bare(RecordComponent component, String key) {
         if (ConfigSchema.setting(component).required()) {
             refused.add(key);
@@ -258,7 +258,7 @@ public final class ConfigBinder {
         return value.origin() + ": " + key + " must be " + expected + found;
     }
 
-    /** A record refuses one component at a time: it gets the default of that one, until it refuses none. */
+    /** Creates a record. A record rejects one component at a time; that component gets its default, until none is rejected. */
     private @Nullable Record construct(
             Class<?> type,
             RecordComponent[] components,
@@ -278,7 +278,7 @@ public final class ConfigBinder {
         return defaults;
     }
 
-    /** Puts the default in the place of what was refused, and reports that; false where nothing can be put. */
+    /** Replaces a rejected value by its default, and reports it; false if there is no default. */
     private boolean substitute(
             ConfigurationException refusal,
             RecordComponent[] components,
@@ -314,7 +314,7 @@ public final class ConfigBinder {
         return prefix.isEmpty() ? key : prefix + key.substring(key.lastIndexOf('.') + 1);
     }
 
-    /** A record knows the name of its component, but neither the names around it nor where the value came from. */
+    /** Adds the full key and the origin to a problem; a record knows only the names of its own components. */
     private String located(ConfigurationException problem, String prefix) {
         String key = problem.key() == null ? "" : problem.key();
         String full = key(problem, prefix);
@@ -322,7 +322,7 @@ public final class ConfigBinder {
         return origin(full) + (message.startsWith(key) ? full + message.substring(key.length()) : message);
     }
 
-    /** Where a key or, failing that, the first key of a block was given. */
+    /** The origin of a key or, if it is absent, of the first key of its block. */
     private String origin(String key) {
         ConfigValue value = values.get(key);
         if (value == null) {

@@ -8,12 +8,12 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A record whose components are configuration keys. Each key is declared once: its {@code @param} in the Javadoc of the
- * record is the text of the reference, the component has its name and type, and a {@link Setting} its default and bounds.
- * The build reads the texts from the source. For a record with a method {@code toBuilder} it writes the builder, too.
+ * Marks a record whose components are configuration keys. Each key is declared once: its {@code @param} in the Javadoc of the record is
+ * the text of the reference, the component has its name and type, and a {@link Setting} has its default and bounds. The build reads
+ * the texts from the source. For a record with a method {@code toBuilder} it also generates the builder.
  *
- * <p>A value is checked when the record is made by its builder or from a file, and when a {@link BrokerConfig} is made of
- * the records. A constructor checks only rules between values.
+ * <p>A value is checked when its record is created by a builder or from a file, and when a {@link BrokerConfig} is created from the
+ * records. A constructor checks only rules between values.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -21,7 +21,7 @@ import java.lang.annotation.Target;
 public @interface ConfigBlock {
 
     /**
-     * What the names of the keys begin with in a message, if no file with other names is known.
+     * The prefix of the keys in messages, unless a file uses other names.
      *
      * @return such as {@code limits}; empty for the top level
      */

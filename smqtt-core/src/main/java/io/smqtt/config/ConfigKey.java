@@ -7,13 +7,13 @@ import java.util.List;
  * One key of the schema, as the reference shows it.
  *
  * @param name the key, with {@code <name>} for a name that the user chooses
- * @param type what its text looks like
- * @param defaultText the default in the key's own notation; empty where there is none
- * @param range smallest to largest value; empty where there is none
- * @param doc what it means
- * @param required whether it has to be given where its block is
- * @param secret whether its value is never shown
- * @param placeholders what the broker itself fills in when the value is used, each as it is written
+ * @param type the form of its text
+ * @param defaultText the default in the notation of the file; empty if there is none
+ * @param range smallest to largest value; empty if there is none
+ * @param doc the description
+ * @param required whether the key must be set if its block is present
+ * @param secret whether its value must not be shown
+ * @param placeholders placeholders that the broker replaces when it uses the value
  */
 public record ConfigKey(
         String name,
@@ -25,7 +25,7 @@ public record ConfigKey(
         boolean secret,
         List<String> placeholders) {
 
-    /** Takes a copy of the list. */
+    /** Copies the list. */
     public ConfigKey {
         placeholders = List.copyOf(placeholders);
     }

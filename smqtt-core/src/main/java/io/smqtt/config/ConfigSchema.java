@@ -18,15 +18,15 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All keys that there are, read from the records themselves, so that no key can exist without being bound, checked and
- * documented. A component {@code maxInFlight} of the block {@code limits} is the key {@code limits.max-in-flight}; a
- * record is a block; a map of records is a block of blocks whose names the user chooses.
+ * All configuration keys, read from the records, so that no key can exist without being bound, checked and documented. A component
+ * {@code maxInFlight} of the block {@code limits} is the key {@code limits.max-in-flight}. A record is a block; a map of records is a
+ * block of blocks with names that the user chooses.
  *
- * <p>Several roots share one name space: {@link BrokerConfig}, and what a composition root adds (such as logging).
+ * <p>Several roots share one name space: {@link BrokerConfig}, and the records of a program or module, such as logging.
  */
 public final class ConfigSchema {
 
-    /** Stands in key names for a name that the user chooses. */
+    /** Placeholder in key names for a name that the user chooses. */
     static final String NAME = "<name>";
 
     private final List<Record> roots;
@@ -46,7 +46,7 @@ public final class ConfigSchema {
     }
 
     /**
-     * Makes a record with the default of each component.
+     * Creates a record with the default of each component.
      *
      * @param type the record
      * @param <R> the record
@@ -99,13 +99,13 @@ public final class ConfigSchema {
         }
     }
 
-    /** The texts that the build has taken from the Javadoc of a record. */
+    /** The texts of a record, which the build has extracted from its Javadoc. */
     private static Properties texts(Class<?> type) {
         Properties texts = new Properties();
         String file = type.getName().substring(type.getPackageName().length() + 1) + ".properties";
         try (InputStream in = type.getResourceAsStream(file)) {
             if (in == null) {
-                throw new IllegalStateException("there are no texts of " + type + ", which the build makes");
+                throw new IllegalStateException("the texts of " + type + ", which the build generates, are missing");
             }
             texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));
             return texts;
@@ -139,7 +139,7 @@ public final class ConfigSchema {
     /**
      * The value of every key.
      *
-     * @param records what was bound
+     * @param records the bound records
      * @return key to text, in the order of the records; secrets are masked, keys without a value have an empty text, an
      *     absent block has no keys
      */
@@ -166,7 +166,7 @@ public final class ConfigSchema {
         }
     }
 
-    /** A URL may carry a key among its parameters. */
+    /** Shows a value; a URL may contain a secret among its parameters. */
     private static String shown(@Nullable Object value, RecordComponent component) {
         String text = ConfigText.format(value, kind(component));
         if (value instanceof Path path) {
@@ -175,13 +175,13 @@ public final class ConfigSchema {
         return component.getType() == String.class ? SecretMask.text(text) : text;
     }
 
-    /** What a component declares; the defaults of the annotation if nothing. */
+    /** The declaration of a component; the defaults of the annotation if there is none. */
     static Setting setting(RecordComponent component) {
         Setting setting = component.getAnnotation(Setting.class);
         return setting == null ? NOTHING : setting;
     }
 
-    /** Has a component of which nothing is declared but its name and type. */
+    /** Has a component that declares nothing except name and type. */
     private record Plain(@Setting String value) {}
 
     private static final Setting NOTHING = Plain.class.getRecordComponents()[0].getAnnotation(Setting.class);
@@ -198,7 +198,7 @@ public final class ConfigSchema {
         return component.getAnnotatedType().isAnnotationPresent(Nullable.class);
     }
 
-    /** The record in a map of records. */
+    /** The record type in a map of records. */
     static Class<?> elementType(RecordComponent component) {
         return (Class<?>) ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[1];
     }
@@ -206,7 +206,7 @@ public final class ConfigSchema {
     static @Nullable Object get(Record block, RecordComponent component) {
         try {
             Method accessor = component.getAccessor();
-            accessor.setAccessible(true); // a root may be hidden in its own package
+            accessor.setAccessible(true); // the record may be package-private
             return accessor.invoke(block);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("cannot read " + component, e);

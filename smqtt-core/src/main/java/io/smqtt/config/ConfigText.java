@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values to text and back: {@code 5s}, {@code 64KiB}, {@code true}, {@code round-robin}, {@code a,b}. Sizes also as a
- * share of the largest heap, {@code 25%}.
+ * Converts values to text and back: {@code 5s}, {@code 64KiB}, {@code true}, {@code round-robin}, {@code a,b}. A size may also be a
+ * share of the maximum heap, {@code 25%}.
  */
 final class ConfigText {
 
@@ -28,7 +28,7 @@ final class ConfigText {
 
     private ConfigText() {}
 
-    /** The kind of text that a component takes. Names that end in Bytes are sizes. */
+    /** The kind of text of a component. Components whose names end in Bytes are sizes. */
     enum Kind {
         BOOLEAN("true or false"),
         NUMBER("an integer"),
@@ -79,10 +79,10 @@ final class ConfigText {
     }
 
     /**
-     * Reads a value.
+     * Parses a value.
      *
-     * @param base what relative paths are relative to
-     * @return null where the text is not of the kind
+     * @param base the base of relative paths
+     * @return null if the text is not of the kind
      */
     static @Nullable Object parse(Kind kind, Class<?> type, String text, Path base) {
         switch (kind) {
@@ -124,7 +124,7 @@ final class ConfigText {
         }
     }
 
-    /** Digits with a point, and none of the other forms that Java reads. */
+    /** Parses digits with a decimal point, and none of the other forms that Java accepts. */
     private static @Nullable Double decimal(String text) {
         return text.matches("-?[0-9]{1,9}(\\.[0-9]{1,9})?") ? Double.valueOf(text) : null;
     }
@@ -153,7 +153,7 @@ final class ConfigText {
         }
     }
 
-    /** Digits, then a unit in any case. */
+    /** Parses digits followed by a unit in upper or lower case. */
     private static @Nullable Long scaled(String text, String[] units, long[] factors) {
         int digits = 0;
         while (digits < text.length() && (Character.isDigit(text.charAt(digits)) || text.charAt(digits) == '_')) {
@@ -197,7 +197,7 @@ final class ConfigText {
         return null;
     }
 
-    /** Writes a value so that it can be read again. */
+    /** Formats a value so that it can be parsed again. */
     static String format(@Nullable Object value, Kind kind) {
         return kind == Kind.SIZE && value instanceof Number ? size(((Number) value).longValue()) : format(value);
     }

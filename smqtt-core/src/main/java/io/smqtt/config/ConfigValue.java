@@ -5,12 +5,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The text of one key and where it comes from.
+ * The text of one key, with its origin.
  *
- * @param text the text; lists are separated by commas; null where the key was written without a value, which leaves the
+ * @param text the text; lists are separated by commas; null if the key has no value, which leaves the
  *     default
- * @param origin where a reader of an error message finds it, such as {@code smqtt.yaml:12}
- * @param base what a relative path is relative to
+ * @param origin the place for error messages, such as {@code smqtt.yaml:12}
+ * @param base the base of a relative path
  */
 public record ConfigValue(@Nullable String text, String origin, Path base) {
 

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that a configuration, or a file that it names, cannot be used, and why. The broker does not start with it. The
- * message names keys in kebab-case and never holds a secret.
+ * A configuration, or a file that it names, cannot be used. The broker does not start. The message names keys in kebab-case and never
+ * contains a secret.
  */
 public final class ConfigurationException extends RuntimeException {
 
@@ -30,7 +30,7 @@ public final class ConfigurationException extends RuntimeException {
      * Reports one problem.
      *
      * @param message what is wrong, where (for a file {@code file:line}), and what to do; without secrets
-     * @param cause what was met, or null
+     * @param cause the cause, or null
      */
     public ConfigurationException(String message, @Nullable Throwable cause) {
         super(message, cause);
@@ -39,10 +39,10 @@ public final class ConfigurationException extends RuntimeException {
     }
 
     /**
-     * Reports one key.
+     * Reports a problem of one key.
      *
      * @param key the key, such as {@code limits.max-in-flight}
-     * @param problem what is wrong with it, as the rest of a sentence that begins with the key
+     * @param problem the problem, as the rest of a sentence that begins with the key
      */
     public ConfigurationException(String key, String problem) {
         super(key + " " + problem);
@@ -51,7 +51,7 @@ public final class ConfigurationException extends RuntimeException {
     }
 
     /**
-     * Reports all that was found wrong. Problems of files come first, file by file and in the order of their lines.
+     * Reports several problems. Problems of files come first, file by file and in the order of their lines.
      *
      * @param problems one sentence each
      */
@@ -64,14 +64,14 @@ public final class ConfigurationException extends RuntimeException {
     /**
      * The key that is wrong.
      *
-     * @return null where several are, or a file is
+     * @return null if several keys are wrong, or a file
      */
     public @Nullable String key() {
         return key;
     }
 
     /**
-     * All that was found wrong.
+     * All problems.
      *
      * @return one sentence each
      */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
-/** Which message goes when a queue is full. */
+/** Selects the message that is dropped when a queue is full. */
 public enum DropPolicy {
-    /** The message that would be added. */
+    /** The new message. */
     NEWEST,
-    /** The message that has waited longest. */
+    /** The oldest message in the queue. */
     OLDEST
 }

@@ -13,13 +13,13 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
-/** Says in words why a file cannot be read: it is missing, a directory, or not for this user. Blocks. */
+/** Describes why a file cannot be read: it is missing, a directory, or not readable for this user. Blocks. */
 @AnyThread
 public final class FileProblem {
 
     private FileProblem() {}
 
-    /** The questions asked of the file system. */
+    /** Access to the file system; replaced in tests. */
     interface View {
 
         BasicFileAttributes attributes(Path file) throws IOException;
@@ -40,7 +40,7 @@ public final class FileProblem {
     };
 
     /**
-     * Looks at a file and opens it.
+     * Checks a file and opens it.
      *
      * @param file the file
      * @return why it cannot be read, as the rest of a sentence that begins with the file; null if it can be read
@@ -66,10 +66,10 @@ public final class FileProblem {
     }
 
     /**
-     * Says why a file could not be read.
+     * Describes why a file could not be read.
      *
      * @param file the file
-     * @param failure what reading it said
+     * @param failure the exception of the attempt to read it
      * @return the reason, as the rest of a sentence that begins with the file
      */
     public static String reason(Path file, IOException failure) {
@@ -94,8 +94,8 @@ public final class FileProblem {
             return ": it belongs to " + attributes.owner().getName() + ":"
                     + attributes.group().getName() + " with permissions "
                     + PosixFilePermissions.toString(attributes.permissions());
-        } catch (IOException | UnsupportedOperationException e) { // a directory above it is closed, too
-            return ": a directory above it is closed to this user";
+        } catch (IOException | UnsupportedOperationException e) { // a directory above it is not accessible
+            return ": a directory above it is not accessible to this user";
         }
     }
 }

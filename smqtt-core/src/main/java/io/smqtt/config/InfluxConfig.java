@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Metrics sent to InfluxDB: {@code smqtt.management.influx.*}. With {@code org} in the form of InfluxDB 2, else in that of
- * InfluxDB 1. Immutable.
+ * Metrics that are sent to InfluxDB: {@code smqtt.management.influx.*}. With {@code org} the protocol of InfluxDB 2 is used, else that
+ * of InfluxDB 1. Immutable.
  *
  * @param url the URL of InfluxDB, such as {@code http://127.0.0.1:8086}
  * @param database the database of InfluxDB 1; created if it does not exist
@@ -30,16 +30,16 @@ public record InfluxConfig(
         @Setting(value = "1m", min = "1s", max = "1h") Duration interval) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public InfluxConfig {
         Check.httpUrl("influx.url", url);
         Check.that(!database.isBlank(), "influx.database", "must not be empty");
         Check.together(new String[] {"influx.user", "influx.password"}, user, password);
         Check.together(new String[] {"influx.org", "influx.bucket", "influx.token"}, org, bucket, token);
-        Check.that(org == null || user == null, "influx.user", "is for InfluxDB 1, and influx.org for InfluxDB 2");
+        Check.that(org == null || user == null, "influx.user", "is for InfluxDB 1, but influx.org is for InfluxDB 2");
         if (password != null) {
             Check.plainText("influx.password", password);
         }
@@ -49,18 +49,18 @@ public record InfluxConfig(
     }
 
     /**
-     * InfluxDB 1 without users: every minute, to the database {@code smqtt}.
+     * Creates a configuration for InfluxDB 1 without users: every minute, to the database {@code smqtt}.
      *
-     * @param url where InfluxDB is
+     * @param url the URL of InfluxDB
      * @return a configuration
-     * @throws ConfigurationException if this is no URL of HTTP
+     * @throws ConfigurationException if this is not an HTTP URL
      */
     public static InfluxConfig of(String url) {
         return new InfluxConfigBuilder().url(url).build();
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

@@ -4,8 +4,8 @@ package io.smqtt.config;
 import java.time.Duration;
 
 /**
- * Limits on everything that peers can make grow: {@code smqtt.limits.*}. Byte limits that follow the heap are taken from
- * {@link Runtime#maxMemory()} when the defaults are made.
+ * Limits on everything that peers can make grow: {@code smqtt.limits.*}. Byte limits that depend on the heap are computed from
+ * {@link Runtime#maxMemory()} when the defaults are created.
  *
  * @param maxConnections maximum number of connections of the broker; further ones are closed at once
  * @param maxPendingConnections maximum number of connections before CONNACK, TLS handshakes included. Past it the
@@ -114,7 +114,7 @@ public record LimitsConfig(
     }
 
     /**
-     * Begins with the defaults.
+     * Creates a builder with the defaults.
      *
      * @return a builder, for one thread
      */
@@ -123,8 +123,8 @@ public record LimitsConfig(
     }
 
     /**
-     * The part of {@link #maxPendingBytes()} that one address may hold on several connections: the part of the pending
-     * connections that it may have.
+     * The part of {@link #maxPendingBytes()} that one address may use on several connections: the same share as that of the pending
+     * connections.
      *
      * @return bytes
      */
@@ -133,7 +133,7 @@ public record LimitsConfig(
         return share >= 1 ? maxPendingBytes : Math.max(1, (long) (maxPendingBytes * share));
     }
 
-    /** A TLS handshake that is not complete takes some ten kilobytes of heap. */
+    /** A TLS handshake in progress takes some ten kilobytes of heap. */
     static int pendingConnections() {
         return (int) Math.max(100, Math.min(5_000, Runtime.getRuntime().maxMemory() >> 17));
     }
@@ -143,7 +143,7 @@ public record LimitsConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

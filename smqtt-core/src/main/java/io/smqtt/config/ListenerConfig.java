@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bound port with its options: {@code smqtt.listeners.<name>.*}.
+ * A listener: a bound port with its options: {@code smqtt.listeners.<name>.*}.
  *
  * @param type the transport: MQTT over TCP, or over WebSocket. A new listener name needs it
  * @param host the address to bind to; 0.0.0.0 for all IPv4 addresses, :: for all addresses
@@ -47,9 +47,9 @@ public record ListenerConfig(
         @Setting("broker") Sync sync) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public ListenerConfig {
         Check.host("listeners.<name>.host", host);
@@ -65,12 +65,12 @@ public record ListenerConfig(
         Check.that(
                 !proxyProtocol || !trustedProxies.isEmpty(),
                 "listeners.<name>.trusted-proxies",
-                "must name the proxies where proxy-protocol is on");
+                "must name the proxies if proxy-protocol is true");
     }
 
     /** The durability that an acknowledgement waits for. */
     public enum Sync {
-        /** What storage.sync says. */
+        /** As set by storage.sync. */
         BROKER,
         /** The data is on stable storage. */
         SYNC,
@@ -82,16 +82,16 @@ public record ListenerConfig(
 
     /** The transport of a listener. */
     public enum Type {
-        /** Straight on TCP. */
+        /** Plain TCP. */
         TCP,
-        /** In WebSocket frames. */
+        /** WebSocket. */
         WS
     }
 
     /**
-     * A TCP listener with defaults.
+     * Creates a TCP listener with defaults.
      *
-     * @param port the port; 0 for any free one
+     * @param port the port; 0 for any free port
      * @return the configuration
      */
     public static ListenerConfig tcp(int port) {
@@ -99,9 +99,9 @@ public record ListenerConfig(
     }
 
     /**
-     * A WebSocket listener with defaults.
+     * Creates a WebSocket listener with defaults.
      *
-     * @param port the port; 0 for any free one
+     * @param port the port; 0 for any free port
      * @return the configuration
      */
     public static ListenerConfig ws(int port) {
@@ -109,9 +109,9 @@ public record ListenerConfig(
     }
 
     /**
-     * A listener with the defaults of its type.
+     * Creates a listener with the defaults of its type.
      *
-     * @param type how packets are carried
+     * @param type the transport
      * @return the configuration, with port 1883 for TCP and 8083 for WebSocket
      */
     public static ListenerConfig of(Type type) {
@@ -123,7 +123,7 @@ public record ListenerConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

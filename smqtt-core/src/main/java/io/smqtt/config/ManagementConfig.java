@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param enabled false switches off metrics, the management port and the topics below {@code $SYS}
  * @param sysInterval interval at which the topics below {@code $SYS/broker} are published, at least 100ms; 0s for
  *     never
- * @param otlp where metrics are sent as OpenTelemetry wants them, or null
- * @param influx where metrics are sent as InfluxDB wants them, or null
- * @param tracing where traces are sent, also without metrics; null for none
+ * @param otlp metrics that are sent to an OpenTelemetry collector; null for none
+ * @param influx metrics that are sent to InfluxDB; null for none
+ * @param tracing traces that are sent to an OpenTelemetry collector, also without metrics; null for none
  */
 @ConfigBlock("management")
 public record ManagementConfig(
@@ -35,12 +35,12 @@ public record ManagementConfig(
         @Nullable InfluxConfig influx,
         @Nullable TracingConfig tracing) {
 
-    private static final Duration SHORTEST = Duration.ofMillis(100); // a set of values costs 0.2 ms of a core
+    private static final Duration SHORTEST = Duration.ofMillis(100); // one update takes 0.2 ms of one core
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public ManagementConfig {
         Check.host("management.host", host);
@@ -60,7 +60,7 @@ public record ManagementConfig(
     }
 
     /**
-     * Begins with the defaults.
+     * Creates a builder with the defaults.
      *
      * @return a builder, for one thread
      */
@@ -69,7 +69,7 @@ public record ManagementConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

@@ -4,7 +4,7 @@ package io.smqtt.config;
 import java.time.Duration;
 
 /**
- * Features of the protocol that the broker offers: {@code smqtt.mqtt.*}.
+ * Features of MQTT that the broker offers: {@code smqtt.mqtt.*}.
  *
  * @param maxQos Maximum QoS
  * @param retainAvailable whether retained messages are supported
@@ -37,9 +37,9 @@ public record MqttConfig(
         @Setting("round-robin") SharedStrategy sharedStrategy) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public MqttConfig {
         Check.plainText("mqtt.response-information", responseInformation);
@@ -56,7 +56,7 @@ public record MqttConfig(
     }
 
     /**
-     * Begins with the defaults.
+     * Creates a builder with the defaults.
      *
      * @return a builder, for one thread
      */
@@ -65,7 +65,7 @@ public record MqttConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

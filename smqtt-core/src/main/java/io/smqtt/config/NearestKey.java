@@ -4,17 +4,17 @@ package io.smqtt.config;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Finds what somebody may have meant. */
+/** Finds the known key that is most similar to an unknown one. */
 public final class NearestKey {
 
     private NearestKey() {}
 
     /**
-     * Finds the known key with the fewest changed characters.
+     * Finds the known key with the smallest edit distance.
      *
      * @param unknown the key that does not exist
      * @param known keys, with {@code <name>} for a name that the user chooses
-     * @return null where nothing is near
+     * @return null if no key is similar
      */
     static @Nullable String of(String unknown, List<ConfigKey> known) {
         return among(
@@ -22,13 +22,13 @@ public final class NearestKey {
     }
 
     /**
-     * Finds the word with the fewest changed characters, not counting the blocks that two keys have in common; else the only one that
-     * begins with what was written ({@code token} for {@code token-file}), or the longest with which that begins
-     * ({@code directory} for {@code dir}).
+     * Finds the word with the smallest edit distance, not counting the blocks that two keys have in common. Without a similar word it
+     * returns the only one that begins with the unknown word ({@code token-file} for {@code token}), or the longest one that is a prefix
+     * of it ({@code dir} for {@code directory}).
      *
-     * @param unknown what was written
-     * @param known the words that there are
-     * @return null where nothing is near
+     * @param unknown the unknown word
+     * @param known the known words
+     * @return null if no word is similar
      */
     public static @Nullable String among(String unknown, Iterable<String> known) {
         String best = null;
@@ -57,7 +57,7 @@ public final class NearestKey {
         return best == null ? shorter : best;
     }
 
-    /** The length of what two keys begin with, up to a dot. */
+    /** Length of the common prefix of two keys, up to a dot. */
     private static int commonBlocks(String a, String b) {
         int common = 0;
         for (int i = 0; i < Math.min(a.length(), b.length()) && a.charAt(i) == b.charAt(i); i++) {
@@ -66,7 +66,7 @@ public final class NearestKey {
         return common;
     }
 
-    /** Puts the name that the user chose into the known key. */
+    /** Replaces the placeholder of the known key by the name that the user chose. */
     private static String named(String known, String unknown) {
         if (!known.contains(ConfigSchema.NAME)) {
             return known;

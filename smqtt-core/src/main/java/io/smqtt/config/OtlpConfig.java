@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Metrics sent to an OpenTelemetry collector: {@code smqtt.management.otlp.*}. Immutable.
+ * Metrics that are sent to an OpenTelemetry collector: {@code smqtt.management.otlp.*}. Immutable.
  *
  * @param url the URL of an OpenTelemetry collector that receives metrics by HTTP, such as
  *     {@code http://127.0.0.1:4318/v1/metrics}
@@ -20,9 +20,9 @@ public record OtlpConfig(
         @Setting(value = "1m", min = "1s", max = "1h") Duration interval) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public OtlpConfig {
         Check.httpUrl("otlp.url", url);
@@ -33,18 +33,18 @@ public record OtlpConfig(
     }
 
     /**
-     * Every minute, without headers.
+     * Creates a configuration that sends every minute, without headers.
      *
-     * @param url where the collector takes metrics by HTTP
+     * @param url the URL of a collector that receives metrics by HTTP
      * @return a configuration
-     * @throws ConfigurationException if this is no URL of HTTP
+     * @throws ConfigurationException if this is not an HTTP URL
      */
     public static OtlpConfig of(String url) {
         return new OtlpConfigBuilder().url(url).build();
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sorts problems by file and line, as an editor goes through them. */
+/** Sorts problems by file and line. */
 final class ProblemOrder {
 
     private static final Pattern PLACE = Pattern.compile("((?:(?!: ).)+?):([0-9]{1,9}): .*", Pattern.DOTALL);
@@ -15,19 +15,19 @@ final class ProblemOrder {
     private ProblemOrder() {}
 
     /**
-     * A problem and the place in front of it.
+     * A problem with the place at its beginning.
      *
-     * @param file the position of its file among the files; after all of them where it has none
+     * @param file the position of its file among the files; after all files if it has none
      * @param line the line
      * @param text the problem
      */
     private record Placed(int file, int line, String text) {}
 
     /**
-     * Sorts problems.
+     * Sorts problems by file and line.
      *
-     * @param problems one sentence each, {@code file:line: } in front where the place is known
-     * @return those with a place first: files as they are met, each in the order of its lines; the others as they were
+     * @param problems one sentence each, with {@code file:line: } in front if the place is known
+     * @return problems with a place first, by file in the order of appearance and by line; the others in their order
      */
     static List<String> byLine(List<String> problems) {
         List<String> files = new ArrayList<>();

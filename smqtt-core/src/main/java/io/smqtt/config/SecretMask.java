@@ -12,19 +12,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what of a configuration may be shown in a message, a log or a printed configuration. Every program part that shows text of a
- * file, a variable, a flag or a parser's exception goes through here. It errs on the side of hiding: a key is shown as far as it
- * looks like a name, a value only if its key does not sound like a secret.
+ * Masks secrets in text that is shown: messages, logs, printed configurations. All parts that show text of a file, a variable, a flag or
+ * a parser's exception use it. In doubt it masks: a key is shown as far as it looks like a name, a value only if its key does not
+ * suggest a secret.
  */
 @AnyThread
 public final class SecretMask {
 
-    /** Stands in the place of a value that is not shown. */
+    /** Replaces a value that must not be shown. */
     public static final String MASK = "***";
 
     private static final int MAX_KEY_CHARS = 120;
 
-    /** Sound like a secret wherever they are in a key, also glued to other words ({@code keystorepw}, {@code dbpassword}). */
+    /** Parts of keys that suggest a secret, also inside of other words ({@code keystorepw}, {@code dbpassword}). */
     private static final Set<String> PARTS = Set.of(
             "passw",
             "passphrase",
@@ -43,7 +43,7 @@ public final class SecretMask {
             "cookie",
             "auth_opt");
 
-    /** Sound like a secret as a word of their own. */
+    /** Words that suggest a secret only as whole words of a key. */
     private static final Set<String> WORDS = Set.of(
             "pass",
             "pw",
@@ -59,23 +59,23 @@ public final class SecretMask {
             "pin",
             "dsn");
 
-    /** End a key whose value is the place of a secret, which may be shown. */
+    /** Last words of keys whose value is the place of a secret, which may be shown. */
     private static final Set<String> PLACES = Set.of("file", "path", "dir", "directory", "location");
 
     private static final Pattern BETWEEN_WORDS = Pattern.compile("[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])");
     private static final Pattern ASSIGNMENT =
             Pattern.compile("([A-Za-z][A-Za-z0-9_.-]*)(\"?'?\\s*[=:]\\s*)(\"[^\"]*\"|'[^']*'|\\S+)");
-    private static final Pattern FORM = Pattern.compile("VALUE\\W*"); // KEY=VALUE, in our own help
+    private static final Pattern FORM = Pattern.compile("VALUE\\W*"); // KEY=VALUE in the help text
     private static final Pattern USER_INFO = Pattern.compile("(?<=://)[^/\\s@]*@");
     private static final Pattern PARAMETER = Pattern.compile("([?&])([^=&#\\s]+)=[^&#\\s]*");
 
     private SecretMask() {}
 
     /**
-     * Tells whether a value may be a secret, by the name of its key.
+     * Whether a value may be a secret, judged by the name of its key.
      *
      * @param key a key of any broker's file, an environment variable or a flag
-     * @return false where the value is the place of a file, too
+     * @return false also if the value is the place of a file
      */
     public static boolean mayBeSecret(String key) {
         String[] words = BETWEEN_WORDS.split(key, -1);
@@ -94,10 +94,10 @@ public final class SecretMask {
     }
 
     /**
-     * Shows a key. What follows the name, as in {@code password=value} or {@code "password":"value"}, is left out.
+     * Shows a key. Text after the name, as in {@code password=value} or {@code "password":"value"}, is left out.
      *
-     * @param text what was read as a key
-     * @return its name of at most 120 characters; with an ellipsis where something was left out
+     * @param text the text that was read as a key
+     * @return its name of at most 120 characters; with an ellipsis if something was removed
      */
     public static String key(String text) {
         int begin = !text.isEmpty() && (text.charAt(0) == '"' || text.charAt(0) == '\'') ? 1 : 0;
@@ -107,7 +107,7 @@ public final class SecretMask {
         }
         String name = text.substring(begin, end);
         int dot = name.indexOf('.');
-        while (dot >= 0 && !hasPart(name.substring(0, dot))) { // below a secret there may be the secret itself
+        while (dot >= 0 && !hasPart(name.substring(0, dot))) { // a key below a secret may contain the secret itself
             dot = name.indexOf('.', dot + 1);
         }
         boolean whole = end == text.length() && begin == 0 && dot < 0;
@@ -128,7 +128,7 @@ public final class SecretMask {
      *
      * @param key its key
      * @param value its text, or null
-     * @return {@link #MASK} where it may be a secret; a URL without user, password and secret parameters; empty for null
+     * @return {@link #MASK} if it may be a secret; a URL without user, password and secret parameters; empty for null
      */
     public static String value(String key, @Nullable String value) {
         if (value == null || value.isEmpty()) {
@@ -138,9 +138,9 @@ public final class SecretMask {
     }
 
     /**
-     * Shows a path. A text that is none, such as a private key in the place of its file's name, is not shown.
+     * Shows a path. A text that is no path, such as a private key instead of its file name, is masked.
      *
-     * @param path what was taken for a path
+     * @param path the text that was read as a path
      * @return the path, or {@link #MASK}
      */
     public static String path(Path path) {
@@ -153,7 +153,7 @@ public final class SecretMask {
      * Shows a URL.
      *
      * @param url a text that may be a URL
-     * @return scheme, host, port and path; {@link #MASK} where it is none
+     * @return scheme, host, port and path; {@link #MASK} if it is no URL
      */
     public static String url(String url) {
         try {
@@ -172,11 +172,11 @@ public final class SecretMask {
     }
 
     /**
-     * Shows a text of somebody else, such as the message of a parser's exception: users and passwords in URLs, secret parameters, and
-     * what is assigned to a key that sounds like a secret are masked.
+     * Shows a text of another component, such as the message of a parser's exception. Users and passwords in URLs, secret parameters, and
+     * values of keys that suggest a secret are masked.
      *
      * @param foreign any text
-     * @return the text with {@link #MASK} in it
+     * @return the text with {@link #MASK} in place of secrets
      */
     public static String text(String foreign) {
         String shown = USER_INFO.matcher(foreign).replaceAll(MASK + "@");

@@ -26,9 +26,9 @@ public record SessionConfig(
         @Setting("true") boolean bindToUser) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public SessionConfig {
         if (defaultExpiry.compareTo(maxExpiry) > 0) {
@@ -46,7 +46,7 @@ public record SessionConfig(
     }
 
     /**
-     * Begins with the defaults.
+     * Creates a builder with the defaults.
      *
      * @return a builder, for one thread
      */
@@ -55,7 +55,7 @@ public record SessionConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

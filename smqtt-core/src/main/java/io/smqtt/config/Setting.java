@@ -8,8 +8,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Default and bounds of a component of a {@link ConfigBlock}, all in the notation of the configuration file. Nothing else
- * states them: defaults, checks, reference and builder follow.
+ * The default and the bounds of a component of a {@link ConfigBlock}, in the notation of the configuration file. Defaults, checks,
+ * reference and builder are derived from it.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -17,23 +17,23 @@ import java.lang.annotation.Target;
 public @interface Setting {
 
     /**
-     * The default, such as {@code 1MiB}. A default in percent of the heap is moved into the bounds.
+     * The default, such as {@code 1MiB}. A default in percent of the heap is limited to the bounds.
      *
-     * @return empty for an empty text or list, and for null where the component may be null
+     * @return empty for an empty text or list, or for null if the component may be null
      */
     String value() default "";
 
     /**
-     * A default that has to be computed.
+     * The method that computes the default.
      *
-     * @return the name of a static method of the record, without parameters and not private; empty if {@link #value()} has the default
+     * @return the name of a static method of the record, without parameters and not private; empty if {@link #value()} is the default
      */
     String by() default "";
 
     /**
-     * Whether there is no default: the value has to be given where its block is.
+     * Whether the key has no default: it must be set if its block is present.
      *
-     * @return true if it must be given
+     * @return true if it must be set
      */
     boolean required() default false;
 
@@ -52,24 +52,24 @@ public @interface Setting {
     String max() default "";
 
     /**
-     * How the reference shows a default that is not a constant.
+     * The text of the reference for a default that is not a constant.
      *
      * @return empty to show the default itself
      */
     String shown() default "";
 
     /**
-     * Whether the value is never shown.
+     * Whether the value must not be shown.
      *
      * @return true for secrets
      */
     boolean secret() default false;
 
     /**
-     * The placeholders that the broker itself fills in when the value is used. Whoever resolves placeholders in configuration
-     * leaves these alone.
+     * The placeholders that the broker replaces when it uses the value. Other resolvers of placeholders in the configuration must not touch
+     * them.
      *
-     * @return each as it is written, such as <code>${user}</code>
+     * @return placeholders, such as <code>${user}</code>
      */
     String[] placeholders() default {};
 }

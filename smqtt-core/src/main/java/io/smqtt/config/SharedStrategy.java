@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.config;
 
-/** Which member of a shared group gets a message. */
+/** Selects the member of a shared group that gets a message. */
 public enum SharedStrategy {
-    /** One after the other. */
+    /** Each member in turn. */
     ROUND_ROBIN,
-    /** Any. */
+    /** A random member. */
     RANDOM,
     /** The same member for the same publisher. */
     HASH_CLIENT,
@@ -13,6 +13,6 @@ public enum SharedStrategy {
     HASH_TOPIC,
     /** The member with the fewest unacknowledged messages. */
     LEAST_IN_FLIGHT,
-    /** Members of this node before those of others, one after the other. */
+    /** Members of this node before those of other nodes, each in turn. */
     LOCAL_FIRST
 }

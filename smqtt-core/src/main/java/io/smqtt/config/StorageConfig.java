@@ -37,7 +37,7 @@ public record StorageConfig(
     }
 
     /**
-     * Begins with the defaults.
+     * Creates a builder with the defaults.
      *
      * @return a builder, for one thread
      */
@@ -64,7 +64,7 @@ public record StorageConfig(
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS of a listener: {@code smqtt.listeners.<name>.tls.*}. Files are PEM. Nodes of a cluster have {@link ClusterTlsConfig}.
- * With a {@code tls} block a TCP listener speaks TLS and a WebSocket listener WSS.
+ * TLS of a listener: {@code smqtt.listeners.<name>.tls.*}. Files are PEM. With a {@code tls} block a TCP listener uses TLS and a
+ * WebSocket listener WSS. For nodes of a cluster see {@link ClusterTlsConfig}.
  *
  * @param certificate the certificate chain, PEM; read again on SIGHUP
  * @param key the private key, PEM, PKCS #8; read again on SIGHUP
@@ -24,15 +24,15 @@ public record TlsConfig(
         @Setting("none") CertificateUserName userName) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public TlsConfig {
         Check.that(
                 clientAuth == ClientAuth.NONE || clientCa != null,
                 "tls.client-ca",
-                "must be set where tls.client-auth is optional or required");
+                "must be set if tls.client-auth is optional or required");
         Check.that(
                 userName == CertificateUserName.NONE || clientAuth != ClientAuth.NONE,
                 "tls.user-name",
@@ -40,7 +40,7 @@ public record TlsConfig(
     }
 
     /**
-     * TLS without client certificates.
+     * Creates a builder for TLS without client certificates.
      *
      * @param certificate the certificate chain, PEM
      * @param key the private key, PEM, PKCS #8
@@ -50,28 +50,28 @@ public record TlsConfig(
         return new TlsConfigBuilder().certificate(certificate).key(key);
     }
 
-    /** Whether clients must show a certificate. */
+    /** The handling of client certificates. */
     public enum ClientAuth {
-        /** Not asked for. */
+        /** Not requested. */
         NONE,
-        /** Verified if sent. */
+        /** Requested, and verified if the client sends one. */
         OPTIONAL,
-        /** Without a verified one the handshake fails. */
+        /** Required: without a verified certificate the handshake fails. */
         REQUIRED
     }
 
     /** The part of a client certificate that becomes the user name. */
     public enum CertificateUserName {
-        /** None: the CONNECT names the user. */
+        /** None: the user name of the CONNECT is used. */
         NONE,
         /** The common name of the subject. */
         CN,
-        /** The whole subject, by RFC 2253. */
+        /** The whole subject, in the form of RFC 2253. */
         DN
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Traces of messages sent to an OpenTelemetry collector: {@code smqtt.management.tracing.*}. Immutable.
+ * Traces of messages that are sent to an OpenTelemetry collector: {@code smqtt.management.tracing.*}. Immutable.
  *
  * @param url the URL of an OpenTelemetry collector that receives traces by HTTP, such as
  *     {@code http://127.0.0.1:4318/v1/traces}
@@ -20,9 +20,9 @@ public record TracingConfig(
         @Setting(value = "0.01", min = "0", max = "1") double share) {
 
     /**
-     * Checks what bounds do not say.
+     * Checks rules between values.
      *
-     * @throws ConfigurationException if a value is wrong, or does not go with another
+     * @throws ConfigurationException if a value is wrong, or contradicts another value
      */
     public TracingConfig {
         Check.httpUrl("tracing.url", url);
@@ -33,18 +33,18 @@ public record TracingConfig(
     }
 
     /**
-     * One message in a hundred, without headers.
+     * Creates a configuration that traces one message in a hundred, without headers.
      *
-     * @param url where the collector takes traces by HTTP
+     * @param url the URL of a collector that receives traces by HTTP
      * @return a configuration
-     * @throws ConfigurationException if this is no URL of HTTP
+     * @throws ConfigurationException if this is not an HTTP URL
      */
     public static TracingConfig of(String url) {
         return new TracingConfigBuilder().url(url).build();
     }
 
     /**
-     * Begins with these values.
+     * Creates a builder with these values.
      *
      * @return a builder, for one thread
      */

@@ -98,7 +98,7 @@ class ConfigBinderTest {
                         "listeners.tcp.tls.key", "b",
                         "listeners.tcp.tls.client-auth", "required"))
                 .containsExactly(
-                        "listeners.tcp.tls.client-ca must be set where tls.client-auth is optional or required");
+                        "listeners.tcp.tls.client-ca must be set if tls.client-auth is optional or required");
     }
 
     @ParameterizedTest
@@ -171,7 +171,7 @@ class ConfigBinderTest {
         values.put("mqtt.max-qos", new ConfigValue(null, "here", BASE));
 
         assertThatThrownBy(() -> ConfigBinder.bind(BrokerConfig.defaults(), values))
-                .hasMessage("here: mqtt.max-qos has no value: write one, or leave the key out for its default");
+                .hasMessage("here: mqtt.max-qos has no value: set one, or remove the key for its default");
     }
 
     @Test
@@ -217,7 +217,7 @@ class ConfigBinderTest {
                 "storage.dir             | ''   | must be a path, but is \"\"",
                 "listeners.tcp.trusted-proxies | 10.0.0.300 | must hold networks such as 10.0.0.0/8 or fd00::/8",
                 "listeners.tcp.path      | mqtt | must begin with / and hold no space, ? or #",
-                "limits                  | 5    | is a block of keys and takes no value",
+                "limits                  | 5    | is a block of keys and cannot have a value",
             })
     void wrongValueIsNamedWithItsOriginAndWhatIsExpected(String key, String text, String problem) {
         assertThat(problems(key, text))

@@ -61,6 +61,6 @@ class FileProblemTest {
         Path file = directory.resolve("d/f"); // whose attributes cannot be read, as below a closed directory
 
         assertThat(FileProblem.reason(file, new AccessDeniedException(file.toString())))
-                .endsWith("may not read it: a directory above it is closed to this user");
+                .endsWith("may not read it: a directory above it is not accessible to this user");
     }
 }
