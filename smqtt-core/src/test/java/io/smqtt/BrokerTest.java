@@ -553,7 +553,7 @@ class BrokerTest {
                             .build()));
             assertThat(log.list)
                     .extracting(ILoggingEvent::getFormattedMessage)
-                    .satisfiesExactly(warning -> assertThat(warning).startsWith(acl + ": holds no rule"));
+                    .satisfiesExactly(warning -> assertThat(warning).startsWith(acl + ": contains no rule"));
             broker.reload();
             assertThat(log.list).hasSize(2);
         } finally {

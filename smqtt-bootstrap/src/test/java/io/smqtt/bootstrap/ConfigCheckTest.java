@@ -213,7 +213,7 @@ class ConfigCheckTest {
                 "management:\n  influx:\n    url: http://127.0.0.1:8086\n    password: secret\n");
 
         assertThat(problems("check", "-c", "f.yaml"))
-                .containsExactly("f.yaml:4: management.influx.password needs influx.user, too");
+                .containsExactly("f.yaml:4: management.influx.password needs influx.user");
     }
 
     /** The lines of standard error, without the name of the program. */

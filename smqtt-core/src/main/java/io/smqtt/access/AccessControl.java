@@ -16,8 +16,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All access checks of one broker, built from its configuration and from what users plug in, which is asked first. The
- * authenticator and the authorizer stay the same objects for good; a reload changes what they answer.
+ * The access checks of one broker: authenticators and authorizers of the application, which are asked first, and those of the
+ * configuration. The combined authenticator and authorizer are the same objects for the life of the broker; a reload changes their
+ * answers.
  */
 public final class AccessControl implements AutoCloseable {
 
@@ -29,7 +30,7 @@ public final class AccessControl implements AutoCloseable {
     private final List<EnhancedAuthenticator> enhancedAuthenticators;
     private final List<String> warnings = new ArrayList<>();
 
-    // of the files that are in force; under the lock of this
+    // of the files in force; guarded by this
     private TextFile.Shape userShape = TextFile.Shape.NEW;
     private TextFile.Shape ruleShape = TextFile.Shape.NEW;
 
@@ -54,13 +55,13 @@ public final class AccessControl implements AutoCloseable {
     }
 
     /**
-     * Reads the files and builds the checks. Blocks.
+     * Reads the files and creates the checks. Blocks.
      *
-     * @param config where the files are, and who may come without a user
-     * @param authenticators plugged in, asked in this order before the built-in ones
-     * @param authorizers plugged in, asked in this order before the ACL file
-     * @param observer what is told of logins that wait or are delayed
-     * @return checks that count from now on
+     * @param config the files, and the rule for clients without a user name
+     * @param authenticators authenticators of the application, asked in this order before the built-in ones
+     * @param authorizers authorizers of the application, asked in this order before the ACL file
+     * @param observer receives events about queued and delayed logins
+     * @return the access checks
      * @throws ConfigurationException if a file is missing, unreadable or malformed; with file and line of every malformed line
      */
     public static AccessControl open(
@@ -72,7 +73,7 @@ public final class AccessControl implements AutoCloseable {
     }
 
     /**
-     * Decides who may connect. Gives an answer to everything.
+     * Authenticates clients. Decides every request.
      *
      * @return the same object each time
      */
@@ -82,8 +83,8 @@ public final class AccessControl implements AutoCloseable {
     }
 
     /**
-     * Decides what clients may do. Gives an answer to everything, and one of the constants of {@link
-     * io.smqtt.spi.AccessDecision#now()} where no plugged-in authorizer needs time.
+     * Authorizes actions of clients. Decides every request. Returns one of the constants of {@link io.smqtt.spi.AccessDecision#now()} unless
+     * an authorizer of the application answers later.
      *
      * @return the same object each time
      */
@@ -102,19 +103,19 @@ public final class AccessControl implements AutoCloseable {
     }
 
     /**
-     * What an operator should know of the files as they were at the start.
+     * Warnings about the files, as of the start.
      *
-     * @return messages that name the files; empty as a rule
+     * @return messages that name the files; usually empty
      */
     public List<String> warnings() {
         return List.copyOf(warnings);
     }
 
     /**
-     * Reads the files again. A file that can be used counts as a whole from one moment on; of one that cannot, or that seems
-     * to have been cut off, the old content still counts. Blocks: not on an event loop.
+     * Reads the files again. The content of a valid file takes effect as a whole. A file that cannot be used, or that seems to be truncated,
+     * leaves the former content in force. Blocks: not on an event loop.
      *
-     * @return what was done
+     * @return the result
      */
     public synchronized AccessReload reload() {
         List<Path> reloaded = new ArrayList<>();
@@ -145,7 +146,7 @@ public final class AccessControl implements AutoCloseable {
         return new AccessReload(reloaded, problems, notes, removed);
     }
 
-    /** Stops the threads that compute password hashes; logins that wait for one are refused. */
+    /** Stops the threads that compute password hashes; waiting logins are refused. */
     @Override
     public void close() {
         if (passwords != null) {
@@ -153,7 +154,7 @@ public final class AccessControl implements AutoCloseable {
         }
     }
 
-    /** Refuses a file that seems to have been cut off since it was read last; returns its shape if not. */
+    /** Rejects a file that seems to be truncated since it was last read; returns its shape otherwise. */
     private static TextFile.Shape whole(Path file, TextFile.Shape before, TextFile.Shape now) {
         String lost = before.lostBy(now);
         if (lost != null) {

@@ -8,15 +8,15 @@ import java.util.Set;
 /**
  * The result of reloading the access files.
  *
- * @param reloaded files whose content counts from now on
- * @param problems one message for each file that could not be used, naming file and line; what it held before still counts
- * @param warnings what an operator should know of reloaded files
- * @param removedUsers who was in the password file and is not any more
+ * @param reloaded files whose new content is in force
+ * @param problems one message for each file that could not be used, with file and line; its former content stays in force
+ * @param warnings warnings about reloaded files
+ * @param removedUsers users that were removed from the password file
  */
 public record AccessReload(
         List<Path> reloaded, List<String> problems, List<String> warnings, Set<String> removedUsers) {
 
-    /** Copies everything. */
+    /** Copies the collections. */
     public AccessReload {
         reloaded = List.copyOf(reloaded);
         problems = List.copyOf(problems);
@@ -25,9 +25,9 @@ public record AccessReload(
     }
 
     /**
-     * Tells whether all files were reloaded.
+     * Whether all files were reloaded.
      *
-     * @return false if an old one was kept
+     * @return false if the former content of a file stays in force
      */
     public boolean isComplete() {
         return problems.isEmpty();

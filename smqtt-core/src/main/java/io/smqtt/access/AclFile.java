@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The rules of an ACL file in mosquitto's syntax, with our additions: {@code deny read} and {@code deny write}, sections
- * for roles, and conditions on the client's address. Immutable once read.
+ * The rules of an ACL file in mosquitto's syntax, with the extensions {@code deny read} and {@code deny write}, sections for roles, and
+ * conditions on the client's address. Immutable.
  *
- * <p>The rules that concern a client are those of its section (its user's, or the one before the first section if it is
- * anonymous), those of its roles, and the patterns. If one of them denies the topic, it is denied. Otherwise, if one of
- * them allows it, it is allowed. Otherwise this file says nothing, which denies unless another authorizer allows.
+ * <p>The rules for a client are those of its section (that of its user, or the part before the first section for an anonymous client),
+ * those of its roles, and the patterns. A topic is denied if one of these rules denies it, else allowed if one allows it. Otherwise the
+ * file makes no decision; then the topic is denied unless another authorizer allows it.
  */
 @AnyThread
 public final class AclFile {
@@ -55,15 +55,15 @@ public final class AclFile {
     }
 
     /**
-     * What an operator should know of the file although it is valid.
+     * Warnings about a valid file.
      *
-     * @return messages that name the file; empty as a rule
+     * @return messages that name the file; usually empty
      */
     public List<String> warnings() {
         return warnings;
     }
 
-    /** How the file looked that was read. */
+    /** Size and end of the file when it was read. */
     TextFile.Shape shape() {
         return shape;
     }

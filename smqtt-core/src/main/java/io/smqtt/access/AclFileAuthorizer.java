@@ -9,7 +9,7 @@ import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
 
-/** Decides by the rules of an ACL file, which can be replaced while the broker runs. */
+/** Authorizes by the rules of an ACL file, which can be replaced while the broker runs. */
 final class AclFileAuthorizer implements Authorizer {
 
     private volatile Rules current;
@@ -18,7 +18,7 @@ final class AclFileAuthorizer implements Authorizer {
         current = new Rules(file, 0);
     }
 
-    /** Makes other rules count from now on. One thread at a time. */
+    /** Replaces the rules. One thread at a time. */
     void replace(AclFile file) {
         current = new Rules(file, current.generation + 1);
     }
@@ -40,8 +40,8 @@ final class AclFileAuthorizer implements Authorizer {
     }
 
     /**
-     * Always, also while no rule denies a part of what others allow: a session is told once whether to check, and a reload can
-     * bring such a rule at any time.
+     * Always true, even if no rule denies a part of what other rules allow: a session asks only once, and a reload can add such a rule at any
+     * time.
      */
     @Override
     public boolean checksDeliveries() {

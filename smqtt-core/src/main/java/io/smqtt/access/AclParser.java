@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.StringTokenizer;
 
-/** Parses the lines of an ACL file, one after the other. */
+/** Parses the lines of an ACL file. */
 final class AclParser {
 
     private final RuleSet anonymous = new RuleSet();
@@ -32,7 +32,7 @@ final class AclParser {
         TextFile.parse(file, content.lines(), parser::parse);
         List<String> warnings = parser.rules > 0
                 ? List.of()
-                : List.of(file + ": holds no rule, so clients may neither publish nor subscribe");
+                : List.of(file + ": contains no rule, so clients may neither publish nor subscribe");
         return new AclFile(content.shape(), parser.anonymous, parser.users, parser.roles, parser.patterns, warnings);
     }
 
@@ -55,7 +55,7 @@ final class AclParser {
             case "pattern" -> parseRule(inRole ? section : patterns, rest, true);
             default ->
                 throw error("begins with "
-                        + (word.matches("[a-z]{1,16}") ? TextFile.quote(word) : "a word that is not shown")
+                        + (word.matches("[a-z]{1,16}") ? TextFile.quote(word) : "an unknown word")
                         + "; expected topic, pattern, user, role, address or a # comment");
         }
     }
@@ -80,7 +80,7 @@ final class AclParser {
             AddressRange range = AddressRange.parse(token);
             if (range == null) {
                 throw error(
-                        TextFile.quote(token) + " is no network; write it as 10.0.0.0/8, 2001:db8::/32 or 127.0.0.1");
+                        TextFile.quote(token) + " is not a network; write 10.0.0.0/8, 2001:db8::/32 or 127.0.0.1, for example");
             }
             ranges.add(range);
         }
@@ -90,7 +90,7 @@ final class AclParser {
         return ranges;
     }
 
-    /** {@code [deny] [read|write|readwrite] filter}; a word that is followed by nothing is the filter itself. */
+    /** Parses {@code [deny] [read|write|readwrite] filter}; a keyword at the end of the line is the filter itself. */
     private void parseRule(RuleSet target, String text, boolean substitution) {
         String rest = text;
         boolean deny = isAccess(rest, "deny");
@@ -113,7 +113,7 @@ final class AclParser {
 
     private RuleFilter filter(String text, boolean substitution) {
         if (SharedFilter.isShared(text)) {
-            throw error("names a shared subscription; write the filter without $share/name/, it covers both");
+            throw error("names a shared subscription; write the filter without $share/name/, it applies to both");
         }
         try {
             return RuleFilter.compile(TopicFilter.of(text).value(), substitution);

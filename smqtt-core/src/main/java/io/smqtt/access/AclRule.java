@@ -5,7 +5,7 @@ import io.smqtt.spi.ClientIdentity;
 import java.net.InetAddress;
 import java.util.List;
 
-/** One line of an ACL file: a filter, and the networks that the client must come from, none for any. */
+/** A line of an ACL file: a filter, and the networks of the clients to which it applies, none for all. */
 final class AclRule {
 
     private final RuleFilter filter;
@@ -18,24 +18,24 @@ final class AclRule {
         this.addresses = List.copyOf(addresses);
     }
 
-    /** For a rule that allows. What is not known (the address, a name) does not match. */
+    /** Matches a rule that allows. An unknown address or name does not match. */
     boolean allows(ClientIdentity client, String topic) {
         return filter.fill(client) == RuleFilter.Fill.POSSIBLE
                 && filter.covers(topic, client)
-                && comesFromHere(client, false);
+                && isFromNetwork(client, false);
     }
 
-    /** For a rule that denies. What is not known (the address) matches, and what cannot be filled in denies more. */
+    /** Matches a rule that denies. An unknown address matches, and a placeholder that cannot be filled in makes the rule wider. */
     boolean denies(ClientIdentity client, String topic) {
         boolean covered = switch (filter.fill(client)) {
             case POSSIBLE -> filter.covers(topic, client);
             case UNSAFE -> widened.covers(topic, client);
             case ABSENT -> false;
         };
-        return covered && comesFromHere(client, true);
+        return covered && isFromNetwork(client, true);
     }
 
-    private boolean comesFromHere(ClientIdentity client, boolean ifUnknown) {
+    private boolean isFromNetwork(ClientIdentity client, boolean ifUnknown) {
         if (addresses.isEmpty()) {
             return true;
         }

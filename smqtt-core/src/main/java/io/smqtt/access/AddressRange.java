@@ -6,7 +6,7 @@ import java.net.InetAddress;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** A network such as 10.0.0.0/8 or 2001:db8::/32; a single address is a network too. */
+/** A network such as 10.0.0.0/8 or 2001:db8::/32, or a single address. */
 final class AddressRange {
 
     private static final byte[] MAPPED = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
@@ -19,7 +19,7 @@ final class AddressRange {
         this.prefixBits = prefixBits;
     }
 
-    /** The network that a text writes, or null if it writes none. Asks no name service. */
+    /** Parses a network; null if the text is not one. Makes no DNS query. */
     static @Nullable AddressRange parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
@@ -42,7 +42,7 @@ final class AddressRange {
                 && (rest == 0 || ((bytes[whole] ^ network[whole]) & 0xFF) >>> (8 - rest) == 0);
     }
 
-    /** Whether bytes write an IPv4 address in IPv6's way, ::ffff:a.b.c.d; clients' addresses never come so. */
+    /** Whether the bytes are an IPv4 address in IPv6 form, ::ffff:a.b.c.d; addresses of clients never have this form. */
     private static boolean isMapped(byte[] bytes) {
         return bytes.length == 16 && Arrays.equals(bytes, 0, MAPPED.length, MAPPED, 0, MAPPED.length);
     }

@@ -10,8 +10,8 @@ import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets those with the role admin read what the broker tells of itself, where nobody before has decided. It has no say in
- * anything else.
+ * Allows clients with the role admin to read the broker's own topics, unless an earlier authorizer has decided. It decides nothing
+ * else.
  */
 final class AdminAuthorizer implements Authorizer {
 
@@ -29,12 +29,12 @@ final class AdminAuthorizer implements Authorizer {
         return (reads ? AccessDecision.ALLOW : AccessDecision.CONTINUE).now();
     }
 
-    /** Tells whether a client may do that with the broker's own topics. */
+    /** Whether a client may perform this action on the broker's own topics. */
     static boolean mayRead(ClientIdentity client, AccessAction action) {
         return action != AccessAction.PUBLISH && client.roles().contains(ADMIN);
     }
 
-    /** Others decide of deliveries if they decide of subscriptions. */
+    /** False: the check at SUBSCRIBE is enough for these topics. */
     @Override
     public boolean checksDeliveries() {
         return false;

@@ -8,10 +8,10 @@ import io.smqtt.spi.Authenticator;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets clients in without a user: all, none, or those on this machine ({@link AuthenticationRequest#local()}).
+ * Accepts clients without authentication: all, none, or those on this machine ({@link AuthenticationRequest#local()}).
  *
- * <p>On a broker that verifies nobody, a client that sends a user name could as well send none; it is then let in the
- * same way, and as the same anonymous client: a name that nobody has verified never becomes an identity.
+ * <p>On a broker without authentication, a client that sends a user name could as well send none. It is accepted in the same way, as the
+ * same anonymous client: a user name that was not verified never becomes an identity.
  */
 final class AnonymousAuthenticator implements Authenticator {
 

@@ -17,9 +17,9 @@ import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks authenticators one after the other. The first answer that is not CONTINUE counts. Without one the client is
- * refused: with 0x86 if it gave a user name, and with 0x87 if it gave none, for then there is nothing bad about the
- * credentials, they are missing. An error or an empty answer refuses as server unavailable.
+ * Asks authenticators in order; the first answer other than CONTINUE decides. Without one the client is refused: with 0x86 if it sent a
+ * user name, with 0x87 if it sent none, because then the credentials are missing rather than wrong. After an error or an empty answer
+ * the client is refused with server unavailable.
  */
 final class AuthenticatorChain implements Authenticator {
 

@@ -19,12 +19,11 @@ import org.slf4j.event.Level;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks authorizers one after the other. The first decision that is not CONTINUE counts; without one, and after an error
- * or an empty answer, the action is denied. Publishing below $SYS and $event is denied before anybody is asked,
- * but for the state of a bridge.
+ * Asks authorizers in order; the first decision other than CONTINUE counts. Without one, and after an error or an empty answer, the action
+ * is denied. Publishing below $SYS and $event is denied before any authorizer is asked, except for the state of a bridge.
  *
- * <p>Answers that are at hand ({@link Callable} Monos, such as those of {@link AccessDecision#now()}) are read without a
- * subscription, and the answer is mostly one of three constants: such a decision of a built-in rule allocates nothing.
+ * <p>An answer that is available at once (a {@link Callable} Mono, such as those of {@link AccessDecision#now()}) is read without a
+ * subscription, and is usually one of three constants: such a decision of a built-in rule allocates nothing.
  */
 final class AuthorizerChain implements Authorizer {
 

@@ -7,8 +7,8 @@ import io.smqtt.spi.Authenticator;
 import reactor.core.publisher.Mono;
 
 /**
- * Accepts users whose name the listener took from a client certificate that TLS has verified. A name with + or #, which
- * would be a wildcard in an access rule, or with a control character is refused.
+ * Accepts users whose name the listener took from a verified client certificate. Refuses names with + or #, which would be wildcards in
+ * access rules, and names with control characters.
  */
 final class CertificateAuthenticator implements Authenticator {
 

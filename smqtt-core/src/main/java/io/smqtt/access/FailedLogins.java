@@ -8,11 +8,11 @@ import io.smqtt.thread.AnyThread;
 import java.time.Duration;
 
 /**
- * Back-off for client networks that send wrong passwords: how long their refusals are held back. Nobody is locked out, so
- * that clients behind one address do not suffer from each other: an accepted login is never delayed, and does not end the
- * delay of others. A network without a wrong password for a minute is forgotten.
+ * Back-off for client networks that send wrong passwords: computes the delay of their refusals. Accepted logins are never delayed, so that
+ * clients behind one address do not lock each other out; they do not end the delay of others either. A network is forgotten after a
+ * minute without a wrong password.
  *
- * <p>At most 100,000 networks are remembered.
+ * <p>At most 100,000 networks are tracked.
  */
 @AnyThread
 final class FailedLogins {
@@ -26,7 +26,7 @@ final class FailedLogins {
     private final long maximumMillis;
     private final Cache<Object, Integer> failures;
 
-    /** With {@code free} of 0 nothing is ever delayed. */
+    /** Creates a back-off that allows {@code free} wrong passwords; with 0 nothing is ever delayed. */
     FailedLogins(int free, Duration maximum, Ticker ticker) {
         this.free = free;
         this.maximumMillis = maximum.toMillis();
@@ -38,12 +38,12 @@ final class FailedLogins {
                 .build();
     }
 
-    /** Counts a wrong password. Returns the milliseconds by which its refusal is delayed. */
+    /** Counts a wrong password. Returns the delay of its refusal in milliseconds. */
     long failed(Object network) {
         return free == 0 ? 0 : delayAfter(failures.asMap().merge(network, 1, Integer::sum));
     }
 
-    /** The milliseconds by which a refusal for a full queue is delayed: always a few, lest it be tried again at once. */
+    /** The delay of a refusal for a full queue in milliseconds: always above 0, so that it is not retried at once. */
     long busyMillis(Object network) {
         if (free == 0) {
             return 0;

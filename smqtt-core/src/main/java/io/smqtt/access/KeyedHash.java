@@ -8,7 +8,7 @@ import java.security.SecureRandom;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The hashes that password storage and SCRAM are made of. Every JDK has them. */
+/** The hash functions of password storage and SCRAM. Every JDK has them. */
 final class KeyedHash {
 
     static final String HMAC_SHA_256 = "HmacSHA256";
@@ -34,7 +34,7 @@ final class KeyedHash {
         return hmac(HMAC_SHA_256, key, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** PBKDF2 (RFC 8018, section 5.2) for a result as long as the hash, over the password's bytes as they are. */
+    /** PBKDF2 (RFC 8018, section 5.2) with a result as long as the hash, over the bytes of the password. */
     static byte[] pbkdf2(String algorithm, byte[] password, byte[] salt, int iterations) {
         Mac mac = mac(algorithm, password);
         mac.update(salt);
@@ -49,7 +49,7 @@ final class KeyedHash {
         return result;
     }
 
-    /** Random numbers that never wait for the operating system once the first ones have been drawn. */
+    /** A generator of random numbers that does not block after its first use. */
     static SecureRandom random() {
         try {
             SecureRandom random = SecureRandom.getInstance("DRBG");
@@ -69,7 +69,7 @@ final class KeyedHash {
     private static Mac mac(String algorithm, byte[] key) {
         try {
             Mac mac = Mac.getInstance(algorithm);
-            // HMAC pads keys with zeros, so that this is the empty key, which SecretKeySpec does not take.
+            // HMAC pads keys with zeros, so this equals the empty key, which SecretKeySpec does not accept.
             mac.init(new SecretKeySpec(key.length == 0 ? new byte[1] : key, algorithm));
             return mac;
         } catch (GeneralSecurityException e) {

@@ -12,15 +12,15 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded queue of logins that is served in turns: one login of each client network, and within a network one of each
- * user name. So a network that sends many logins delays those of another one by one turn; where all clients have the
- * address of a load balancer, a user whose password somebody guesses delays the other users by one turn each.
+ * A bounded queue of logins with fair scheduling: client networks take turns, and within a network user names do. A network that sends
+ * many logins delays a login of another network by one turn. If all clients have the address of a load balancer, guesses of one user's
+ * password delay other users by one turn each.
  *
- * <p>A full queue takes a login of a network that has few waiting in place of the newest one of the network that has most,
- * if that leaves it with no fewer; within one network the same goes for user names. Otherwise the newcomer is refused.
+ * <p>If the queue is full, a login of a network with few waiting logins replaces the newest one of the network with the most, unless that
+ * would then have fewer; within one network the same applies to user names. Otherwise the new login is refused.
  *
- * <p>Not thread-safe. Each operation takes logarithmic time, but the removal of a login is linear in those of its network
- * and user name.
+ * <p>Not thread-safe. Each operation takes logarithmic time, except that the removal of a login is linear in the logins of its network and
+ * user name.
  *
  * @param <T> the logins
  */
@@ -38,7 +38,7 @@ final class LoginQueue<T> {
         return size;
     }
 
-    /** Appends a login. Returns the one that is refused for it, which may be the login itself; null if there was room. */
+    /** Appends a login. Returns the login that is refused, which may be the new one; null if there was room. */
     @Nullable
     T offer(Object network, String userName, T login) {
         T refused = size < capacity ? null : makeRoom(network, userName);
@@ -54,7 +54,7 @@ final class LoginQueue<T> {
         return refused;
     }
 
-    /** Takes the login whose turn it is; null if there is none. */
+    /** Takes the next login; null if there is none. */
     @Nullable
     T poll() {
         Network<T> network = networks.next();
@@ -112,7 +112,7 @@ final class LoginQueue<T> {
         size--;
     }
 
-    /** One of those who take turns. */
+    /** A network or user that takes turns. */
     private abstract static class Party {
 
         private final long number;
@@ -142,7 +142,7 @@ final class LoginQueue<T> {
         }
     }
 
-    /** Parties in the order of their turns, and in the order of their sizes. */
+    /** Parties in the order of their turns and of their sizes. */
     private static final class Round<P extends Party> {
 
         private static final Comparator<Party> BY_SIZE =
@@ -162,7 +162,7 @@ final class LoginQueue<T> {
             return turns.get(key);
         }
 
-        /** The party with a key, new ones behind all others. */
+        /** The party with a key; a new party gets the last turn. */
         P of(Object key) {
             return turns.computeIfAbsent(key, absent -> {
                 P party = create.apply(created++);
@@ -171,7 +171,7 @@ final class LoginQueue<T> {
             });
         }
 
-        /** The party whose turn it is; its next one comes after those of all others. */
+        /** The party whose turn it is; its next turn comes after those of all others. */
         @Nullable
         P next() {
             Iterator<Map.Entry<Object, P>> first = turns.entrySet().iterator();
@@ -191,7 +191,7 @@ final class LoginQueue<T> {
             return bySize.isEmpty() ? null : bySize.last();
         }
 
-        /** Changes the size of a party; one without logins is forgotten. */
+        /** Changes the size of a party, and removes it at 0. */
         void resize(P party, int change) {
             bySize.remove(party);
             party.size += change;

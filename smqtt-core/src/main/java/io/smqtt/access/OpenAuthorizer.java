@@ -10,8 +10,8 @@ import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
 
 /**
- * The authorizer of a broker that has no other. All topics are open except those of the broker: anybody who is let in
- * reads $SYS, as with mosquitto; $event needs the role admin, because it names clients; $CONTROL is closed.
+ * The authorizer of a broker without access rules. All topics are open except those of the broker: every client may read $SYS, as with
+ * mosquitto; $event needs the role admin, because it names clients; $CONTROL is closed.
  */
 final class OpenAuthorizer implements Authorizer {
 
@@ -30,7 +30,7 @@ final class OpenAuthorizer implements Authorizer {
         return (closed ? AccessDecision.DENY : AccessDecision.ALLOW).now();
     }
 
-    /** A subscription is to one of the broker's roots or to none of them, so the check at SUBSCRIBE is enough. */
+    /** False: a subscription is either to one of the broker's topics or to none of them, so the check at SUBSCRIBE is enough. */
     @Override
     public boolean checksDeliveries() {
         return false;

@@ -15,26 +15,26 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of users and password hashes in mosquitto's format, one {@code user:hash} a line, to read, change and write. Not
- * thread-safe; it blocks and hashes, so it is not for event loops.
+ * A file of users and password hashes in mosquitto's format, one {@code user:hash} per line. Not thread-safe. Blocks and computes hashes:
+ * not for event loops.
  *
- * <p>Hashes are {@code $7$iterations$salt$hash} (PBKDF2 with HMAC-SHA-512), {@code $6$salt$hash} (one SHA-512, only read)
- * and, as an addition that mosquitto does not know, {@code $scram-sha-256$iterations$salt$storedKey$serverKey}.
+ * <p>Hashes are {@code $7$iterations$salt$hash} (PBKDF2 with HMAC-SHA-512), {@code $6$salt$hash} (a single SHA-512, read only) and, as an
+ * extension that mosquitto does not read, {@code $scram-sha-256$iterations$salt$storedKey$serverKey}.
  */
 public final class PasswordFile {
 
-    /** The iterations of new hashes unless others are asked for: some 10 to 20 ms of one core for each login. */
+    /** The default iterations of new hashes: some 10 to 20 ms of one core for each login. */
     public static final int DEFAULT_ITERATIONS = 20_000;
 
-    /** The only line of a file without users and comments: an empty file would look like one that was cut off. */
+    /** The only line of a file without users and comments: an empty file would look truncated. */
     private static final String NO_USERS = "# no users";
 
-    /** Mosquitto 2.0 takes salts of exactly this length. */
+    /** The only length of salts that mosquitto 2.0 accepts. */
     static final int SALT_BYTES = 12;
 
     private static final SecureRandom RANDOM = KeyedHash.random();
 
-    /** The form in which a password is kept. */
+    /** The form in which a password is stored. */
     public enum Kind {
         /** For clients that send the password in CONNECT; mosquitto reads it too. */
         PBKDF2_SHA_512,
@@ -50,7 +50,7 @@ public final class PasswordFile {
     private PasswordFile() {}
 
     /**
-     * A file without users.
+     * Creates a file without users.
      *
      * @return a new one
      */
@@ -71,20 +71,20 @@ public final class PasswordFile {
         result.shape = content.shape();
         TextFile.parse(file, content.lines(), line -> result.parse(line.strip()));
         if (result.users.isEmpty()) {
-            result.warnings.add(file + ": holds no user, so nobody can log in by password");
+            result.warnings.add(file + ": contains no user, so no login with a password is possible");
         }
         if (PrivateFile.isReadableByAll(file)) {
-            result.warnings.add(file + ": can be read by every user of this machine; chmod 600 it");
+            result.warnings.add(file + ": is readable by every user of this machine; change its permissions with chmod 600");
         }
         return result;
     }
 
     /**
-     * Reads {@code user:password} lines, passwords unhashed, and hashes them.
+     * Reads {@code user:password} lines with plain passwords, and hashes these.
      *
      * @param file the file
-     * @param kind what to keep of each password
-     * @param iterations the work of one hash
+     * @param kind the form in which passwords are stored
+     * @param iterations the iterations of each hash
      * @return the users with their hashes
      * @throws ConfigurationException if the file is missing, unreadable or malformed; with file and line of every malformed line
      */
@@ -104,16 +104,16 @@ public final class PasswordFile {
     }
 
     /**
-     * What an operator should know of the file although it is valid.
+     * Warnings about a valid file.
      *
-     * @return messages that name the file; empty as a rule
+     * @return messages that name the file; usually empty
      */
     public List<String> warnings() {
         return List.copyOf(warnings);
     }
 
     /**
-     * Sets the password of a user, new or not, with the default kind and work.
+     * Sets the password of a user, new or not, with the default kind and iterations.
      *
      * @param userName the user
      * @param password the password's UTF-8, at most 1,024 bytes
@@ -128,8 +128,8 @@ public final class PasswordFile {
      *
      * @param userName the user
      * @param password the password's UTF-8, at most 1,024 bytes
-     * @param kind what to keep of the password
-     * @param iterations the work of one hash, from 1 (from 4,096 for SCRAM) to 10,000,000
+     * @param kind the form in which the password is stored
+     * @param iterations the iterations, from 1 (from 4,096 for SCRAM) to 10,000,000
      * @throws IllegalArgumentException if an argument cannot be used; the message says why
      */
     public void set(String userName, byte[] password, Kind kind, int iterations) {
@@ -158,11 +158,11 @@ public final class PasswordFile {
     }
 
     /**
-     * Writes the file: into a new file beside it that only its owner can read, which then takes its place. Whoever reads
-     * meanwhile sees the old file or the new one, whole. Comments move to the top.
+     * Writes the file: into a new file in the same directory that only its owner can read, which then replaces the old one atomically. Comments
+     * move to the top.
      *
      * @param file the file, which may exist; a symbolic link is followed
-     * @throws IOException if it cannot be written; the old file is then untouched
+     * @throws IOException if it cannot be written; the old file is then unchanged
      */
     public void write(Path file) throws IOException {
         StringBuilder text = new StringBuilder();
@@ -175,7 +175,7 @@ public final class PasswordFile {
         PrivateFile.replace(file, text.toString().getBytes(StandardCharsets.UTF_8));
     }
 
-    /** How the file looked that was read. */
+    /** Size and end of the file when it was read. */
     TextFile.Shape shape() {
         return shape;
     }
@@ -189,9 +189,9 @@ public final class PasswordFile {
             return;
         }
         int colon = line.indexOf(':');
-        require(colon > 0, "has no user:password");
+        require(colon > 0, "is not of the form user:password");
         String userName = line.substring(0, colon).strip();
-        require(!users.containsKey(userName), "names a user for the second time");
+        require(!users.containsKey(userName), "names a user that is already in the file");
         set(userName, line.substring(colon + 1).getBytes(StandardCharsets.UTF_8), kind, iterations);
     }
 
@@ -203,7 +203,7 @@ public final class PasswordFile {
             return;
         }
         int colon = line.indexOf(':');
-        require(colon > 0, "has no user:hash");
+        require(colon > 0, "is not of the form user:hash");
         String userName = line.substring(0, colon).strip();
         requireUserName(userName);
         require(
@@ -211,17 +211,17 @@ public final class PasswordFile {
                                 userName,
                                 PasswordHash.parse(line.substring(colon + 1).strip()))
                         == null,
-                "names a user for the second time");
+                "names a user that is already in the file");
     }
 
     private static PasswordHash scram(String userName, byte[] password, byte[] salt, int iterations) {
         byte @Nullable [] prepared = Saslprep.prepare(password);
         if (prepared == null || prepared.length == 0) {
-            throw new IllegalArgumentException("the password holds characters that SCRAM does not allow");
+            throw new IllegalArgumentException("the password contains characters that SCRAM does not allow");
         }
         require(
                 userName.equals(Saslprep.prepare(userName)),
-                "the user name is not in the form that SCRAM compares (SASLprep)");
+                "the user name is not in the normalized form of SCRAM (SASLprep)");
         return PasswordHash.ScramSha256.of(prepared, salt, iterations);
     }
 
@@ -235,7 +235,7 @@ public final class PasswordFile {
                 && userName.charAt(0) != '#'
                 && userName.indexOf(':') < 0
                 && userName.chars().noneMatch(Character::isISOControl);
-        require(usable, "has a user name that is empty, begins with #, begins or ends blank, or holds : or a control");
+        require(usable, "has an invalid user name: it is empty, begins with #, begins or ends with a blank, or contains : or a control character");
     }
 
     private static void requirePassword(byte[] password) {
@@ -244,7 +244,7 @@ public final class PasswordFile {
                 password.length <= PasswordFileAuthenticator.MAXIMUM_PASSWORD_BYTES,
                 "the password is longer than " + PasswordFileAuthenticator.MAXIMUM_PASSWORD_BYTES + " bytes");
         for (byte b : password) {
-            require(b != 0, "the password holds U+0000");
+            require(b != 0, "the password contains U+0000");
         }
     }
 

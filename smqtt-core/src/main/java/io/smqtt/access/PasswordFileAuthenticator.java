@@ -27,36 +27,35 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Checks user names and passwords against a password file. It answers for every client that names a user: an unknown user
- * is refused like a wrong password, after the same work.
+ * Verifies user names and passwords with a password file. It decides for every client with a user name: an unknown user is refused like a
+ * wrong password, after the same work.
  *
- * <p>Hashes are computed on threads of its own, for client networks and user names in turns ({@link LoginQueue}); a login
- * whose client has gone leaves the queue. Refusals of a network that sends many wrong passwords are delayed
- * ({@link FailedLogins}).
+ * <p>Hashes are computed on threads of its own; client networks and user names take turns ({@link LoginQueue}). A login whose client has
+ * disconnected leaves the queue. Refusals of a network that sends many wrong passwords are delayed ({@link FailedLogins}).
  */
 final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PasswordFileAuthenticator.class);
 
-    /** Longer passwords are nobody's and are not hashed. */
+    /** Maximum length of a password. Longer ones are refused without a hash. */
     static final int MAXIMUM_PASSWORD_BYTES = 1_024;
 
     private static final Mono<Authentication> CONTINUE = Authentication.CONTINUE.now();
     private static final Authentication BUSY = new Authentication.Refused(ReasonCode.SERVER_BUSY);
 
-    /** Verifies a password against a hash; a seam for tests. */
+    /** Verifies a password against a hash; replaced in tests. */
     @FunctionalInterface
     interface Verification {
         boolean verify(PasswordHash hash, byte[] password);
     }
 
-    /** Runs delayed refusals; a seam for tests. */
+    /** Runs delayed refusals; replaced in tests. */
     @FunctionalInterface
     interface Delays {
         Disposable run(Runnable task, long millis);
     }
 
-    /** The network of clients whose address is not known. */
+    /** The network of clients with an unknown address. */
     private static final Object UNKNOWN = new Object();
 
     private final int threads;
@@ -121,18 +120,18 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         return Mono.create(sink -> enqueue(new Login(network, userName, password, sink)));
     }
 
-    /** The users that count now. */
+    /** The users in force. */
     PasswordTable table() {
         return table;
     }
 
-    /** Makes other users count from now on, for logins that wait for their hash too. */
+    /** Replaces the users, also for logins that wait for their hash. */
     void replace(PasswordTable users) {
         table = users;
         verified.clear();
     }
 
-    /** Lets the hash that is being computed end and drops the logins that wait. */
+    /** Waits for no further hash: the present one completes, waiting logins are refused. */
     @Override
     public void close() {
         List<Login> dropped = new ArrayList<>();
@@ -147,7 +146,7 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
     }
 
     private void enqueue(Login login) {
-        login.sink.onCancel(() -> leave(login));
+        login.sink.onCancel(() -> withdraw(login));
         Login refused;
         boolean starts = false;
         synchronized (waiting) {
@@ -163,8 +162,8 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         if (starts) {
             try {
                 hashing.execute(this::work);
-            } catch (RejectedExecutionException e) { // closed meanwhile, which has answered all that waited
-                LOG.debug("no more passwords are checked", e);
+            } catch (RejectedExecutionException e) { // closed in the meantime; waiting logins have been refused
+                LOG.debug("closed: no further passwords are checked", e);
             }
         }
         if (refused != null) {
@@ -172,7 +171,7 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         }
     }
 
-    private void leave(Login login) {
+    private void withdraw(Login login) {
         synchronized (waiting) {
             login.gone = true;
             waiting.remove(login.network, login.userName, login);
@@ -180,7 +179,7 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         }
     }
 
-    /** Serves the queue until it is empty. */
+    /** Processes the queue until it is empty. */
     private void work() {
         boolean ended = false;
         try {
@@ -236,13 +235,13 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         return Authentication.accepted(userName);
     }
 
-    /** A reload while the hash was computed must not let a removed user in, nor turn an unchanged one away. */
+    /** Whether the hash is still in force. A reload during the computation must neither accept a removed user nor refuse an unchanged one. */
     private boolean isStillValid(String userName, PasswordHash hash) {
         PasswordHash current = table.find(userName);
         return current == hash || (current != null && current.encoded().equals(hash.encoded()));
     }
 
-    /** HMAC takes a password with U+0000 at its end for the same without, so that no such password is let near it. */
+    /** Whether a password contains U+0000. HMAC treats a password with U+0000 at its end like the same one without. */
     private static boolean holdsNull(byte[] password) {
         for (byte b : password) {
             if (b == 0) {
@@ -267,7 +266,7 @@ final class PasswordFileAuthenticator implements Authenticator, AutoCloseable {
         private final String userName;
         private final byte[] password;
         private final MonoSink<Authentication> sink;
-        private boolean gone; // under the lock of the queue
+        private boolean gone; // guarded by the lock of the queue
 
         private Login(Object network, String userName, byte[] password, MonoSink<Authentication> sink) {
             this.network = network;

@@ -5,22 +5,22 @@ import java.security.MessageDigest;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
-/** The hash of a password, as a password file keeps it. Compared in constant time; a password with U+0000 is nobody's. */
+/** A password hash of a password file. Compared in constant time; a password with U+0000 never matches. */
 sealed interface PasswordHash {
 
-    /** The bound on the iterations of one hash: what a login may cost. */
+    /** Maximum iterations of one hash, which bounds the cost of a login. */
     int MAXIMUM_ITERATIONS = 10_000_000;
 
-    /** Computes the hash of a password and compares. Takes the time that the hash was made to take: not on an event loop. */
+    /** Computes the hash of a password and compares. Slow on purpose: not on an event loop. */
     boolean matches(byte[] password);
 
-    /** The hash as the file writes it. */
+    /** The hash in the format of the file. */
     String encoded();
 
     /**
-     * Parses what stands after the user name.
+     * Parses the hash after the user name.
      *
-     * @throws IllegalArgumentException with what is wrong, without the hash itself
+     * @throws IllegalArgumentException with the problem, without the hash itself
      */
     static PasswordHash parse(String text) {
         String[] parts = text.split("\\$", -1);
@@ -75,7 +75,7 @@ sealed interface PasswordHash {
         return Base64.getEncoder().encodeToString(bytes);
     }
 
-    /** {@code $6$salt$hash}: SHA-512 of password and salt. Fast to guess; read for the sake of old files. */
+    /** {@code $6$salt$hash}: SHA-512 of password and salt. Easy to guess; supported for old files. */
     final class Sha512 implements PasswordHash {
 
         private final byte[] salt;
@@ -140,12 +140,12 @@ sealed interface PasswordHash {
     }
 
     /**
-     * {@code $scram-sha-256$iterations$salt$storedKey$serverKey}: what RFC 5802, section 3, has a server keep. Serves a
-     * client that sends its password in the CONNECT, too.
+     * {@code $scram-sha-256$iterations$salt$storedKey$serverKey}: the server's data of RFC 5802, section 3. Also verifies a password that a
+     * client sends in the CONNECT.
      */
     final class ScramSha256 implements PasswordHash {
 
-        /** The least that RFC 7677, section 4, asks for. */
+        /** The minimum of RFC 7677, section 4. */
         static final int MINIMUM_ITERATIONS = 4_096;
 
         private final int iterations;
@@ -160,7 +160,7 @@ sealed interface PasswordHash {
             this.serverKey = serverKey;
         }
 
-        /** Takes the password as SASLprep leaves it. */
+        /** Creates a hash from the password after SASLprep. */
         static ScramSha256 of(byte[] password, byte[] salt, int iterations) {
             byte[] salted = KeyedHash.pbkdf2(KeyedHash.HMAC_SHA_256, password, salt, iterations);
             byte[] storedKey = KeyedHash.sha256(KeyedHash.hmacSha256(salted, "Client Key"));

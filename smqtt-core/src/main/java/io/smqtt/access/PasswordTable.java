@@ -9,9 +9,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The users of a password file, immutable. For a user that it does not hold it names another one's hash to compute: which
- * one depends on the user name and on a secret, so that unknown users cost what known users cost, each the same each time,
- * also in a file with hashes of several kinds.
+ * The users of a password file, immutable. For an unknown user it selects the hash of another user to compute. The selection depends on the
+ * user name and on a secret, so an unknown user costs as much as a known one, and always the same, also in a file with several kinds of
+ * hashes.
  */
 final class PasswordTable {
 
@@ -45,19 +45,19 @@ final class PasswordTable {
         return users.get(userName);
     }
 
-    /** The users of this table that another one does not have. */
+    /** The users of this table that are missing in another one. */
     Set<String> missingIn(PasswordTable other) {
         Set<String> missing = new HashSet<>(users.keySet());
         missing.removeAll(other.users.keySet());
         return missing;
     }
 
-    /** The hash to compute for a user who does not exist. */
+    /** The hash to compute for an unknown user. */
     PasswordHash standIn(String userName, byte[] secret) {
         return standIns.get(pick(userName, secret, standIns.size()));
     }
 
-    /** The hash whose iterations and salt length are shown to a SCRAM client for a user who has none. */
+    /** The hash whose iterations and salt length a SCRAM client gets for an unknown user. */
     PasswordHash.ScramSha256 scramStandIn(String userName, byte[] secret) {
         return scramStandIns.get(pick(userName, secret, scramStandIns.size()));
     }

@@ -13,7 +13,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** Files that hold secrets: readable by their owner only, and replaced as a whole. */
+/** Writes files that contain secrets: readable only by their owner, and replaced atomically. */
 final class PrivateFile {
 
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
@@ -28,12 +28,12 @@ final class PrivateFile {
         }
     }
 
-    /** Puts a new file in the place of an old one, which keeps its owner, so that a service can still read its file. */
+    /** Replaces a file. The new one has the owner of the old one, so that a service can still read it. */
     static void replace(Path file, byte[] content) throws IOException {
         Path target = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
         Path directory = target.getParent();
         if (directory == null) {
-            throw new IOException(file + " is no file");
+            throw new IOException(file + " is not a regular file");
         }
         Path fresh = Files.createTempFile(directory, "." + target.getFileName(), ".new", attributes(directory));
         try {

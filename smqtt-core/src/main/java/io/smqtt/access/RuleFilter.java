@@ -7,15 +7,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The topic filter of an access rule, compiled: levels of fixed text, wildcards, and levels into which the client
- * identifier or the user name is filled in. Matching walks the topic once, creates nothing, and compares a filled-in name
- * as plain text, so that nothing a client calls itself can act as a wildcard.
+ * The compiled topic filter of an access rule: levels of fixed text, wildcards, and levels with placeholders for client identifier or user
+ * name. Matching walks the topic once and allocates nothing. It compares names as plain text, so a client cannot choose a name that acts
+ * as a wildcard.
  */
 final class RuleFilter {
 
-    /** Whether the placeholders of a rule can be filled in for a client. */
+    /** Whether the placeholders of a rule can be replaced for a client. */
     enum Fill {
-        /** Yes, or there is nothing to fill in. */
+        /** Yes, or there are no placeholders. */
         POSSIBLE,
         /** No: the client has no user name. */
         ABSENT,
@@ -30,7 +30,7 @@ final class RuleFilter {
         ALL
     }
 
-    /** Parts that follow each other in one level. */
+    /** Consecutive parts of one level. */
     private record Text(List<Part> parts) implements Level {
 
         boolean isFixed() {
@@ -56,7 +56,7 @@ final class RuleFilter {
         usesUserName = uses(levels, Source.USER_NAME);
     }
 
-    /** Compiles a valid topic filter; with substitution, %c and %u stand for the client's names. */
+    /** Compiles a valid topic filter. With substitution, %c and %u are replaced by the client's names. */
     static RuleFilter compile(String filter, boolean substitution) {
         List<Level> levels = new ArrayList<>();
         int start = 0;
@@ -69,7 +69,7 @@ final class RuleFilter {
         return new RuleFilter(List.copyOf(levels));
     }
 
-    /** The filter cut at the first level with a substitution, and everything from there on. */
+    /** The filter up to the first level with a placeholder, and everything below. */
     RuleFilter widened() {
         List<Level> wide = new ArrayList<>();
         for (Level level : levels) {
@@ -93,8 +93,7 @@ final class RuleFilter {
     }
 
     /**
-     * Tells whether the filter matches all that a topic name or a topic filter stands for. To be asked only if the
-     * client's names can be filled in.
+     * Whether the filter matches all topics of a topic name or topic filter. Only if the placeholders can be replaced for the client.
      */
     boolean covers(String topic, ClientIdentity client) {
         if (topic.isEmpty() || (topic.charAt(0) == '$' && levels.get(0) instanceof Wildcard)) { // [MQTT-4.7.2-1]
@@ -103,7 +102,7 @@ final class RuleFilter {
         int start = 0;
         for (int i = 0; i < levels.size(); i++) {
             Level level = levels.get(i);
-            if (level == Wildcard.ALL) { // the parent level too [MQTT-4.7.1-2]
+            if (level == Wildcard.ALL) { // also the parent level [MQTT-4.7.1-2]
                 return true;
             }
             if (start > topic.length()) {
@@ -122,7 +121,7 @@ final class RuleFilter {
         return start > topic.length();
     }
 
-    /** A name that is one plain level wherever it stands: not empty, no /, + or #, not the beginning of a $ topic. */
+    /** Whether a name is one plain level: not empty, no /, + or #, not the beginning of a $ topic. */
     static boolean isSafe(String name) {
         for (int i = 0; i < name.length(); i++) {
             char c = name.charAt(i);

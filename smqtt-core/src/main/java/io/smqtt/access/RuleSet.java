@@ -6,7 +6,7 @@ import io.smqtt.spi.ClientIdentity;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The rules of one section, by what they say of which access. Filled while a file is parsed, then only read. */
+/** The rules of one section by access. Filled by the parser, then read only. */
 final class RuleSet {
 
     static final RuleSet EMPTY = new RuleSet();

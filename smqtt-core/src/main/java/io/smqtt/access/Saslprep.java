@@ -8,15 +8,15 @@ import java.text.Normalizer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings user names and passwords into one form before they are hashed or compared (RFC 4013): spaces become one kind of
- * space, invisible characters vanish, compatible characters become equal, and what cannot be typed is refused. Code
- * points that Unicode did not know in 2002 are let through, as the RFC has it for queries.
+ * Normalizes user names and passwords before they are hashed or compared (RFC 4013): maps all spaces to one, removes invisible characters,
+ * replaces compatible characters, and rejects characters that cannot be typed. Accepts code points that Unicode did not assign in 2002, as
+ * the RFC specifies for queries.
  */
 final class Saslprep {
 
     private Saslprep() {}
 
-    /** The prepared UTF-8, or null if the bytes are not UTF-8 or hold what is prohibited. */
+    /** The prepared UTF-8; null if the bytes are not UTF-8 or contain prohibited characters. */
     static byte @Nullable [] prepare(byte[] utf8) {
         try {
             String text = StandardCharsets.UTF_8
@@ -30,7 +30,7 @@ final class Saslprep {
         }
     }
 
-    /** The prepared text, or null if it holds what is prohibited. */
+    /** The prepared text; null if it contains prohibited characters. */
     static @Nullable String prepare(String text) {
         if (isPrintableAscii(text)) {
             return text;
@@ -56,7 +56,7 @@ final class Saslprep {
         return Character.getType(c) == Character.SPACE_SEPARATOR || c == 0x200B;
     }
 
-    /** RFC 3454, table B.1, but for U+200B, which RFC 4013 has both here and among the spaces. */
+    /** RFC 3454, table B.1, except U+200B, which RFC 4013 lists both here and among the spaces. */
     private static boolean isMappedToNothing(int c) {
         return c == 0xAD
                 || c == 0x34F
@@ -87,7 +87,7 @@ final class Saslprep {
                 || (c >= 0xE0000 && c <= 0xE007F);
     }
 
-    /** RFC 3454, section 6: text with right-to-left letters begins and ends with one and holds no left-to-right letter. */
+    /** RFC 3454, section 6: text with right-to-left letters begins and ends with one and contains no left-to-right letter. */
     private static boolean isOneDirection(String text) {
         if (text.codePoints().noneMatch(Saslprep::isRightToLeft)) {
             return true;

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The two messages of a SCRAM client (RFC 5802, section 7). Parsing is total: what is not such a message is null.
+ * The two messages of a SCRAM client (RFC 5802, section 7). Parsing returns null for any other input.
  */
 final class ScramClientMessage {
 
@@ -17,21 +17,21 @@ final class ScramClientMessage {
     private ScramClientMessage() {}
 
     /**
-     * The first message.
+     * The client-first message.
      *
      * @param header the GS2 header, {@code n,,} or {@code y,,}
-     * @param bare what follows the header
-     * @param userName the user, not yet prepared
-     * @param nonce the client's part of the nonce
+     * @param bare the text after the header
+     * @param userName the user, before SASLprep
+     * @param nonce the client nonce
      */
     record First(String header, String bare, String userName, String nonce) {}
 
     /**
-     * The last message.
+     * The client-final message.
      *
-     * @param withoutProof what the proof proves
+     * @param withoutProof the part that the proof covers
      * @param channelBinding the Base64 of the GS2 header
-     * @param nonce both parts of the nonce
+     * @param nonce client and server nonce
      * @param proof the Base64 of the proof
      */
     record Final(String withoutProof, String channelBinding, String nonce, String proof) {}
@@ -73,7 +73,7 @@ final class ScramClientMessage {
         return text.substring(start + 2, comma < 0 ? text.length() : comma);
     }
 
-    /** A comma is written =2C and an equals sign =3D; an equals sign by itself is an error. */
+    /** Decodes =2C to a comma and =3D to an equals sign; any other equals sign is an error. */
     private static @Nullable String unescape(String name) {
         StringBuilder plain = new StringBuilder(name.length());
         for (int i = 0; i < name.length(); i++) {

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * SCRAM-SHA-256 without channel binding (RFC 5802, RFC 7677): client and broker prove to each other that they know the
- * password, which is never sent. The users are those with a {@code $scram-sha-256$} hash in the password file. The costly
- * part is the client's; here an exchange takes a few hashes and stays on the event loop.
+ * SCRAM-SHA-256 without channel binding (RFC 5802, RFC 7677): client and broker prove to each other that they know the password, which is
+ * never sent. Its users have a {@code $scram-sha-256$} hash in the password file. The client does the costly computation; the broker's part
+ * takes a few hashes and stays on the event loop.
  *
- * <p>For a user who has no such hash the exchange goes on with a salt made up from the name, the same each time while the
- * process runs, and fails in the end like one with a wrong password.
+ * <p>For an unknown user the exchange continues with a salt that is derived from the name, the same each time while the process runs, and
+ * fails at the end as with a wrong password.
  */
 final class ScramSha256Authenticator implements EnhancedAuthenticator {
 
@@ -56,8 +56,8 @@ final class ScramSha256Authenticator implements EnhancedAuthenticator {
         return () -> Base64.getEncoder().encodeToString(KeyedHash.randomBytes(random, NONCE_BYTES));
     }
 
-    /** Made-up credentials: iterations and salt look like those of a user, the keys fit no password. */
-    private PasswordHash.ScramSha256 madeUp(PasswordTable table, String userName) {
+    /** Fake credentials: iterations and salt look like those of a user, the keys match no password. */
+    private PasswordHash.ScramSha256 fake(PasswordTable table, String userName) {
         PasswordHash.ScramSha256 model = table.scramStandIn(userName, secret);
         byte[] salt = KeyedHash.hmac(KeyedHash.HMAC_SHA_512, secret, userName.getBytes(StandardCharsets.UTF_8));
         byte[] key = KeyedHash.hmac(KeyedHash.HMAC_SHA_256, secret, salt);
@@ -99,9 +99,9 @@ final class ScramSha256Authenticator implements EnhancedAuthenticator {
                 return REFUSED;
             }
             PasswordTable table = users.get();
-            PasswordHash.ScramSha256 madeUp = madeUp(table, userName);
+            PasswordHash.ScramSha256 fake = fake(table, userName);
             PasswordHash.ScramSha256 credentials =
-                    table.find(userName) instanceof PasswordHash.ScramSha256 own ? own : madeUp;
+                    table.find(userName) instanceof PasswordHash.ScramSha256 own ? own : fake;
             String nonce = first.nonce() + nonces.get();
             String message = "r=" + nonce + ",s=" + Base64.getEncoder().encodeToString(credentials.salt()) + ",i="
                     + credentials.iterations();
@@ -145,14 +145,14 @@ final class ScramSha256Authenticator implements EnhancedAuthenticator {
             }
         }
 
-        /** A reload in the middle of the exchange must not let a removed user in. */
+        /** Whether the credentials are still in force. A reload during the exchange must not accept a removed user. */
         private boolean isStillValid(Challenged before) {
             PasswordHash current = users.get().find(before.userName);
             return current != null && current.encoded().equals(before.credentials.encoded());
         }
     }
 
-    /** The state of an exchange after the broker's challenge. */
+    /** The state of an exchange after the challenge of the broker. */
     private record Challenged(
             String userName, PasswordHash.ScramSha256 credentials, String header, String nonce, String messages) {}
 }

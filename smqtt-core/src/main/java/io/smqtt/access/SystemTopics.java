@@ -3,7 +3,7 @@ package io.smqtt.access;
 
 import io.smqtt.spi.ClientIdentity;
 
-/** The topics that belong to the broker, not to its clients. Filters that begin with a wildcard never reach them. */
+/** The topics of the broker itself. Filters that begin with a wildcard never match them. */
 final class SystemTopics {
 
     private static final String BRIDGE = "$SYS/broker/connection/";
@@ -11,28 +11,28 @@ final class SystemTopics {
 
     private SystemTopics() {}
 
-    /** Tells whether a topic name or filter is one by which the broker tells of itself: $SYS, $event, or below them. */
+    /** Whether a topic name or filter is $SYS, $event, or below one of them: state of the broker. */
     static boolean isStatus(String topic) {
         return isSys(topic) || isEvent(topic);
     }
 
-    /** Tells whether a topic name or filter is $SYS or below it: figures of the whole broker. */
+    /** Whether a topic name or filter is $SYS or below it: figures of the broker. */
     static boolean isSys(String topic) {
         return isBelow("$SYS", topic);
     }
 
-    /** Tells whether a topic name or filter is $event or below it: what single clients do. */
+    /** Whether a topic name or filter is $event or below it: events of single clients. */
     static boolean isEvent(String topic) {
         return isBelow("$event", topic);
     }
 
-    /** Tells whether a topic name or filter is $CONTROL or below it. */
+    /** Whether a topic name or filter is $CONTROL or below it. */
     static boolean isControl(String topic) {
         return isBelow("$CONTROL", topic);
     }
 
     /**
-     * Tells whether a topic name is the one by which a bridge tells whether it is connected, retained and as its will:
+     * Whether a topic name is the one in which a bridge publishes its state, retained and as its will:
      * {@code $SYS/broker/connection/<its client identifier>/state}, as with mosquitto.
      */
     static boolean isOwnBridgeState(ClientIdentity client, String topic) {

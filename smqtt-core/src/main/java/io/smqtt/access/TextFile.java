@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the small text files of this package, whole and as strict UTF-8, and words complaints about them. */
+/** Reads the small text files of this package, whole and as strict UTF-8, and formats their problems. */
 final class TextFile {
 
     private static final long MAXIMUM_BYTES = 64L << 20;
@@ -25,17 +25,17 @@ final class TextFile {
     private TextFile() {}
 
     /**
-     * A file that was read.
+     * The content of a file.
      *
-     * @param lines the lines, without their ends
-     * @param shape what tells whether it is all there
+     * @param lines the lines, without line ends
+     * @param shape size and end of the file
      */
     record Content(List<String> lines, Shape shape) {}
 
     /**
-     * Size and end of a file, which tell whether it is complete.
+     * Size and end of a file, which show whether it is truncated.
      *
-     * @param empty whether it holds nothing but blanks
+     * @param empty whether it contains only blanks
      * @param ended whether its last line has a line end
      */
     record Shape(boolean empty, boolean ended) {
@@ -43,23 +43,22 @@ final class TextFile {
         static final Shape NEW = new Shape(true, true);
 
         /**
-         * Says what is missing from a file that takes the place of one with this shape: all of it, or the end of its last
-         * line. Null if nothing seems to be.
+         * The part that a new file has lost compared with this one: everything, or the end of the last line. Null if neither.
          */
         @Nullable
         String lostBy(Shape fresh) {
             if (fresh.empty && !empty) {
-                return "is empty, and it was not before; was it cut off? To leave nothing in it on purpose, write a "
+                return "is empty, but was not before; is it truncated? To make it empty on purpose, write a "
                         + "comment line";
             }
             return ended && !fresh.ended
-                    ? "ends within a line, and it did not before; was it cut off? If not, end the last line with a "
+                    ? "ends within a line, but did not before; is it truncated? If not, end the last line with a "
                             + "line feed"
                     : null;
         }
     }
 
-    /** The file as it is; what a broken or missing file gives is an exception that names it. */
+    /** Reads a file. The exception for a missing or unreadable file names it. */
     static Content read(Path file) {
         try {
             if (Files.size(file) > MAXIMUM_BYTES) {
@@ -79,16 +78,16 @@ final class TextFile {
     interface LineParser {
 
         /**
-         * Takes a line.
+         * Parses a line.
          *
-         * @param line the line, without its end
-         * @throws IllegalArgumentException if the line is malformed; its message completes a sentence that begins with the line
+         * @param line the line, without its line end
+         * @throws IllegalArgumentException if the line is malformed; with a message that continues a sentence which begins with the line
          */
         void parse(String line);
     }
 
     /**
-     * Parses all lines, so that every malformed one is reported at once.
+     * Parses all lines, so that all malformed lines are reported together.
      *
      * @throws ConfigurationException with file, line and reason of each malformed line, 100 of them at most
      */
@@ -118,7 +117,7 @@ final class TextFile {
         return new ConfigurationException(file + ":" + lineNumber + ": " + problem);
     }
 
-    /** A piece of a file, short and without control characters, for a complaint. */
+    /** Quotes a part of a file for a message: short and without control characters. */
     static String quote(String text) {
         StringBuilder quoted = new StringBuilder("'");
         for (int i = 0; i < Math.min(text.length(), SHOWN_CHARACTERS); i++) {

@@ -9,9 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * Remembers for a short time which passwords were right, so that many clients that come back at once need not all wait for
- * a hash. It keeps neither passwords nor anything they could be found from without the key, which is random and never
- * leaves the process. What was verified against one hash counts for that hash only.
+ * A short-lived cache of verified passwords, so that many clients that reconnect at once need not all wait for a hash. It keeps neither
+ * passwords nor data from which they could be found without the key, which is random and never leaves the process. An entry is valid only
+ * for the hash against which the password was verified.
  */
 final class VerifiedPasswords {
 

@@ -4,7 +4,7 @@ package io.smqtt.codec;
 import io.smqtt.message.ReasonCode;
 import org.jspecify.annotations.Nullable;
 
-/** Which reason codes a client may put into a packet (MQTT 5.0, sections 3.4.2.1 to 3.7.2.1, 3.14.2.1, 3.15.2.1). */
+/** The reason codes that a client may send in a packet (MQTT 5.0, sections 3.4.2.1 to 3.7.2.1, 3.14.2.1, 3.15.2.1). */
 final class AllowedReasons {
 
     /** PUBACK and PUBREC [MQTT-3.4.2-1] [MQTT-3.5.2-1]. */
@@ -52,12 +52,12 @@ final class AllowedReasons {
         }
     }
 
-    /** The code for a byte of the packet. */
+    /** The reason code of a byte in the packet. */
     ReasonCode require(int value) {
         ReasonCode code = byValue[value];
         if (code == null) {
             throw new ProtocolViolation(
-                    ReasonCode.PROTOCOL_ERROR, "the reason code is not one that a client sends in this packet");
+                    ReasonCode.PROTOCOL_ERROR, "the reason code is not allowed for a client in this packet");
         }
         return code;
     }

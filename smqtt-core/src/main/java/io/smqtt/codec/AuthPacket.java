@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record AuthPacket(ReasonCode reason, @Nullable String method, byte @Nullable [] data) {
 
-    /** Names no data. */
+    /** Omits the data. */
     @Override
     public String toString() {
         return "AuthPacket[" + reason + ", method=" + method + ']';

@@ -5,23 +5,23 @@ import io.smqtt.message.ReasonCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a CONNACK (MQTT 5.0, section 3.2). Properties that hold the standard's default are not sent.
+ * The content of a CONNACK (MQTT 5.0, section 3.2). Properties with the standard's default are not sent.
  *
  * @param sessionPresent whether the broker resumes a session
  * @param reason the reason code; mapped to a return code before MQTT 5.0
- * @param sessionExpirySeconds the interval in force, or -1 for what the client asked
+ * @param sessionExpirySeconds the session expiry interval in force, or -1 for the client's own
  * @param receiveMaximum 1 to 65,535
  * @param maximumQos 0 to 2
  * @param retainAvailable whether retained messages are supported
  * @param maximumPacketSize bytes, or 0 for no limit
  * @param assignedClientId the client identifier that the broker chose, or null
  * @param topicAliasMaximum 0 to 65,535
- * @param reasonString a text for people, or null
+ * @param reasonString the reason string, or null
  * @param wildcardAvailable whether wildcard subscriptions are supported
  * @param subscriptionIdentifiersAvailable whether subscription identifiers are supported
  * @param sharedAvailable whether shared subscriptions are supported
  * @param serverKeepAliveSeconds the keep alive that the client must use, or -1 for its own
- * @param responseInformation what response topics begin with, or null
+ * @param responseInformation the prefix of response topics, or null
  * @param serverReference another server to use, or null
  * @param authenticationMethod the method of enhanced authentication, or null
  * @param authenticationData the last data of enhanced authentication, or null
@@ -47,10 +47,10 @@ public record ConnAck(
         byte @Nullable [] authenticationData) {
 
     /**
-     * A refusal.
+     * Creates a refusal.
      *
      * @param reason an error code
-     * @param reasonString a text for people, or null
+     * @param reasonString the reason string, or null
      * @param serverReference another server to use, or null
      * @return a CONNACK without session
      */

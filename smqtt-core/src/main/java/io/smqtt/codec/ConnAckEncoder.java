@@ -35,7 +35,7 @@ final class ConnAckEncoder {
         };
     }
 
-    /** A refusal never says that there is a session. [MQTT-3.2.2-6] */
+    /** Session present; a refusal never sets it [MQTT-3.2.2-6]. */
     private static boolean isPresent(ConnAck packet) {
         return packet.sessionPresent() && packet.reason() == ReasonCode.SUCCESS;
     }

@@ -48,7 +48,7 @@ final class ConnectDecoder {
     private static final int PASSWORD = 0x40;
     private static final int USER_NAME = 0x80;
 
-    /** What a bridge adds to the protocol level before MQTT 5.0; mosquitto calls it a private protocol. */
+    /** The bit that a bridge adds to the protocol level before MQTT 5.0; mosquitto calls it a private protocol. */
     private static final int BRIDGE = 0x80;
 
     private final PacketReader reader;
@@ -62,7 +62,7 @@ final class ConnectDecoder {
         this.topics = topics;
     }
 
-    /** Decodes the body; the reader ends with the packet. */
+    /** Decodes the body; the packet ends where the reader ends. */
     ConnectPacket decode(boolean shortestLength) {
         ProtocolVersion version = readVersion();
         try {
@@ -95,7 +95,7 @@ final class ConnectDecoder {
         return Arrays.equals(name, 0, name.length, reader.array, reader.at, reader.at + length);
     }
 
-    /** The version in whose form the client is most likely to understand an answer. */
+    /** The version whose CONNACK the client most likely understands. */
     private static ProtocolVersion closestTo(boolean mqtt, int level) {
         if (!mqtt) {
             return ProtocolVersion.MQTT_3_1;
@@ -151,7 +151,7 @@ final class ConnectDecoder {
     }
 
     private static void requireFlags(int flags, ProtocolVersion version) {
-        boolean v31 = version == ProtocolVersion.MQTT_3_1; // does not say what unused bits hold
+        boolean v31 = version == ProtocolVersion.MQTT_3_1; // does not define unused bits
         if ((flags & RESERVED) != 0 && !v31) { // [MQTT-3.1.2-3]
             throw PacketReader.malformed("the reserved CONNECT flag is set");
         }
@@ -168,7 +168,7 @@ final class ConnectDecoder {
         }
     }
 
-    /** Tells whether a field follows. In MQTT 3.1 the remaining length takes precedence over the flag (section 3.1). */
+    /** Whether a field is present. In MQTT 3.1 the remaining length takes precedence over the flag (section 3.1). */
     private boolean isPresent(int flag, ProtocolVersion version) {
         return flag != 0 && (version != ProtocolVersion.MQTT_3_1 || reader.remaining() > 0);
     }

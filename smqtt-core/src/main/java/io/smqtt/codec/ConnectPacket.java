@@ -8,11 +8,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A CONNECT (MQTT 5.0, section 3.1). Absent properties hold the value that the standard gives them.
+ * A CONNECT (MQTT 5.0, section 3.1). Absent properties have the standard's default.
  *
  * @param version the protocol version
- * @param bridge whether another broker dials as a bridge: before MQTT 5.0 the highest bit of the protocol level says so
- * @param clientId the client identifier, maybe empty
+ * @param bridge whether another broker connects as a bridge; before MQTT 5.0 it sets the highest bit of the protocol level
+ * @param clientId the client identifier, may be empty
  * @param cleanStart clean start, or clean session before MQTT 5.0
  * @param keepAliveSeconds 0 to 65,535; 0 for none
  * @param will the will, or null
@@ -47,10 +47,10 @@ public record ConnectPacket(
         @Nullable String authenticationMethod,
         byte @Nullable [] authenticationData) {
 
-    /** A session expiry interval that means the session never expires. */
+    /** The session expiry interval of a session that never expires. */
     public static final long NEVER_EXPIRES = 0xFFFF_FFFFL;
 
-    /** Names neither user nor password nor authentication data. */
+    /** Omits user, password and authentication data. */
     @Override
     public String toString() {
         return "ConnectPacket[" + version + ", clientId=" + clientId + ", cleanStart=" + cleanStart + ']';

@@ -4,13 +4,13 @@ package io.smqtt.codec;
 import io.smqtt.message.ReasonCode;
 
 /**
- * A DISCONNECT that a client sends (MQTT 5.0, section 3.14).
+ * A DISCONNECT of a client (MQTT 5.0, section 3.14).
  *
  * @param reason the reason code; success before MQTT 5.0
  * @param sessionExpirySeconds the new session expiry interval, or {@link #UNCHANGED}
  */
 public record DisconnectPacket(ReasonCode reason, long sessionExpirySeconds) {
 
-    /** The session expiry interval of the CONNECT stays. */
+    /** Leaves the session expiry interval of the CONNECT in force. */
     public static final long UNCHANGED = -1;
 }

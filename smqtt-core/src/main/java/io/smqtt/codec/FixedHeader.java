@@ -5,7 +5,7 @@ import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import org.jspecify.annotations.Nullable;
 
-/** The first byte of a packet (MQTT 5.0, section 2.1): packet types, and which first byte a client may send when. */
+/** The first byte of a packet (MQTT 5.0, section 2.1): packet types, and the first bytes that a client may send. */
 final class FixedHeader {
 
     static final int CONNECT = 1;
@@ -85,7 +85,7 @@ final class FixedHeader {
         return type == PUBREL || type == SUBSCRIBE || type == UNSUBSCRIBE ? 2 : 0;
     }
 
-    /** Refuses, before the body arrives, packets of fixed size that announce another one. */
+    /** Rejects, before the body arrives, a packet of fixed size that announces another one. */
     static void requireLength(int type, int remainingLength, @Nullable ProtocolVersion version) {
         boolean v3 = version != null && !version.isV5();
         int expected = switch (type) {

@@ -8,13 +8,13 @@ import io.smqtt.message.ReasonCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes what clients send: strictly, one whole packet at a time, and totally. Whatever the bytes are, a packet is
- * handed over, more bytes are asked for, or a {@link ProtocolViolation} is thrown; nothing is read beyond the packet and
- * nothing is allocated for bytes that are announced but have not arrived. Sizes are checked as soon as the fixed header
- * is there, packet types and flags as soon as the first byte is.
+ * Decodes packets of clients, strictly and one complete packet at a time. Any input has one of three results: a packet is passed to the
+ * handler, more bytes are needed, or a {@link ProtocolViolation} is thrown. Nothing is read beyond the packet, and nothing is allocated for
+ * bytes that are announced but have not arrived. Packet type and flags are checked as soon as the first byte has arrived, sizes as soon as
+ * the fixed header has.
  *
- * <p>Holds buffers and a cache of topic names, but nothing of a connection: one instance serves all connections of an
- * event loop. Not thread-safe.
+ * <p>It holds buffers and a cache of topic names, but no state of a connection: one instance serves all connections of an event loop. Not
+ * thread-safe.
  */
 public final class PacketDecoder {
 
@@ -23,7 +23,7 @@ public final class PacketDecoder {
     private static final long DISCONNECT_PROPERTIES = PropertyReader.allowed(
             PropertyId.SESSION_EXPIRY_INTERVAL,
             PropertyId.REASON_STRING,
-            PropertyId.SERVER_REFERENCE, // refused below with its own reason code
+            PropertyId.SERVER_REFERENCE, // rejected below with its own reason code
             PropertyId.USER_PROPERTY);
     private static final long AUTH_PROPERTIES = PropertyReader.allowed(
             PropertyId.AUTHENTICATION_METHOD,
@@ -47,7 +47,7 @@ public final class PacketDecoder {
     /**
      * Creates a decoder.
      *
-     * @param limits what it refuses to take in
+     * @param limits the limits of packets
      */
     public PacketDecoder(DecoderLimits limits) {
         maximumConnectBytes = limits.maximumConnectBytes();
@@ -59,10 +59,10 @@ public final class PacketDecoder {
     }
 
     /**
-     * How many bytes of the first packet in a buffer have not arrived yet, as far as can be told.
+     * The number of missing bytes of the first packet in a buffer, as far as it is known.
      *
      * @param in the bytes that have arrived
-     * @return 1 as long as the fixed header is not complete; 0 or less if the packet is complete, or is none
+     * @return 1 as long as the fixed header is not complete; 0 or less if the packet is complete, or is invalid
      */
     public static int missingBytes(ByteBuf in) {
         int arrived = in.readableBytes();
@@ -77,20 +77,20 @@ public final class PacketDecoder {
                 return length + i + 1 - arrived;
             }
         }
-        return 0; // a length of more than four bytes: decoding will say so
+        return 0; // a length of more than four bytes: rejected when it is decoded
     }
 
     /**
-     * Decodes one packet if all of it has arrived. The buffer's reader index has moved behind the packet when the
+     * Decodes one packet if it is complete. The buffer's reader index is behind the packet when the
      * handler is called.
      *
-     * @param in the bytes that have arrived; of any kind, stays the caller's
+     * @param in the bytes that have arrived; any kind of buffer, remains owned by the caller
      * @param version the version of the connection, or null as long as no CONNECT has been decoded
-     * @param maximumPacketBytes the largest packet that the connection accepts, fixed header included; CONNECT obeys
+     * @param maximumPacketBytes the largest packet that the connection accepts, fixed header included; CONNECT is limited by
      *     {@link DecoderLimits#maximumConnectBytes()} instead
-     * @param handler takes the packet, within this call
-     * @return true if a packet was handed over; false, with the reader index untouched, if more bytes are needed
-     * @throws ProtocolViolation if the bytes are not what a client may send now; the reader index is unspecified and
+     * @param handler receives the packet during this call
+     * @return true if a packet was decoded; false, with the reader index unchanged, if more bytes are needed
+     * @throws ProtocolViolation if a client may not send these bytes now; the reader index is undefined then, and
      *     the connection must be closed
      */
     public boolean decode(
@@ -141,7 +141,7 @@ public final class PacketDecoder {
         throw PacketReader.malformed("the remaining length has more than four bytes");
     }
 
-    /** Checks what the fixed header alone tells, before the body arrives. */
+    /** Checks the fixed header, before the body arrives. */
     private void requireLength(
             int type, int remainingLength, @Nullable ProtocolVersion version, int maximumPacketBytes) {
         int maximumBytes = type == FixedHeader.CONNECT ? maximumConnectBytes : maximumPacketBytes;
@@ -158,7 +158,7 @@ public final class PacketDecoder {
         return headerBytes == 1 + VariableByteInteger.size(remainingLength);
     }
 
-    /** Puts the reader on bytes that have arrived: those of the buffer itself, or a copy if it has no array. */
+    /** Sets the reader to bytes that have arrived: those of the buffer itself, or a copy if it has no array. */
     private void load(ByteBuf in, int from, int length) {
         if (in.hasArray()) {
             int offset = in.arrayOffset() + from;
@@ -211,7 +211,7 @@ public final class PacketDecoder {
         }
     }
 
-    /** Reads to the end of the packet: a reason code and properties, each of which may be missing. */
+    /** Reads an optional reason code and optional properties up to the end of the packet. */
     private ReasonCode readReason(AllowedReasons allowed, long allowedProperties) {
         properties.startPacket();
         int value = reader.remaining() == 0 ? ReasonCode.SUCCESS.value() : reader.readByte();

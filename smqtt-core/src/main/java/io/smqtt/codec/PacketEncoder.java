@@ -9,14 +9,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes what a server sends, except PUBLISH, which {@link PublishEncoder} does. Each method appends one packet to a
- * buffer that the caller owns and that grows as needed. A reason string is left out when the packet would exceed the
- * client's maximum packet size with it; if it would even without, nothing is written and the result is false.
- * Stateless; the buffer decides the thread.
+ * Encodes the packets of a server, except PUBLISH (see {@link PublishEncoder}). Each method appends one packet to a buffer of the caller,
+ * which grows as needed. A reason string is omitted if the packet would exceed the client's maximum packet size with it. If the packet
+ * exceeds that size even without, nothing is written and the result is false. Stateless; the owner of the buffer determines the thread.
  */
 public final class PacketEncoder {
 
-    /** The largest packet that MQTT knows: a remaining length of 268,435,455 and the fixed header (section 2.1.4). */
+    /** Size of the largest MQTT packet: a remaining length of 268,435,455 and the fixed header (section 2.1.4). */
     public static final int MAXIMUM_PACKET_BYTES = FixedHeader.MAXIMUM_REMAINING_LENGTH + 5;
 
     private static final int V3_FAILURE = 0x80;
@@ -28,7 +27,7 @@ public final class PacketEncoder {
      *
      * @param out the buffer
      * @param version the client's version
-     * @param packet what to say; only session present and the reason code, mapped to a return code, before MQTT 5.0
+     * @param packet the content; before MQTT 5.0 only session present and the reason code as a return code are sent
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
@@ -45,7 +44,7 @@ public final class PacketEncoder {
      * @param version the client's version
      * @param packetId 1 to 65,535
      * @param reason not sent before MQTT 5.0
-     * @param reasonString a text for people, or null
+     * @param reasonString the reason string, or null
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
@@ -66,7 +65,7 @@ public final class PacketEncoder {
      * @param version the client's version
      * @param packetId 1 to 65,535
      * @param reason not sent before MQTT 5.0
-     * @param reasonString a text for people, or null
+     * @param reasonString the reason string, or null
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
@@ -87,7 +86,7 @@ public final class PacketEncoder {
      * @param version the client's version
      * @param packetId 1 to 65,535
      * @param reason not sent before MQTT 5.0
-     * @param reasonString a text for people, or null
+     * @param reasonString the reason string, or null
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
@@ -109,7 +108,7 @@ public final class PacketEncoder {
      * @param version the client's version
      * @param packetId 1 to 65,535
      * @param reason not sent before MQTT 5.0
-     * @param reasonString a text for people, or null
+     * @param reasonString the reason string, or null
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
@@ -123,7 +122,7 @@ public final class PacketEncoder {
         return acknowledge(out, FixedHeader.PUBCOMP << 4, version, packetId, reason, reasonString, maximumPacketBytes);
     }
 
-    /** The four acknowledgements; with success and without properties two bytes suffice (section 3.4.2.1). */
+    /** Writes one of the four acknowledgements; two bytes suffice for success without properties (section 3.4.2.1). */
     private static boolean acknowledge(
             ByteBuf out,
             int first,
@@ -153,7 +152,7 @@ public final class PacketEncoder {
      * @param version the client's version
      * @param packetId that of the SUBSCRIBE [MQTT-3.8.4-2]
      * @param reasons one for each topic filter, in the same order [MQTT-3.9.3-1]; errors become 0x80 before MQTT 5.0
-     * @param reasonString a text for people, or null
+     * @param reasonString the reason string, or null
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
@@ -185,7 +184,7 @@ public final class PacketEncoder {
      * @param version the client's version
      * @param packetId that of the UNSUBSCRIBE [MQTT-3.10.4-4]
      * @param reasons one for each topic filter, in the same order [MQTT-3.11.3-1]; not sent before MQTT 5.0
-     * @param reasonString a text for people, or null
+     * @param reasonString the reason string, or null
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
@@ -242,10 +241,10 @@ public final class PacketEncoder {
      * @param out the buffer
      * @param version the client's version
      * @param reason the reason code
-     * @param reasonString a text for people, or null
+     * @param reasonString the reason string, or null
      * @param serverReference another server to use, or null
      * @param maximumPacketBytes the client's maximum packet size
-     * @return false if nothing was written, because the packet does not fit or the version has none
+     * @return false if nothing was written, because the packet does not fit or the version has no DISCONNECT of a server
      */
     public static boolean disconnect(
             ByteBuf out,
@@ -279,8 +278,8 @@ public final class PacketEncoder {
      * Appends an AUTH (MQTT 5.0, section 3.15).
      *
      * @param out the buffer
-     * @param packet what to say
-     * @param reasonString a text for people, or null
+     * @param packet the content
+     * @param reasonString the reason string, or null
      * @param maximumPacketBytes the client's maximum packet size
      * @return false if the packet does not fit and was not written
      */
@@ -311,7 +310,7 @@ public final class PacketEncoder {
         return true;
     }
 
-    /** The text, or null if the packet would be too large with it. [MQTT-3.2.2-19] [MQTT-3.4.2-2] and the like */
+    /** The text, or null if the packet would be too large with it [MQTT-3.2.2-19] [MQTT-3.4.2-2]. */
     static @Nullable String textThatFits(
             int fixedBytes, int otherPropertyBytes, @Nullable String text, long maximumPacketBytes) {
         if (text == null || !PropertyWriter.fits(text)) {
@@ -321,7 +320,7 @@ public final class PacketEncoder {
         return 1 + VariableByteInteger.size(length) + length <= maximumPacketBytes ? text : null;
     }
 
-    /** The length of a block with its length in front. */
+    /** The length of a property block including its length field. */
     static int blockSize(int propertyBytes) {
         return VariableByteInteger.size(propertyBytes) + propertyBytes;
     }

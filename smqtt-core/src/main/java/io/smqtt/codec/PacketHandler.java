@@ -4,8 +4,8 @@ package io.smqtt.codec;
 import io.smqtt.message.ReasonCode;
 
 /**
- * Takes the packets that a client may send, each on the event loop that decodes. Packets that only a server may send,
- * and malformed ones, never arrive here: the decoder throws {@link ProtocolViolation}.
+ * Receives the packets that a client may send, on the event loop that decodes them. The decoder rejects packets that only a server may send,
+ * and malformed ones, by a {@link ProtocolViolation}.
  */
 public interface PacketHandler {
 

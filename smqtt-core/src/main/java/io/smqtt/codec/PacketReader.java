@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A cursor over the bytes of one packet, or of the property block within it. Nothing is read past the end, whatever
- * lengths the bytes announce: that is a malformed packet. One instance per decoder.
+ * A cursor over the bytes of one packet, or of its property block. It never reads past the end: a length beyond it is a malformed packet. One
+ * instance per decoder.
  */
 final class PacketReader {
 
@@ -69,7 +69,7 @@ final class PacketReader {
         return packetId;
     }
 
-    /** Reads a two byte length of bytes that are all there. */
+    /** Reads a two byte length and checks that its bytes are present. */
     int readLength() {
         int length = readShort();
         require(length);
@@ -87,7 +87,7 @@ final class PacketReader {
         skipStrict(readLength());
     }
 
-    /** Steps over bytes that must be strict UTF-8. */
+    /** Skips bytes that must be strict UTF-8. */
     void skipStrict(int length) {
         if (!Utf8.isStrict(array, at, at + length)) { // [MQTT-1.5.4-1] [MQTT-1.5.4-2]
             throw malformed("a string is not strict UTF-8");
@@ -106,12 +106,12 @@ final class PacketReader {
         at += length;
     }
 
-    /** Reads the string whose length stands at the index; it was stepped over before. */
+    /** Reads the string whose length is at an index; it was skipped before. */
     String stringAt(int index) {
         return new String(array, index + 2, shortAt(index), StandardCharsets.UTF_8);
     }
 
-    /** Reads the binary data whose length stands at the index; it was stepped over before. */
+    /** Reads the binary data whose length is at an index; it was skipped before. */
     byte[] binaryAt(int index) {
         return Arrays.copyOfRange(array, index + 2, index + 2 + shortAt(index));
     }

@@ -11,13 +11,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a property block (MQTT 5.0, section 2.2.2): each property known, allowed in this packet, in range and, except
- * for user properties, not repeated. Keeps numbers, and the places of texts, by property identifier until the next block
- * is read; creates nothing. One instance per decoder.
+ * Reads a property block (MQTT 5.0, section 2.2.2). Each property must be known, allowed in this packet, in range and, except for user
+ * properties, not repeated. Keeps numbers, and the positions of texts, by property identifier until the next block; allocates nothing. One
+ * instance per decoder.
  */
 final class PropertyReader {
 
-    /** Properties that belong to one connection or count down; they are cut out of what travels on. */
+    /** Properties that belong to one connection or count down; they are removed from forwarded properties. */
     private static final int[] NOT_PASSED_ON = {
         PropertyId.MESSAGE_EXPIRY_INTERVAL, PropertyId.WILL_DELAY_INTERVAL, PropertyId.TOPIC_ALIAS
     };
@@ -46,7 +46,7 @@ final class PropertyReader {
         this.maximumUserProperties = maximumUserProperties;
     }
 
-    /** The set of properties that a packet may carry, for {@link #read(long)}. */
+    /** The set of properties that a packet may contain, for {@link #read(long)}. */
     static long allowed(int... identifiers) {
         long set = 0;
         for (int identifier : identifiers) {
@@ -55,7 +55,7 @@ final class PropertyReader {
         return set;
     }
 
-    /** Forgets all properties, as for a packet without a property block. */
+    /** Clears all properties, as for a packet without a property block. */
     void startPacket() {
         seen = 0;
         userPropertyCount = 0;
@@ -63,7 +63,7 @@ final class PropertyReader {
         blockEnd = 0;
     }
 
-    /** Reads the block, with its length in front, at which the reader stands. */
+    /** Reads the block at the position of the reader, including its length. */
     void read(long allowed) {
         int length = reader.readVariableByteInteger();
         reader.require(length);
@@ -165,7 +165,7 @@ final class PropertyReader {
         return has(identifier) ? reader.binaryAt(entries[identifier] + 1) : null;
     }
 
-    /** The user properties of the block, in their order [MQTT-3.1.2-26] and the like. */
+    /** The user properties of the block, in their order [MQTT-3.1.2-26] and others. */
     List<UserProperty> userProperties() {
         if (userPropertyCount == 0) {
             return List.of();
@@ -202,7 +202,7 @@ final class PropertyReader {
         return end;
     }
 
-    /** What travels on with the message: a copy of the block without what belongs to the connection [MQTT-3.3.2-4]. */
+    /** The properties to forward with the message: a copy of the block without those of the connection [MQTT-3.3.2-4]. */
     PublishProperties passedOn() {
         int cutBytes = 0;
         for (int identifier : NOT_PASSED_ON) {

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import org.jspecify.annotations.Nullable;
 
-/** Sizes and writes single properties (MQTT 5.0, section 2.2.2). A null text or array is a property that is absent. */
+/** Writes single properties and computes their sizes (MQTT 5.0, section 2.2.2). A null text or array is an absent property. */
 final class PropertyWriter {
 
     private static final int MAXIMUM_BYTES = 65_535;
@@ -55,7 +55,7 @@ final class PropertyWriter {
         ByteBufUtil.writeUtf8(out, text);
     }
 
-    /** Tells whether a text fits a property at all. */
+    /** Whether a text fits in a property. */
     static boolean fits(String text) {
         return ByteBufUtil.utf8Bytes(text) <= MAXIMUM_BYTES;
     }

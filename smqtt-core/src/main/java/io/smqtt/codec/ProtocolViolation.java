@@ -6,8 +6,7 @@ import io.smqtt.message.ReasonCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that a client broke the protocol and its connection must be closed. Carries no stack trace: it reports a peer's
- * input, not a defect.
+ * A violation of the protocol by a client, whose connection must be closed. Has no stack trace: it reports input of a peer, not a defect.
  */
 public final class ProtocolViolation extends RuntimeException {
 
@@ -20,7 +19,7 @@ public final class ProtocolViolation extends RuntimeException {
      * Creates a violation.
      *
      * @param reason the code for the DISCONNECT or CONNACK of MQTT 5.0
-     * @param message what is wrong, without the peer's own bytes
+     * @param message the problem, without bytes of the peer
      */
     public ProtocolViolation(ReasonCode reason, String message) {
         this(reason, message, null);
@@ -47,10 +46,10 @@ public final class ProtocolViolation extends RuntimeException {
     }
 
     /**
-     * The version in whose form a refused CONNECT can be answered with a CONNACK. With {@link
-     * ReasonCode#UNSUPPORTED_PROTOCOL_VERSION} it is the version that comes closest to what the client asked for.
+     * The version in which a refused CONNECT can be answered by a CONNACK. With {@link ReasonCode#UNSUPPORTED_PROTOCOL_VERSION} it is the version
+     * closest to that of the CONNECT.
      *
-     * @return null if the violation is not in a CONNECT, or before its version could be read: there is no answer then
+     * @return null if the violation is not in a CONNECT, or was found before its version; then there is no answer
      */
     public @Nullable ProtocolVersion connectVersion() {
         return connectVersion;

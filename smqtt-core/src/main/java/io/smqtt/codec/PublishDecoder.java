@@ -10,7 +10,7 @@ import io.smqtt.message.PublishProperties;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 
-/** Decodes a PUBLISH (MQTT 5.0, section 3.3) into the one view that it reuses. */
+/** Decodes a PUBLISH (MQTT 5.0, section 3.3) into one reused view. */
 final class PublishDecoder {
 
     private static final long PROPERTIES = PropertyReader.allowed(
@@ -20,7 +20,7 @@ final class PublishDecoder {
             PropertyId.RESPONSE_TOPIC,
             PropertyId.CORRELATION_DATA,
             PropertyId.USER_PROPERTY,
-            PropertyId.SUBSCRIPTION_IDENTIFIER, // refused below with its own reason code
+            PropertyId.SUBSCRIPTION_IDENTIFIER, // rejected below with its own reason code
             PropertyId.CONTENT_TYPE);
 
     private final PacketReader reader;
@@ -35,8 +35,8 @@ final class PublishDecoder {
     }
 
     /**
-     * The length of what stands before the payload as far as the packet tells it, so that a buffer without an array is
-     * copied only that far. Lengths that do not fit the packet give the whole packet, and fail later.
+     * The length of the packet up to the payload, so that of a buffer without an array only this part is copied. For lengths that do not fit in
+     * the packet it is the whole packet, which is rejected later.
      */
     static int headerLength(ByteBuf in, int start, int length, int first, ProtocolVersion version) {
         if (length < 2) {
@@ -57,7 +57,7 @@ final class PublishDecoder {
         return Math.min(header + block, length);
     }
 
-    /** Decodes the header on which the reader stands; the rest up to the end of the packet is the payload. */
+    /** Decodes the header at the position of the reader; the rest of the packet is the payload. */
     void decode(ByteBuf in, int start, int length, int first, ProtocolVersion version, PacketHandler handler) {
         int headerStart = reader.at;
         packet.duplicate = (first & 0x08) != 0;

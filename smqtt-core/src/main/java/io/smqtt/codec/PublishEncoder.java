@@ -9,11 +9,11 @@ import io.smqtt.message.QoS;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes PUBLISH packets (MQTT 5.0, section 3.3), each message once: as long as the same message goes out in the same
- * form to one subscriber after another, the packet is copied whole and only its packet identifier and DUP flag are set.
- * Packets with a topic alias or subscription identifiers are particular to one subscriber and encoded each time.
+ * Encodes PUBLISH packets (MQTT 5.0, section 3.3), each message once. While the same message is sent in the same form to one subscriber after
+ * another, the packet is copied whole, and only its packet identifier and DUP flag are set. Packets with a topic alias or subscription
+ * identifiers are encoded for each subscriber.
  *
- * <p>Keeps one image of a packet, in an array of its own. One instance per event loop; not thread-safe.
+ * <p>Keeps one packet image in an array. One instance per event loop; not thread-safe.
  */
 public final class PublishEncoder {
 
@@ -42,7 +42,7 @@ public final class PublishEncoder {
     public PublishEncoder() {}
 
     /**
-     * Appends a whole PUBLISH to a buffer, which grows as needed.
+     * Appends a PUBLISH to a buffer, which grows as needed.
      *
      * @param out the buffer
      * @param version the subscriber's version; before MQTT 5.0 identifiers, expiry and alias are not sent
@@ -55,7 +55,7 @@ public final class PublishEncoder {
      * @param remainingExpirySeconds 0 to 4,294,967,295, or {@link ApplicationMessage#NEVER}
      * @param topicAlias 1 to 65,535; 0 for none
      * @param topicPresent whether the topic name is sent; false only with a topic alias that the client knows
-     * @throws IllegalArgumentException if the packet would be larger than any MQTT packet can be
+     * @throws IllegalArgumentException if the packet would exceed the maximum size of an MQTT packet
      */
     public void encode(
             ByteBuf out,
@@ -96,8 +96,8 @@ public final class PublishEncoder {
     }
 
     /**
-     * Appends all of a PUBLISH but its payload, which the caller sends itself behind the buffer. The remaining length
-     * includes the payload. For payloads that are too large to copy; parameters as for {@link #encode}.
+     * Appends a PUBLISH without its payload, which the caller sends behind the buffer. The remaining length includes the payload. For payloads that
+     * are too large to copy; for the parameters see {@link #encode}.
      *
      * @param out the buffer
      * @param version the subscriber's version
@@ -110,7 +110,7 @@ public final class PublishEncoder {
      * @param remainingExpirySeconds 0 to 4,294,967,295, or {@link ApplicationMessage#NEVER}
      * @param topicAlias 1 to 65,535; 0 for none
      * @param topicPresent whether the topic name is sent
-     * @throws IllegalArgumentException if the packet would be larger than any MQTT packet can be
+     * @throws IllegalArgumentException if the packet would exceed the maximum size of an MQTT packet
      */
     public void encodeHeader(
             ByteBuf out,
@@ -178,7 +178,7 @@ public final class PublishEncoder {
                 && (!v5 || expirySeconds == lastExpirySeconds);
     }
 
-    /** Remembers the form of the message that was just written. Its image is made only if it is wanted again. */
+    /** Records the form of the message that was just written. Its image is made only if the same form is needed again. */
     private void remember(ApplicationMessage message, boolean v5, QoS qos, boolean retain, long expirySeconds) {
         imageBytes = 0;
         if (remainingLength > MAXIMUM_IMAGE_BYTES - 5) {

@@ -11,8 +11,8 @@ import io.smqtt.topic.TopicName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A PUBLISH as the decoder sees it (MQTT 5.0, section 3.3): one instance per decoder, filled anew for each packet, so
- * that decoding creates nothing. Valid only during {@link PacketHandler#onPublish}.
+ * A decoded PUBLISH (MQTT 5.0, section 3.3): one instance per decoder, reused for each packet, so that decoding allocates nothing. Valid only
+ * during {@link PacketHandler#onPublish}.
  */
 public final class PublishPacket {
 
@@ -97,9 +97,9 @@ public final class PublishPacket {
     }
 
     /**
-     * The properties that travel on to subscribers.
+     * The properties that are forwarded to subscribers.
      *
-     * @return maybe none
+     * @return may be empty
      */
     public PublishProperties properties() {
         return properties;

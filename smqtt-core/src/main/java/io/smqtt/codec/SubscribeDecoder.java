@@ -71,7 +71,7 @@ final class SubscribeDecoder {
     private SubscribePacket.Request readOptions(String filter, ProtocolVersion version) {
         int options = reader.readByte();
         int reserved = switch (version) {
-            case MQTT_3_1 -> 0; // does not say what unused bits hold
+            case MQTT_3_1 -> 0; // does not define unused bits
             case MQTT_3_1_1 -> 0xFC;
             case MQTT_5 -> 0xC0;
         };

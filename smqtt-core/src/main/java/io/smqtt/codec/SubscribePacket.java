@@ -17,10 +17,10 @@ public record SubscribePacket(int packetId, int subscriptionIdentifier, List<Req
      * One topic filter with its options (MQTT 5.0, section 3.8.3.1).
      *
      * @param filter the filter as sent: strict UTF-8, otherwise not yet validated; may be shared
-     * @param maximumQos the highest quality of service the client wants
-     * @param noLocal whether the client's own messages stay away
-     * @param retainAsPublished whether the retain flag is kept
-     * @param retainHandling 0 send retained messages, 1 only for a new subscription, 2 never
+     * @param maximumQos the requested maximum QoS
+     * @param noLocal the No Local option
+     * @param retainAsPublished the Retain As Published option
+     * @param retainHandling 0 to send retained messages, 1 only for a new subscription, 2 never
      */
     public record Request(
             String filter, QoS maximumQos, boolean noLocal, boolean retainAsPublished, int retainHandling) {}

@@ -9,8 +9,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the bytes of a topic name into a {@link TopicName}. Topics that were seen lately come out of a direct-mapped
- * table of fixed size: a hit compares all bytes and neither validates nor creates anything. One instance per decoder.
+ * Converts the bytes of a topic name to a {@link TopicName}. Recent topics are in a direct-mapped table of fixed size: a hit compares all bytes,
+ * and neither validates nor allocates. One instance per decoder.
  */
 final class TopicCache {
 
@@ -27,7 +27,7 @@ final class TopicCache {
         this.maximumLevels = maximumLevels;
     }
 
-    /** The topic name of these bytes, all of which are there. */
+    /** The topic name of these bytes, which have all arrived. */
     TopicName get(byte[] bytes, int from, int length) {
         if (length > MAXIMUM_CACHED_BYTES) {
             return create(bytes, from, length);

@@ -5,10 +5,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Strict UTF-8 as MQTT asks for it (MQTT 5.0, section 1.5.4): no surrogates, no overlong forms, no U+0000. */
+/** Strict UTF-8 as MQTT requires it (MQTT 5.0, section 1.5.4): no surrogates, no overlong forms, no U+0000. */
 final class Utf8 {
 
-    /** Eight bytes of an array as one number; the least significant byte first. */
+    /** Reads eight bytes of an array as one little-endian number. */
     static final VarHandle EIGHT_BYTES = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private static final long ONES = 0x0101_0101_0101_0101L;
@@ -16,7 +16,7 @@ final class Utf8 {
 
     private Utf8() {}
 
-    /** Tells whether the bytes are strict UTF-8. Steps over plain ASCII eight bytes at a time. */
+    /** Whether the bytes are strict UTF-8. Skips plain ASCII eight bytes at a time. */
     static boolean isStrict(byte[] bytes, int from, int end) {
         int at = from;
         while (at < end) {
@@ -35,12 +35,12 @@ final class Utf8 {
         return true;
     }
 
-    /** Tells whether all eight bytes are from 0x01 to 0x7F: else they, or they less one, have a high bit somewhere. */
+    /** Whether all eight bytes are from 0x01 to 0x7F: otherwise a byte, or a byte less one, has its high bit set. */
     private static boolean isPlain(long eightBytes) {
         return ((eightBytes | (eightBytes - ONES)) & HIGH_BITS) == 0;
     }
 
-    /** The length of the multi-byte sequence that begins here, or 0 if it is not legal [MQTT-1.5.4-1] [MQTT-1.5.4-2]. */
+    /** The length of the multi-byte sequence at an index, or 0 if it is not valid [MQTT-1.5.4-1] [MQTT-1.5.4-2]. */
     private static int sequenceLength(byte[] bytes, int at, int end) {
         int lead = bytes[at] & 0xFF;
         if (lead < 0xC2 || lead > 0xF4) { // also U+0000
@@ -59,7 +59,7 @@ final class Utf8 {
     }
 
     private static boolean isSecond(int lead, int second) {
-        int lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80; // shorter forms exist below
+        int lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80; // lower ones would be overlong
         int highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF; // surrogates, above U+10FFFF
         return second >= lowest && second <= highest;
     }

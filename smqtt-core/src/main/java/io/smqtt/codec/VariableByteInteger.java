@@ -3,7 +3,7 @@ package io.smqtt.codec;
 
 import io.netty.buffer.ByteBuf;
 
-/** The variable byte integer (MQTT 5.0, section 1.5.5): how long one is, and how it is written. */
+/** The variable byte integer (MQTT 5.0, section 1.5.5): its length and its encoding. */
 final class VariableByteInteger {
 
     private VariableByteInteger() {}

@@ -94,7 +94,7 @@ public final class SecretMask {
     }
 
     /**
-     * Shows a key. Text after the name, as in {@code password=value} or {@code "password":"value"}, is left out.
+     * Shows a key. Text after the name, as in {@code password=value} or {@code "password":"value"}, is removed.
      *
      * @param text the text that was read as a key
      * @return its name of at most 120 characters; with an ellipsis if something was removed

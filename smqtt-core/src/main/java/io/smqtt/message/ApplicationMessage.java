@@ -32,16 +32,16 @@ public final class ApplicationMessage {
     private final @Nullable String publisherId;
 
     /**
-     * Creates a message as the broker has accepted it. Applications use {@link #builder(String)}.
+     * Creates an accepted message. Applications use {@link #builder(String)}.
      *
-     * @param id tells it apart from all others, see {@link MessageIds}; or {@link #NO_ID}
-     * @param topic where it goes
-     * @param payload what it carries
+     * @param id the identifier, unique over all messages, see {@link MessageIds}; or {@link #NO_ID}
+     * @param topic the topic name
+     * @param payload the payload
      * @param qos the publisher's quality of service
      * @param retain the publisher's retain flag
-     * @param properties what travels along
+     * @param properties the properties
      * @param expiryIntervalSeconds message expiry interval, or {@link #NEVER}
-     * @param acceptedAtNanos when the broker accepted it, by the broker's own monotonic clock
+     * @param acceptedAtNanos time of acceptance, of the broker's monotonic clock
      * @param publisherId the client identifier of the publisher; null for the broker itself
      */
     public ApplicationMessage(
@@ -94,7 +94,7 @@ public final class ApplicationMessage {
     }
 
     /**
-     * Starts a message.
+     * Creates a builder for a message.
      *
      * @param topic a topic name
      * @return a builder
@@ -105,8 +105,7 @@ public final class ApplicationMessage {
     }
 
     /**
-     * Starts a message that is like this one: what is not set keeps its value, with identifier, publisher and time of
-     * acceptance.
+     * Creates a builder with the values of this message, including identifier, publisher and time of acceptance.
      *
      * @return a builder
      */
@@ -115,8 +114,8 @@ public final class ApplicationMessage {
     }
 
     /**
-     * The identifier that the broker gave the message when it accepted it. The same wherever the message goes and is stored, also in
-     * another process; no other message has it ({@link MessageIds}).
+     * The identifier that the broker gave the message when it accepted it: the same wherever the message is forwarded and stored, also in
+     * another process, and unique ({@link MessageIds}).
      *
      * @return a number, or {@link #NO_ID}
      */
@@ -125,18 +124,18 @@ public final class ApplicationMessage {
     }
 
     /**
-     * Where the message goes.
+     * The topic name.
      *
-     * @return the topic name
+     * @return the topic of the message
      */
     public TopicName topic() {
         return topic;
     }
 
     /**
-     * What the message carries.
+     * The payload.
      *
-     * @return the payload, maybe empty
+     * @return the payload, may be empty
      */
     public Payload payload() {
         return payload;
@@ -154,23 +153,23 @@ public final class ApplicationMessage {
     /**
      * The publisher's retain flag.
      *
-     * @return true if the message is to be stored for later subscribers
+     * @return true if the message is to be stored as a retained message
      */
     public boolean retain() {
         return retain;
     }
 
     /**
-     * What travels along with the payload.
+     * The properties.
      *
-     * @return the properties, maybe none
+     * @return the properties, may be empty
      */
     public PublishProperties properties() {
         return properties;
     }
 
     /**
-     * The message expiry interval that the publisher gave (MQTT 5.0, section 3.3.2.3.3).
+     * The message expiry interval that the publisher set (MQTT 5.0, section 3.3.2.3.3).
      *
      * @return seconds, or {@link #NEVER}
      */
@@ -179,25 +178,25 @@ public final class ApplicationMessage {
     }
 
     /**
-     * When the broker accepted the message.
+     * The time at which the broker accepted the message.
      *
-     * @return nanoseconds of the broker's own monotonic clock
+     * @return nanoseconds of the broker's monotonic clock
      */
     public long acceptedAtNanos() {
         return acceptedAtNanos;
     }
 
     /**
-     * Who published the message.
+     * The publisher.
      *
-     * @return a client identifier, or null for the broker itself
+     * @return the client identifier of the publisher, or null for the broker itself
      */
     public @Nullable String publisherId() {
         return publisherId;
     }
 
     /**
-     * Tells whether the message has expired.
+     * Whether the message has expired.
      *
      * @param nowNanos the broker's monotonic clock
      * @return true once the interval has passed
@@ -208,7 +207,7 @@ public final class ApplicationMessage {
     }
 
     /**
-     * What is left of the expiry interval, as it is sent on [MQTT-3.3.2-6].
+     * The remaining expiry interval, as it is forwarded [MQTT-3.3.2-6].
      *
      * @param nowNanos the broker's monotonic clock
      * @return seconds, or {@link #NEVER}
@@ -222,7 +221,7 @@ public final class ApplicationMessage {
     }
 
     /**
-     * Roughly what the message holds on to, for limits in bytes.
+     * The approximate memory of the message, for limits in bytes.
      *
      * @return bytes of payload, topic and properties plus a fixed overhead
      */
@@ -235,7 +234,7 @@ public final class ApplicationMessage {
         return "ApplicationMessage[" + topic + ", " + qos + (retain ? ", retain, " : ", ") + payload + ']';
     }
 
-    /** Collects the parts of a message. Not thread-safe. */
+    /** Builds messages. Not thread-safe. */
     public static final class Builder {
 
         private final long id;
@@ -319,7 +318,7 @@ public final class ApplicationMessage {
         /**
          * Sets the retain flag; default false.
          *
-         * @param retain true to store the message for later subscribers
+         * @param retain true to store the message as a retained message
          * @return this builder
          */
         public Builder retain(boolean retain) {
@@ -330,7 +329,7 @@ public final class ApplicationMessage {
         /**
          * Sets the properties; default none.
          *
-         * @param properties what travels along
+         * @param properties the properties
          * @return this builder
          */
         public Builder properties(PublishProperties properties) {
@@ -356,8 +355,8 @@ public final class ApplicationMessage {
         }
 
         /**
-         * Says that the message never expires. A message that takes the place of another one in a
-         * {@code PublishInterceptor}, and says neither this nor an interval, has the interval of that one.
+         * Sets that the message never expires. A message that replaces another one in a {@code PublishInterceptor} has the interval of that one
+         * unless it sets an interval or calls this method.
          *
          * @return this builder
          */
@@ -368,9 +367,9 @@ public final class ApplicationMessage {
         }
 
         /**
-         * Ends the message.
+         * Builds the message.
          *
-         * @return the message; not yet accepted by a broker, unless the builder began with one that was
+         * @return the message; not yet accepted by a broker, unless the builder was created from an accepted one
          */
         public ApplicationMessage build() {
             return new ApplicationMessage(
@@ -383,17 +382,17 @@ public final class ApplicationMessage {
                     expiryIntervalSeconds,
                     acceptedAtNanos,
                     publisherId,
-                    timed && !retain, // what is kept would tell its age
+                    timed && !retain, // a retained message would be measured from its publication
                     expiryStated);
         }
     }
 
     /**
-     * The same message as the broker accepts it.
+     * Returns this message as an accepted one.
      *
-     * @param id tells it apart from all others, see {@link MessageIds}; or {@link #NO_ID}
+     * @param id the identifier, unique over all messages, see {@link MessageIds}; or {@link #NO_ID}
      * @param nowNanos the broker's monotonic clock
-     * @param publisher who published it; null for the broker itself
+     * @param publisher the client identifier of the publisher; null for the broker itself
      * @return a new message
      */
     public ApplicationMessage accepted(long id, long nowNanos, @Nullable String publisher) {
@@ -402,9 +401,9 @@ public final class ApplicationMessage {
     }
 
     /**
-     * The same message as one of those whose way through the broker is timed.
+     * Returns this message as one whose routing is timed.
      *
-     * @param nowNanos when the broker accepted it, by the broker's own monotonic clock
+     * @param nowNanos time of acceptance, of the broker's monotonic clock
      * @return a new message
      */
     public ApplicationMessage timed(long nowNanos) {
@@ -413,11 +412,11 @@ public final class ApplicationMessage {
     }
 
     /**
-     * The same message in the place of one that the broker has accepted: it has that one's identifier, publisher and time of
-     * acceptance, and its expiry interval if it says nothing of its own.
+     * Returns this message as a replacement of an accepted one: with its identifier, publisher and time of acceptance, and with its expiry
+     * interval unless this message sets its own.
      *
-     * @param original the message that was accepted, at the time that it says
-     * @return this message if it was made of that one, or a new one
+     * @param original the accepted message
+     * @return this message if it was built from that one, or a new one
      */
     public ApplicationMessage inPlaceOf(ApplicationMessage original) {
         if (expiryStated
@@ -442,9 +441,9 @@ public final class ApplicationMessage {
     }
 
     /**
-     * The same message with other properties, as the broker has accepted it.
+     * Returns this accepted message with other properties.
      *
-     * @param other what travels along instead
+     * @param other the other properties
      * @return a new message
      */
     public ApplicationMessage withProperties(PublishProperties other) {
@@ -463,7 +462,7 @@ public final class ApplicationMessage {
     }
 
     /**
-     * Tells whether the way of this message through the broker is timed.
+     * Whether the routing of this message is timed.
      *
      * @return true for a sample of all messages
      */

@@ -6,24 +6,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Estimates of the heap that kept objects occupy: all limits in bytes are counted by them. Objects, arrays, texts and
- * places in indexes are counted as a JVM with compressed pointers lays them out, texts and nodes that may be shared as if
- * nobody shared them: what is small and shares much takes up to half less. {@code docs/tuning.md} has the weights beside
- * what was measured.
+ * Estimates the heap of stored objects, for all limits in bytes. Objects, arrays, texts and places in indexes are counted with the layout of a
+ * JVM with compressed pointers. Shared texts and nodes are counted as if they were not shared, so small objects with much sharing take up to
+ * half less. {@code docs/tuning.md} compares the weights with measurements.
  */
 @AnyThread
 public final class HeapWeight {
 
-    /** A session without texts, will and subscriptions, and its places in tables and deadlines. */
+    /** A session without texts, will and subscriptions, with its places in tables and deadlines. */
     private static final int SESSION = 580;
 
-    /** What a stored session has besides. */
+    /** The additional weight of a stored session. */
     private static final int RECORD = 240;
 
-    /** The window and the queue of a session that a message has come for, both empty. */
+    /** The empty window and the empty queue of a session that has received a message. */
     private static final int OUTBOUND = 600;
 
-    /** The identifiers of messages from a client, without their bits. */
+    /** The identifiers of messages from a client, without the bits. */
     private static final int INBOUND = 48;
 
     private static final int ARRAY = 16;
@@ -38,10 +37,10 @@ public final class HeapWeight {
     private static final int FILTER_PLACES = 48; // in the session's table and the index
     private static final int NODE = 48; // of the index
 
-    /** A level of a filter is a node of the index only where two filters at least go on below it: half a node for each. */
+    /** Half of a node for each level of a filter: the index has a node only where at least two filters continue. */
     private static final int LEVEL = NODE / 2;
 
-    /** A node of the index has a text of its own if its filter is longer than its level by so many characters. */
+    /** Minimum number of characters that a filter is longer than its level for the node to have a text of its own. */
     private static final int BORROWED = 256;
 
     private HeapWeight() {}
@@ -52,7 +51,7 @@ public final class HeapWeight {
      * @param clientId the client identifier
      * @param userName the user, or null
      * @param roles the roles that were granted to the user
-     * @param stored whether a store has it as well
+     * @param stored whether the session is also in a store
      * @return bytes
      */
     public static int session(String clientId, @Nullable String userName, Set<String> roles, boolean stored) {
@@ -64,10 +63,10 @@ public final class HeapWeight {
     }
 
     /**
-     * What a session keeps for its messages, without these.
+     * The message state of a session, without the messages.
      *
-     * @param outbound whether a message has ever come for it
-     * @param identifiers how many identifiers of QoS 2 messages from its client there is room for
+     * @param outbound whether it has ever received a message
+     * @param identifiers capacity for identifiers of QoS 2 messages from the client
      * @return bytes
      */
     public static int flows(boolean outbound, int identifiers) {
@@ -95,7 +94,7 @@ public final class HeapWeight {
     }
 
     /**
-     * A subscription with a filter that nobody shares.
+     * A subscription whose filter no other subscription has.
      *
      * @param filter the filter, without share name
      * @param shareName the group, or null
@@ -113,7 +112,7 @@ public final class HeapWeight {
                 bytes += LEVEL + (length - at > BORROWED ? (array(at) + STRING) / 2 : 0);
             }
         }
-        if (!wildcard) { // found by its whole text, without nodes
+        if (!wildcard) { // in the hash table, without nodes
             bytes = plain;
         }
         if (shareName != null) { // the group and its name
@@ -135,7 +134,7 @@ public final class HeapWeight {
                 + text(message.publisherId());
     }
 
-    /** Latin-1 takes a byte for a character, anything else two: one beyond it is enough. */
+    /** Latin-1 takes one byte per character, other text two; one character beyond Latin-1 is enough. */
     private static int text(@Nullable String text) {
         if (text == null) {
             return 0;

@@ -4,19 +4,18 @@ package io.smqtt.message;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text from peers made safe for logs and terminals: no control characters, no escape sequences, no line breaks, no
- * characters that turn the direction of writing, and no more than {@value #MAX_CHARS} characters. Applying it twice
- * changes nothing. Text without anything to escape is returned as it is.
+ * Makes text of peers safe for logs and terminals: no control characters, escape sequences or line breaks, no characters that change the writing
+ * direction, and at most {@value #MAX_CHARS} characters. Idempotent. Text without unsafe characters is returned unchanged.
  */
 public final class LogText {
 
-    /** The longest text that is shown whole, in UTF-16 characters. */
+    /** Maximum length of text that is shown completely, in UTF-16 characters. */
     public static final int MAX_CHARS = 256;
 
     private LogText() {}
 
     /**
-     * Escapes and shortens a text from a peer.
+     * Escapes and shortens a text of a peer.
      *
      * @param text client identifier, user name, topic, reason string or the like; null is shown as {@code -}
      * @return at most {@value #MAX_CHARS} characters and an ellipsis
@@ -34,7 +33,7 @@ public final class LogText {
     }
 
     /**
-     * Escapes, and leaves the length alone.
+     * Escapes a text without shortening it.
      *
      * @param text any text
      * @return the text with every unsafe character as four hexadecimal digits after a backslash and a u
@@ -71,7 +70,7 @@ public final class LogText {
         return c <= 0x9f || turnsOrBreaks(c) || (Character.isSurrogate(c) && alone(text, index));
     }
 
-    /** Line and paragraph separators, marks and overrides of writing direction, byte order mark, non-characters. */
+    /** Whether a character is a line or paragraph separator, changes the writing direction, or is a byte order mark or non-character. */
     private static boolean turnsOrBreaks(char c) {
         return (c >= 0x200b && c <= 0x200f)
                 || (c >= 0x2028 && c <= 0x202e)

@@ -4,7 +4,7 @@ package io.smqtt.message;
 import java.security.SecureRandom;
 
 /**
- * Gives messages identifiers that are unique over all brokers and all runs of them, with high probability: consecutive numbers from a
+ * Creates message identifiers that are unique over all brokers and all runs of them, with high probability: consecutive numbers from a
  * random one of 64 bits. Not thread-safe: each event loop has its own, so that an identifier costs one addition.
  *
  * <p>Consecutive numbers collide less often than random ones: two ranges of {@code n} numbers overlap with a probability of
@@ -15,7 +15,7 @@ public final class MessageIds {
 
     private long last;
 
-    /** Begins at a random number. */
+    /** Starts at a random number. */
     public MessageIds() {
         this(new SecureRandom().nextLong());
     }

@@ -8,13 +8,12 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The payload of an application message: the sole owner of its bytes. They are copied once, out of the network buffer,
- * into an array that the garbage collector owns; whoever holds a message may keep it as long as it likes, and there is
- * no reference count to get wrong. Immutable and thread-safe.
+ * The payload of an application message. The bytes are copied once, out of the network buffer, into an array on the heap. A message may be kept for
+ * any time; there is no reference count. Immutable and thread-safe.
  */
 public final class Payload {
 
-    /** The payload without bytes. */
+    /** The empty payload. */
     public static final Payload EMPTY = new Payload(new byte[0]);
 
     private final byte[] bytes;
@@ -24,7 +23,7 @@ public final class Payload {
     }
 
     /**
-     * Copies an array.
+     * Creates a payload from a copy of an array.
      *
      * @param bytes the payload
      * @return a payload
@@ -34,7 +33,7 @@ public final class Payload {
     }
 
     /**
-     * Encodes a text.
+     * Creates a payload from a text.
      *
      * @param text the payload, as UTF-8
      * @return a payload
@@ -44,7 +43,7 @@ public final class Payload {
     }
 
     /**
-     * Copies a part of a network buffer. The buffer's indices stay as they are.
+     * Creates a payload from a copy of a part of a buffer. The indices of the buffer do not change.
      *
      * @param source the buffer
      * @param index where the payload begins
@@ -61,7 +60,7 @@ public final class Payload {
     }
 
     /**
-     * Copies a part of an array.
+     * Creates a payload from a copy of a part of an array.
      *
      * @param source the array
      * @param index where the payload begins
@@ -84,7 +83,7 @@ public final class Payload {
     }
 
     /**
-     * Tells whether there are no bytes.
+     * Whether the payload is empty.
      *
      * @return true for length 0
      */
@@ -105,8 +104,8 @@ public final class Payload {
      * Copies the bytes into an array.
      *
      * @param target the array
-     * @param index where the first byte goes
-     * @throws IndexOutOfBoundsException if the array ends too early
+     * @param index the index of the first byte
+     * @throws IndexOutOfBoundsException if the array is too short
      */
     public void copyTo(byte[] target, int index) {
         System.arraycopy(bytes, 0, target, index, bytes.length);
@@ -149,7 +148,7 @@ public final class Payload {
         return Arrays.hashCode(bytes);
     }
 
-    /** Names the length only: payloads do not belong in logs. */
+    /** Shows only the length: payloads must not appear in logs. */
     @Override
     public String toString() {
         return "Payload[" + bytes.length + " bytes]";

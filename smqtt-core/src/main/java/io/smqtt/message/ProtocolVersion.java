@@ -3,7 +3,7 @@ package io.smqtt.message;
 
 import org.jspecify.annotations.Nullable;
 
-/** The versions of MQTT that the broker speaks. */
+/** The versions of MQTT that the broker supports. */
 public enum ProtocolVersion {
     /** MQTT 3.1, protocol name MQIsdp, level 3. */
     MQTT_3_1("MQIsdp", 3),
@@ -21,7 +21,7 @@ public enum ProtocolVersion {
     }
 
     /**
-     * The version that a CONNECT names.
+     * The version of a CONNECT.
      *
      * @param protocolName the protocol name
      * @param level the protocol level
@@ -55,7 +55,7 @@ public enum ProtocolVersion {
     }
 
     /**
-     * Tells whether packets carry properties and reason codes.
+     * Whether packets have properties and reason codes.
      *
      * @return true for MQTT 5.0
      */

@@ -10,10 +10,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The properties that travel with an application message from publisher to subscriber (MQTT 5.0, section 3.3.2.3):
- * payload format indicator, content type, response topic, correlation data and user properties, in the order in which
- * the publisher sent them. They are kept as the encoded bytes, so that passing them on is a copy; the accessors parse.
- * What belongs to one connection (topic alias, subscription identifiers) or counts down (message expiry) is not here.
+ * The properties of an application message that are forwarded from publisher to subscriber (MQTT 5.0, section 3.3.2.3): payload format indicator,
+ * content type, response topic, correlation data and user properties, in the order of the publisher. They are kept as encoded bytes, so that
+ * forwarding is a copy; the accessors parse. Properties of one connection (topic alias, subscription identifiers), and those that count down
+ * (message expiry) are not included.
  * Immutable and thread-safe.
  */
 public final class PublishProperties {
@@ -28,9 +28,9 @@ public final class PublishProperties {
     }
 
     /**
-     * Takes over a validated property block.
+     * Creates properties from a validated property block.
      *
-     * @param encoded properties as on the wire, without the length in front; not to be changed afterwards
+     * @param encoded the encoded properties without their length; not to be changed afterwards
      * @return the properties
      */
     public static PublishProperties ofEncoded(byte[] encoded) {
@@ -38,7 +38,7 @@ public final class PublishProperties {
     }
 
     /**
-     * Starts a set of properties.
+     * Creates a builder.
      *
      * @return a builder
      */
@@ -47,7 +47,7 @@ public final class PublishProperties {
     }
 
     /**
-     * Tells whether there are none.
+     * Whether there are no properties.
      *
      * @return true if nothing is encoded
      */
@@ -58,14 +58,14 @@ public final class PublishProperties {
     /**
      * The length of the encoded block.
      *
-     * @return bytes, without the length in front
+     * @return bytes, without its length field
      */
     public int encodedBytes() {
         return encoded.length;
     }
 
     /**
-     * Appends the encoded block, without the length in front.
+     * Appends the encoded block, without its length field.
      *
      * @param target the buffer to write to
      */
@@ -74,7 +74,7 @@ public final class PublishProperties {
     }
 
     /**
-     * Tells whether the publisher declares the payload to be UTF-8 text.
+     * Whether the publisher declares the payload to be UTF-8 text.
      *
      * @return true for payload format indicator 1
      */
@@ -128,8 +128,8 @@ public final class PublishProperties {
     }
 
     /**
-     * The same properties with one user property in the place of all that have its name, where the first of them stands, or
-     * behind all others. The rest stays byte for byte, and in order.
+     * Returns these properties with one user property in place of all with the same name, at the position of the first of them, or at the end. The
+     * other properties keep their bytes and their order.
      *
      * @param name at most 65,535 bytes of UTF-8
      * @param value at most 65,535 bytes of UTF-8
@@ -198,7 +198,7 @@ public final class PublishProperties {
         return "PublishProperties[" + encoded.length + " bytes]";
     }
 
-    /** Collects properties in the order in which its methods are called. Not thread-safe. */
+    /** Builds properties in the order of its calls. Not thread-safe. */
     public static final class Builder {
 
         private static final int MAXIMUM_BYTES = 65_535;
@@ -264,7 +264,7 @@ public final class PublishProperties {
         }
 
         /**
-         * Ends the set.
+         * Builds the properties.
          *
          * @return the properties
          */

@@ -3,7 +3,7 @@ package io.smqtt.message;
 
 import org.jspecify.annotations.Nullable;
 
-/** The reason codes of MQTT 5.0, section 2.4. Which packet may carry which code is the codec's business. */
+/** The reason codes of MQTT 5.0, section 2.4. The codec knows which packet may contain which code. */
 public enum ReasonCode {
     /** Success; also normal disconnection and granted QoS 0. */
     SUCCESS(0x00),
@@ -140,7 +140,7 @@ public enum ReasonCode {
     }
 
     /**
-     * Tells whether the code reports a failure.
+     * Whether the code reports a failure.
      *
      * @return true from 0x80 up
      */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.topic;
 
-/** Says that a string is not a topic name or topic filter. Carries no stack trace: it reports a peer's input, not a defect. */
+/** A string is not a topic name or topic filter. Has no stack trace: it reports input of a peer, not a defect. */
 public final class InvalidTopicException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
@@ -9,7 +9,7 @@ public final class InvalidTopicException extends IllegalArgumentException {
     /**
      * Creates the exception.
      *
-     * @param message what is wrong, without the offending string
+     * @param message the problem, without the string itself
      */
     public InvalidTopicException(String message) {
         super(message);

@@ -5,17 +5,17 @@ package io.smqtt.topic;
  * The filter of a shared subscription, {@code $share/{ShareName}/{filter}} (MQTT 5.0, section 4.8.2).
  *
  * @param shareName at least one character, without /, + and #
- * @param filter the filter that the group shares
+ * @param filter the shared topic filter
  */
 public record SharedFilter(String shareName, TopicFilter filter) {
 
-    /** What the text of every shared filter begins with. */
+    /** The prefix of every shared filter. */
     public static final String PREFIX = "$share/";
 
     /**
      * Checks the share name.
      *
-     * @throws InvalidTopicException if the share name is empty or holds /, + or #
+     * @throws InvalidTopicException if the share name is empty or contains /, + or #
      */
     public SharedFilter {
         boolean valid = !shareName.isEmpty() // [MQTT-4.8.2-1]
@@ -29,10 +29,10 @@ public record SharedFilter(String shareName, TopicFilter filter) {
     }
 
     /**
-     * Tells whether a text asks for a shared subscription, well-formed or not.
+     * Whether a text requests a shared subscription, well-formed or not.
      *
      * @param text the filter of a SUBSCRIBE
-     * @return true if {@link #of(String)} is the one to parse it
+     * @return true if the text is to be parsed by {@link #of(String)}
      */
     public static boolean isShared(String text) {
         return text.startsWith(PREFIX) || text.equals("$share");

@@ -37,17 +37,16 @@ public final class TopicFilter {
     }
 
     /**
-     * Tells whether the filter has a wildcard.
+     * Whether the filter has a wildcard.
      *
-     * @return true if it holds + or #
+     * @return true if it contains + or #
      */
     public boolean hasWildcard() {
         return value.indexOf('+') >= 0 || value.indexOf('#') >= 0;
     }
 
     /**
-     * Matches one topic name by walking both, level by level. Routing uses an index instead; this is for access rules
-     * and for checks.
+     * Matches one topic name, level by level. For access rules and checks; routing uses an index.
      *
      * @param topic a topic name
      * @return true if the filter matches
@@ -60,7 +59,7 @@ public final class TopicFilter {
     }
 
     /**
-     * Tells whether every topic name that the other filter matches is matched by this one too.
+     * Whether every topic name that the other filter matches is matched by this one too.
      *
      * @param other the narrower filter
      * @return true if this filter covers the other

@@ -2,8 +2,8 @@
 package io.smqtt.topic;
 
 /**
- * A cursor over the levels of a topic name or filter. It creates no strings and uses no recursion, so its cost is
- * linear in the length whatever a peer sends. Not thread-safe; reuse it with {@link #reset(String)}.
+ * A cursor over the levels of a topic name or filter. It allocates no strings and does not recurse, so its cost is linear in the length for any
+ * input. Not thread-safe; reuse it with {@link #reset(String)}.
  */
 public final class TopicLevels {
 
@@ -14,11 +14,11 @@ public final class TopicLevels {
     private int start;
     private int end = -1;
 
-    /** Creates a cursor that stands before the first level of an empty text. */
+    /** Creates a cursor before the first level of an empty text. */
     public TopicLevels() {}
 
     /**
-     * Puts the cursor before the first level.
+     * Moves the cursor before the first level of a text.
      *
      * @param topic a topic name or filter
      * @return this cursor
@@ -33,7 +33,7 @@ public final class TopicLevels {
     /**
      * Moves to the next level.
      *
-     * @return false when there is none
+     * @return false if there is none
      */
     public boolean next() {
         if (end >= text.length()) {
@@ -46,7 +46,7 @@ public final class TopicLevels {
     }
 
     /**
-     * Tells whether the current level is the last one.
+     * Whether the current level is the last one.
      *
      * @return true on the last level
      */

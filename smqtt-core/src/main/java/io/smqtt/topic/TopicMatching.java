@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.topic;
 
-/** Level by level comparison of a filter with a name or with a narrower filter. */
+/** Compares a filter with a topic name or a narrower filter, level by level. */
 final class TopicMatching {
 
     private TopicMatching() {}
 
-    /** Tells whether the filter matches all that the other text, a name or a filter, stands for. */
+    /** Whether the filter matches all topics of the other text, which is a name or a filter. */
     static boolean covers(String filter, String other) {
         TopicLevels wide = new TopicLevels().reset(filter);
         TopicLevels narrow = new TopicLevels().reset(other);

@@ -4,8 +4,8 @@ package io.smqtt.topic;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A topic name: the label of an application message, without wildcards (MQTT 5.0, section 4.7). Immutable. Holds both
- * the text, which routing looks up, and its UTF-8 form, which goes out again unchanged.
+ * A topic name: the label of an application message, without wildcards (MQTT 5.0, section 4.7). Immutable. Has both the text, which routing
+ * looks up, and the UTF-8 form, which is forwarded unchanged.
  */
 public final class TopicName {
 
@@ -33,11 +33,11 @@ public final class TopicName {
     }
 
     /**
-     * Makes a topic name of bytes that the packet decoder has already found to be strict UTF-8.
+     * Creates a topic name from bytes that the packet decoder has already validated as strict UTF-8.
      *
      * @param utf8 the bytes; not copied, not to be changed afterwards
      * @return the topic name
-     * @throws InvalidTopicException if the text is empty or holds a wildcard
+     * @throws InvalidTopicException if the text is empty or contains a wildcard
      */
     public static TopicName ofUtf8(byte[] utf8) {
         String value = new String(utf8, StandardCharsets.UTF_8);
@@ -57,14 +57,14 @@ public final class TopicName {
     /**
      * The UTF-8 form, for encoders.
      *
-     * @return the array itself: do not change it
+     * @return the array itself: not to be changed
      */
     public byte[] utf8() {
         return utf8;
     }
 
     /**
-     * Tells whether the name begins with $, which keeps it from filters that begin with a wildcard.
+     * Whether the name begins with $; filters that begin with a wildcard do not match it.
      *
      * @return true for names such as $SYS/…
      */

@@ -36,7 +36,7 @@ final class TopicRules {
         }
     }
 
-    /** Text of the wire has none; half of a pair would become a question mark. */
+    /** Rejects half of a surrogate pair: UTF-8 cannot represent it, and it would become a question mark. */
     static void requirePairs(String value) {
         int length = value.length();
         for (int i = 0; i < length; i++) {

@@ -241,7 +241,7 @@ class AccessControlTest {
         assertThat(reload.removedUsers()).isEmpty();
         assertThat(reload.problems())
                 .hasSize(2)
-                .allSatisfy(problem -> assertThat(problem).contains("is empty, and it was not before"));
+                .allSatisfy(problem -> assertThat(problem).contains("is empty, but was not before"));
         assertThat(login(Clients.login("alice", "alice"))).isEqualTo(Authentication.accepted("alice"));
         assertThat(decide(Clients.user("alice"), AccessAction.PUBLISH, "a")).isEqualTo(AccessDecision.ALLOW);
     }

@@ -173,7 +173,7 @@ class ReloadIT {
             acl("");
 
             broker.signal("HUP");
-            broker.awaitLine("is empty, and it was not before");
+            broker.awaitLine("is empty, but was not before");
             Files.writeString(users, whole.substring(0, whole.length() - 10));
             acl("user anna\ntopic readwrite ");
             broker.signal("HUP");
