@@ -206,12 +206,12 @@ public final class ConsumerOptions {
     /**
      * Sets a callback for the moment when the subscription is active: messages published from then on are received.
      *
-     * @param told called once for each subscriber, on an event loop, before its first message; for a durable consumer when the
+     * @param action called once for each subscriber, on an event loop, before its first message; for a durable consumer when the
      *     subscription is stored. It must not block. It is not called if the consumer is refused. Default: no callback
      * @return options with that
      */
-    public ConsumerOptions whenSubscribed(Runnable told) {
-        return with(changed -> changed.whenSubscribed = Objects.requireNonNull(told, "told"));
+    public ConsumerOptions whenSubscribed(Runnable action) {
+        return with(changed -> changed.whenSubscribed = Objects.requireNonNull(action, "action"));
     }
 
     private static String matching(String name, Pattern pattern) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The broker as its users embed it: start, stop, publish, subscribe, inspect. */
+/** The API for embedding a broker: start, stop, publish, subscribe, inspect. */
 @NullMarked
 package io.smqtt;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the broker costs. */
+/** Microbenchmarks of the broker. */
 @NullMarked
 package io.smqtt.benchmark;
 

@@ -4,7 +4,7 @@ package io.smqtt.bootstrap;
 import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 
-/** Says every other second how far it is. */
+/** Prints the progress every other second. */
 final class DataProgress {
 
     private static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(2);

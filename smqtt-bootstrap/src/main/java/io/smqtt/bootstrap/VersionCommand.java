@@ -5,7 +5,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 
-/** Says what runs. */
+/** Prints the versions of the broker and of its environment. */
 @Command(name = "version", description = "Prints the versions of smqtt, Java and the operating system.")
 final class VersionCommand implements Callable<Integer>, IVersionProvider {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * MQTT packets to and from bytes: a strict, framed decoder that is total over arbitrary input, and the encoder of what a
- * server sends. Both are plain objects that work on a buffer; neither knows channels or sessions.
+ * Decoder and encoders of MQTT packets. The decoder is strict and handles arbitrary input; the encoders write the packets of a
+ * server. All are plain objects that work on buffers, without knowledge of channels and sessions.
  */
 @NullMarked
 package io.smqtt.codec;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One network connection: what is legal now, limits, aliases, keep alive, and the port through which a session writes. It
- * dies with the socket.
+ * Network connections: allowed packets, limits, topic aliases, keep alive, and the sink of a session's packets. The state ends
+ * with the socket.
  */
 @NullMarked
 package io.smqtt.connection;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Application messages and the values they are made of. Everything here is immutable and owned by the garbage collector. */
+/** Application messages and their values. All types are immutable, and their memory is on the heap. */
 @NullMarked
 package io.smqtt.message;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** From an application message to its subscribers: the subscription index, shared groups, retained messages, the router. */
+/** Routing of application messages to their subscribers: the router, the subscription index, shared groups, retained messages. */
 @NullMarked
 package io.smqtt.routing;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** On which threads methods may be called: said by annotations, which a test over the compiled classes checks. */
+/** Annotations for the threads on which methods may be called; a test over the compiled classes checks them. */
 @NullMarked
 package io.smqtt.thread;
 

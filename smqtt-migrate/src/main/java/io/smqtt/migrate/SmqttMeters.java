@@ -5,7 +5,7 @@ import io.smqtt.config.ConfigurationException;
 import io.smqtt.config.InfluxConfig;
 import org.jspecify.annotations.Nullable;
 
-/** Where the former smqtt sent its metrics. */
+/** Maps the metrics settings of the former smqtt. */
 final class SmqttMeters {
 
     /** What becomes of the password. */

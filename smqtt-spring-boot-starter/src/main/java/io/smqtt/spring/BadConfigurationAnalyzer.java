@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says what is wrong with the keys below {@code smqtt.}, and where. */
+/** Reports the problems of keys below {@code smqtt.}, with their origin. */
 final class BadConfigurationAnalyzer extends AbstractFailureAnalyzer<ConfigurationException> {
 
     @Override

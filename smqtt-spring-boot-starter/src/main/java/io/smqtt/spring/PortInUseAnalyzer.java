@@ -5,7 +5,7 @@ import io.smqtt.transport.BindFailedException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says which listener has no port, and by which key it gets another. */
+/** Reports the listener whose port is in use, and the key that changes the port. */
 final class PortInUseAnalyzer extends AbstractFailureAnalyzer<BindFailedException> {
 
     // Ports that are none of clients, hence have no keys below smqtt.listeners.

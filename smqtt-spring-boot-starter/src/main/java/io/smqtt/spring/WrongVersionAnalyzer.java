@@ -4,7 +4,7 @@ package io.smqtt.spring;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says which versions of the build to override. */
+/** Reports the dependency versions that the build must override. */
 final class WrongVersionAnalyzer extends AbstractFailureAnalyzer<WrongVersionException> {
 
     @Override

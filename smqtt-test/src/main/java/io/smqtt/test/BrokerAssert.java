@@ -14,7 +14,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
 /**
- * Says what a broker must have seen. Waits for what has not happened yet, up to a deadline of 10 seconds; an error message lists
+ * Assertions about the events of a broker. Waits for missing events, up to 10 seconds; an error message lists
  * what happened instead. {@code assertThat} of AssertJ makes it from a {@link TestBroker}. Not thread-safe.
  *
  * <pre>{@code

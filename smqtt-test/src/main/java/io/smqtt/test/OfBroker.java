@@ -7,7 +7,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Tells which broker a parameter is of, and makes an {@code int} the port of a broker. */
+/** Selects the broker of a parameter; an {@code int} parameter gets the port of that broker. */
 @Documented
 @Target(ElementType.PARAMETER)
 @Retention(RetentionPolicy.RUNTIME)

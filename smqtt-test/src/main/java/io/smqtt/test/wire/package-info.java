@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What lies between a client and its broker: a proxy that fails as networks and brokers do, recordings of what passed, and their
+ * The connection between a client and its broker: a proxy that simulates faults of networks and brokers, recordings of packets, and their
  * replay.
  */
 @NullMarked
