@@ -7,6 +7,7 @@ import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.ConfigBinder;
 import io.smqtt.config.ConfigValue;
 import io.smqtt.migrate.Migration;
+import io.smqtt.migrate.legacy.LegacyConfig;
 import io.smqtt.spi.Authentication;
 import io.smqtt.spi.AuthenticationRequest;
 import java.nio.file.Path;

@@ -8,6 +8,7 @@ import io.smqtt.ReloadResult;
 import io.smqtt.admin.AdminModule;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.metric.TraceModule;
+import io.smqtt.migrate.legacy.LegacyConfig;
 import io.smqtt.migrate.legacy.LegacyPaths;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -4,6 +4,7 @@ package io.smqtt.bootstrap;
 import io.smqtt.config.ConfigBlock;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.Setting;
+import io.smqtt.migrate.legacy.LegacyConfig;
 import java.time.Duration;
 
 /**

@@ -13,6 +13,7 @@ import io.smqtt.config.ClusterConfig;
 import io.smqtt.config.ListenerConfig;
 import io.smqtt.config.ManagementConfig;
 import io.smqtt.config.StorageConfig;
+import io.smqtt.migrate.legacy.LegacyConfig;
 import io.smqtt.persistence.StoreInUseException;
 import io.smqtt.test.LoopbackPorts;
 import java.io.IOException;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.smqtt.ReloadResult;
 import io.smqtt.access.PasswordFile;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.migrate.legacy.LegacyConfig;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

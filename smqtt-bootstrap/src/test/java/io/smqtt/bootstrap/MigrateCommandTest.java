@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.smqtt.ReloadResult;
 import io.smqtt.config.AnonymousAccess;
 import io.smqtt.config.BrokerConfig;
+import io.smqtt.migrate.legacy.LegacyConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

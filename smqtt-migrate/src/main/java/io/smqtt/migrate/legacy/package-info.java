@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What programs and scripts of the former smqtt ask of a running broker. */
+/** The management paths and configuration keys of the former smqtt, for existing programs and scripts. */
 @NullMarked
 package io.smqtt.migrate.legacy;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.smqtt.bootstrap;
+package io.smqtt.migrate.legacy;
 
 import io.smqtt.config.ConfigBlock;
 import io.smqtt.config.ConfigSchema;
 import io.smqtt.config.Setting;
 
 /**
- * Compatibility with programs written for the former smqtt: {@code smqtt.legacy.*}.
+ * Compatibility with programs written for the former smqtt: {@code smqtt.legacy.*}. Immutable.
  *
  * @param managementPaths whether the management port serves the paths of the former smqtt below {@code /smqtt/};
  *     all need the token
@@ -14,10 +14,10 @@ import io.smqtt.config.Setting;
  *     Subscribers need a rule of the ACL file, or the role admin
  */
 @ConfigBlock("legacy")
-record LegacyConfig(
+public record LegacyConfig(
         @Setting("false") boolean managementPaths,
         @Setting("false") boolean eventTopics) {
 
-    /** Nothing of it. */
-    static final LegacyConfig NONE = ConfigSchema.defaults(LegacyConfig.class);
+    /** The defaults: neither. */
+    public static final LegacyConfig NONE = ConfigSchema.defaults(LegacyConfig.class);
 }
