@@ -379,7 +379,8 @@ public final class Broker {
      */
     public Mono<Explanation> explain(String topic, @Nullable String clientId) {
         TopicName name = TopicName.of(topic);
-        return fromEventLoops(sink -> sink.onCancel(explainer.explain(name, clientId).subscribe(sink::success, sink::error)));
+        return fromEventLoops(
+                sink -> sink.onCancel(explainer.explain(name, clientId).subscribe(sink::success, sink::error)));
     }
 
     /**

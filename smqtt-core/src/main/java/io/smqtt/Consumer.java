@@ -139,12 +139,12 @@ final class Consumer implements PacketSink, org.reactivestreams.Subscription {
     }
 
     /** Ends the consumer with an error. */
-    Ends the consumer: its subscriber gets the messages for which it has demand, then the last signal.
+    void fail(Throwable cause) {
         error = cause;
         stop();
     }
 
-    /** Ends the consumer: its subscriber gets what is there and asked for, then the end. */
+    /** Ends the consumer: its subscriber gets the messages for which it has demand, then the last signal. */
     void stop() {
         stopped = true;
         wake();

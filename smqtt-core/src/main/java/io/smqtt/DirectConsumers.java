@@ -61,8 +61,7 @@ final class DirectConsumers {
             ready.tryEmitError(reason);
             return Flux.error(reason);
         }
-        Sinks.Empty<Void> subscribed =
-                Sinks.empty(); // retained messages are looked up afterwards, so none is missed
+        Sinks.Empty<Void> subscribed = Sinks.empty(); // retained messages are looked up afterwards, so none is missed
         AtomicInteger ahead = new AtomicInteger(); // retained messages that mergeSequential has prefetched
         AtomicReference<@Nullable InProcessSubscriber> subscriber = new AtomicReference<>();
         Flux<ApplicationMessage> retained = subscribed

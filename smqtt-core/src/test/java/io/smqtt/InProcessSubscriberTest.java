@@ -37,7 +37,7 @@ class InProcessSubscriberTest {
                     subscriber, TopicFilter.of("t"), null, QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
             subscriber.deliver(message, subscription, RouteTicket.NONE);
             CompletableFuture<Void> taking = CompletableFuture.runAsync(() -> subscriber.taken(message), THREADS);
-            subscriber.leave();
+            subscriber.end();
             taking.join();
             assertThat(budget.bytes()).isZero();
         }

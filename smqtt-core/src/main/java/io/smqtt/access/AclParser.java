@@ -79,8 +79,8 @@ final class AclParser {
             String token = tokens.nextToken();
             AddressRange range = AddressRange.parse(token);
             if (range == null) {
-                throw error(
-                        TextFile.quote(token) + " is not a network; write 10.0.0.0/8, 2001:db8::/32 or 127.0.0.1, for example");
+                throw error(TextFile.quote(token)
+                        + " is not a network; write 10.0.0.0/8, 2001:db8::/32 or 127.0.0.1, for example");
             }
             ranges.add(range);
         }

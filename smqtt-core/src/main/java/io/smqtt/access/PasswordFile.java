@@ -74,7 +74,8 @@ public final class PasswordFile {
             result.warnings.add(file + ": contains no user, so no login with a password is possible");
         }
         if (PrivateFile.isReadableByAll(file)) {
-            result.warnings.add(file + ": is readable by every user of this machine; change its permissions with chmod 600");
+            result.warnings.add(
+                    file + ": is readable by every user of this machine; change its permissions with chmod 600");
         }
         return result;
     }
@@ -235,7 +236,9 @@ public final class PasswordFile {
                 && userName.charAt(0) != '#'
                 && userName.indexOf(':') < 0
                 && userName.chars().noneMatch(Character::isISOControl);
-        require(usable, "has an invalid user name: it is empty, begins with #, begins or ends with a blank, or contains : or a control character");
+        require(
+                usable,
+                "has an invalid user name: it is empty, begins with #, begins or ends with a blank, or contains : or a control character");
     }
 
     private static void requirePassword(byte[] password) {

@@ -223,8 +223,7 @@ public final class ConfigBinder {
         if (value == null || text == null) {
             if (value != null && !ConfigSchema.nullable(component)) {
                 refused.add(key);
-                problems.add(
-                        value.origin() + ": " + key + " has no value: set one, or remove the key for its default");
+                problems.add(value.origin() + ": " + key + " has no value: set one, or remove the key for its default");
                 return fallback;
             }
             return bare ? bare(component, key) : fallback;

@@ -218,7 +218,7 @@ final class AcknowledgementOrder {
         private void complete() {
             finished = true;
             StoreLoop store = connection.loop().store();
-            if (recorded && !joint && !failed && store != null) { // written, but the acknowledgement does not wait for it
+            if (recorded && !joint && !failed && store != null) { // the acknowledgement does not wait for the write
                 connection.session().storeReceived(store, packetId, List.of(), RouteTicket.NONE);
             }
             for (JointOperation operation : operations()) {

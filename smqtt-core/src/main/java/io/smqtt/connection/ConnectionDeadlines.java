@@ -45,14 +45,15 @@ final class ConnectionDeadlines {
             if (connection.isHeldBack()) { // its packets wait because the broker does not read them
                 connection.touch();
             }
-            if (wheel.tick() - connection.touchedTick() > limitTicks) { // if the event loop was blocked, read once more before the decision
-                connection.context().executor().schedule(this::decide, DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
+            if (wheel.tick() - connection.touchedTick()
+                    > limitTicks) { // after a pause of the event loop read once more
+                connection.context().executor().schedule(this::check, DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
             } else {
                 arm();
             }
         }
 
-        private void decide() {
+        private void check() {
             if (connection.isClosing()) {
                 return;
             }

@@ -184,7 +184,7 @@ public final class Disconnector {
 
     /** Handles a DISCONNECT of the client. */
     void disconnectReceived(Connection connection, DisconnectPacket packet) {
-        if (connection.phase() == Connection.Phase.CONNECTING) { // [MQTT-3.1.2-30]: the client cancels the authentication
+        if (connection.phase() == Connection.Phase.CONNECTING) { // [MQTT-3.1.2-30]: authentication cancelled
             finish(connection, packet.reason());
             return;
         }

@@ -61,7 +61,8 @@ public final class EnhancedFlow {
         Exchange exchange = state.exchange();
         if (packet.reason() == ReasonCode.REAUTHENTICATE) {
             if (connection.phase() != Connection.Phase.CONNECTED || exchange != null) {
-                throw new ProtocolViolation(ReasonCode.PROTOCOL_ERROR, "re-authentication before CONNACK or during another one");
+                throw new ProtocolViolation(
+                        ReasonCode.PROTOCOL_ERROR, "re-authentication before CONNACK or during another one");
             }
             exchange = reauthenticate(connection, state);
         } else if (packet.reason() != ReasonCode.CONTINUE_AUTHENTICATION || exchange == null) { // [MQTT-4.12.0-3]

@@ -245,8 +245,8 @@ public final class SubscribeFlow {
         return shareName == null ? request.filter().value() : new SharedFilter(shareName, request.filter()).toString();
     }
 
-    /** A SUBACK, and the subscriptions that retained messages are sent to behind it. */
-    A SUBACK, and the subscriptions whose retained messages follow it.
+    /** A SUBACK, and the subscriptions whose retained messages follow it. */
+    private record Answer(
             int packetId,
             List<ReasonCode> reasons,
             @Nullable String reasonString,

@@ -382,7 +382,7 @@ public final class ApplicationMessage {
                     expiryIntervalSeconds,
                     acceptedAtNanos,
                     publisherId,
-                    timed && !retain, // a retained message would be measured from its publication
+                    timed && !retain, // retained ones are delivered much later
                     expiryStated);
         }
     }

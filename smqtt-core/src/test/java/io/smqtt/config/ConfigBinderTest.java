@@ -97,8 +97,7 @@ class ConfigBinderTest {
                         "listeners.tcp.tls.certificate", "a",
                         "listeners.tcp.tls.key", "b",
                         "listeners.tcp.tls.client-auth", "required"))
-                .containsExactly(
-                        "listeners.tcp.tls.client-ca must be set if tls.client-auth is optional or required");
+                .containsExactly("listeners.tcp.tls.client-ca must be set if tls.client-auth is optional or required");
     }
 
     @ParameterizedTest
