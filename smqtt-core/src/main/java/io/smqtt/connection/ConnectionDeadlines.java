@@ -45,8 +45,7 @@ final class ConnectionDeadlines {
             if (connection.isHeldBack()) { // its packets wait because the broker does not read them
                 connection.touch();
             }
-            if (wheel.tick() - connection.touchedTick()
-                    > limitTicks) { // after a pause of the event loop read once more
+            if (wheel.tick() - connection.touchedTick() > limitTicks) { // after a pause of the loop read once more
                 connection.context().executor().schedule(this::check, DeadlineWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
             } else {
                 arm();

@@ -290,7 +290,7 @@ class AclFileTest {
         "role, no name",
         "address, no network",
         "address 10.0.0.0/40, '10.0.0.0/40'",
-        "address example.com, no network",
+        "address example.com, not a network",
         "tpoic a, 'tpoic'",
     })
     void aMalformedLineIsNamed(String line, String complaint) {
@@ -312,7 +312,7 @@ class AclFileTest {
                         refused -> assertThat(refused.problems())
                                 .satisfiesExactly(
                                         first -> assertThat(first).startsWith(file + ":1: begins with 'topci'"),
-                                        second -> assertThat(second).startsWith(file + ":4: '10.0.0' is no network"),
+                                        second -> assertThat(second).startsWith(file + ":4: '10.0.0' is not a network"),
                                         third -> assertThat(third).startsWith(file + ":5: has no valid topic filter"),
                                         fourth -> assertThat(fourth).startsWith(file + ":6: has no name after user")));
     }

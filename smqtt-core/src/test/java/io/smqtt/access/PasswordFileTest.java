@@ -44,7 +44,7 @@ class PasswordFileTest {
                         ConfigurationException.class,
                         refused -> assertThat(refused.problems())
                                 .satisfiesExactly(
-                                        first -> assertThat(first).startsWith(file + ":1: has no user:hash"),
+                                        first -> assertThat(first).startsWith(file + ":1: is not of the form user:hash"),
                                         second -> assertThat(second)
                                                 .startsWith(file + ":3: ")
                                                 .doesNotContain("clear")));
@@ -139,7 +139,7 @@ class PasswordFileTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"alice, user:password", "alice:, empty", "alice:x\\nalice:y, second time", ":x, user:password"})
+    @CsvSource({"alice, user:password", "alice:, empty", "alice:x\\nalice:y, already in the file", ":x, user:password"})
     void aPlainFileWithAMistakeIsNotTaken(String text, String complaint) throws IOException {
         Files.writeString(file, text.replace("\\n", "\n"));
 
@@ -179,7 +179,7 @@ class PasswordFileTest {
         "alice, user:hash",
         "alice:secret, no hash",
         "alice:$5$x$y, '5'",
-        "bob:HASH, second time",
+        "bob:HASH, already in the file",
         "a\tb:HASH, user name",
     })
     void aMalformedLineIsNamed(String line, String complaint) throws IOException {
