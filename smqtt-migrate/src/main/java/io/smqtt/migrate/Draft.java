@@ -17,8 +17,16 @@ import java.util.TreeMap;
 /** The configuration that a mapper has built so far. */
 final class Draft {
 
+    /**
+     * A value and its origin.
+     *
+     * @param text the value
+     * @param origin file, line and key, or the reason for the value
+     */
+    record Setting(String text, String origin) {}
+
     private final Path directory;
-    private final Map<String, Migration.Setting> settings = new TreeMap<>();
+    private final Map<String, Setting> settings = new TreeMap<>();
     private final List<String> notes = new ArrayList<>();
     private final List<String> problems = new ArrayList<>();
     private final Map<String, String> passwords = new LinkedHashMap<>();
@@ -39,7 +47,7 @@ final class Draft {
         }
         settings.put(
                 key,
-                new Migration.Setting(text, LogText.escapeControls(from.where() + " " + SecretMask.key(from.key()))));
+                new Setting(text, LogText.escapeControls(from.where() + " " + SecretMask.key(from.key()))));
     }
 
     /** Sets a secret value, which must not be in a file in clear text. */
@@ -50,7 +58,7 @@ final class Draft {
 
     /** Sets a value that is a default of the other broker. */
     void byDefault(String key, String text, String why) {
-        settings.putIfAbsent(key, new Migration.Setting(text, why));
+        settings.putIfAbsent(key, new Setting(text, why));
     }
 
     boolean has(String key) {
@@ -59,7 +67,7 @@ final class Draft {
 
     /** The value of a key; empty if it is not set. */
     String get(String key) {
-        Migration.Setting setting = settings.get(key);
+        Setting setting = settings.get(key);
         return setting == null ? "" : setting.text();
     }
 
@@ -135,10 +143,31 @@ final class Draft {
         }
     }
 
-    Migration finish(OldBroker broker, String shownAs) {
+    /** Returns this draft, unless it has problems. */
+    Draft finished() {
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }
-        return new Migration(broker, shownAs, settings, notes, passwords, rules, secrets);
+        return this;
+    }
+
+    Map<String, Setting> settings() {
+        return settings;
+    }
+
+    List<String> notes() {
+        return notes;
+    }
+
+    Map<String, String> passwords() {
+        return passwords;
+    }
+
+    List<String> rules() {
+        return rules;
+    }
+
+    Set<String> secrets() {
+        return secrets;
     }
 }

@@ -33,36 +33,21 @@ public final class Migration {
 
     private final OldBroker broker;
     private final String shownAs;
-    private final Map<String, Setting> settings;
+    private final Map<String, Draft.Setting> settings;
     private final List<String> notes;
     private final Map<String, String> passwords;
     private final List<String> rules;
     private final Set<String> secrets;
 
-    Migration(
-            OldBroker broker,
-            String shownAs,
-            Map<String, Setting> settings,
-            List<String> notes,
-            Map<String, String> passwords,
-            List<String> rules,
-            Set<String> secrets) {
+    private Migration(OldBroker broker, String shownAs, Draft draft) {
         this.broker = broker;
         this.shownAs = shownAs;
-        this.settings = settings;
-        this.notes = notes;
-        this.passwords = passwords;
-        this.rules = rules;
-        this.secrets = secrets;
+        this.settings = draft.settings();
+        this.notes = draft.notes();
+        this.passwords = draft.passwords();
+        this.rules = draft.rules();
+        this.secrets = draft.secrets();
     }
-
-    /**
-     * A value and where it comes from.
-     *
-     * @param text the value
-     * @param origin file, line and key, or the reason for the value
-     */
-    record Setting(String text, String origin) {}
 
     /**
      * Reads a file. Blocks.
@@ -86,11 +71,13 @@ public final class Migration {
                             ? "the former smqtt is in YAML, JSON or properties"
                             : broker + " has " + OldFormat.CONF.words())));
         }
-        return switch (broker) {
-            case smqtt -> SmqttMapper.map(old, settings(old, format));
-            case mosquitto -> MosquittoMapper.map(old);
-            case moquette -> MoquetteMapper.map(old);
-        };
+        Draft draft =
+                switch (broker) {
+                    case smqtt -> SmqttMapper.map(old, settings(old, format));
+                    case mosquitto -> MosquittoMapper.map(old);
+                    case moquette -> MoquetteMapper.map(old);
+                };
+        return new Migration(broker, shownAs, draft);
     }
 
     private static List<OldSetting> settings(OldFile file, OldFormat format) {
@@ -152,8 +139,9 @@ public final class Migration {
         List<OldSetting> all = new ArrayList<>();
         all.add(new OldSetting("smqtt.tcp.options", "", shownAs));
         settings.forEach((key, value) -> all.add(new OldSetting(key, value, shownAs)));
-        return SmqttMapper.map(
+        Draft draft = SmqttMapper.map(
                 new OldFile(Path.of("smqtt"), shownAs, ""), all.subList(settings.isEmpty() ? 0 : 1, all.size()));
+        return new Migration(OldBroker.smqtt, shownAs, draft);
     }
 
     /**
@@ -219,12 +207,12 @@ public final class Migration {
      * @return values by key, in alphabetical order
      */
     public Map<String, ConfigValue> values(Path base, String accessFiles) {
-        Map<String, Setting> all = new TreeMap<>(settings);
+        Map<String, Draft.Setting> all = new TreeMap<>(settings);
         if (!passwords.isEmpty()) {
-            all.put(PASSWORD_FILE, new Setting(accessFiles + ".passwd", "the users of " + shownAs + ", hashed"));
+            all.put(PASSWORD_FILE, new Draft.Setting(accessFiles + ".passwd", "the users of " + shownAs + ", hashed"));
         }
         if (!rules.isEmpty()) {
-            all.put(ACL_FILE, new Setting(accessFiles + ".acl", "the rules of " + shownAs));
+            all.put(ACL_FILE, new Draft.Setting(accessFiles + ".acl", "the rules of " + shownAs));
         }
         Map<String, ConfigValue> values = new LinkedHashMap<>();
         all.forEach((key, setting) -> values.put(key, new ConfigValue(setting.text(), setting.origin(), base)));
@@ -254,7 +242,7 @@ public final class Migration {
      * @return file, line and key there, or the reason
      */
     public String origin(String key) {
-        Setting setting = settings.get(key);
+        Draft.Setting setting = settings.get(key);
         return setting == null ? shownAs : setting.origin();
     }
 

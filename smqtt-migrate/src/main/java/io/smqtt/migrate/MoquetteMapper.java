@@ -136,7 +136,7 @@ final class MoquetteMapper {
                         setting -> OWN.contains(setting.key()) || setting.key().startsWith("netty."));
     }
 
-    static Migration map(OldFile file) {
+    static Draft map(OldFile file) {
         return new MoquetteMapper(file).run(file);
     }
 
@@ -157,7 +157,7 @@ final class MoquetteMapper {
         };
     }
 
-    private Migration run(OldFile file) {
+    private Draft run(OldFile file) {
         for (OldSetting setting : ConfLines.read(file)) {
             Rule<MoquetteMapper> rule = RULES.find(setting.key());
             if (rule == null) {
@@ -175,7 +175,7 @@ final class MoquetteMapper {
         draft.byDefault("storage.kind", "rocksdb", "Moquette's default: persistence_enabled true");
         draft.byDefault("session.max-expiry", "4294967295s", "Moquette's default: sessions do not expire");
         draft.byDefault("session.default-expiry", "4294967295s", "Moquette's default: sessions do not expire");
-        return draft.finish(OldBroker.moquette, file.shownAs());
+        return draft.finished();
     }
 
     private void keep(OldSetting setting) {

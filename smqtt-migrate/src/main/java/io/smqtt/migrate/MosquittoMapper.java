@@ -259,7 +259,7 @@ final class MosquittoMapper {
         draft = new Draft(file.directory());
     }
 
-    static Migration map(OldFile file) {
+    static Draft map(OldFile file) {
         return new MosquittoMapper(file).run(file);
     }
 
@@ -284,7 +284,7 @@ final class MosquittoMapper {
         };
     }
 
-    private Migration run(OldFile file) {
+    private Draft run(OldFile file) {
         readAll(file, true);
         if (unixSocket != null && listeners.isEmpty() && !standardUsed) {
             draft.problem(
@@ -300,7 +300,7 @@ final class MosquittoMapper {
         draft.byDefault("session.max-expiry", NEVER, "mosquitto's default: sessions do not expire");
         draft.byDefault("session.default-expiry", NEVER, "mosquitto's default: sessions do not expire");
         draft.byDefault("limits.max-packet-bytes", String.valueOf(LARGEST_PACKET), "mosquitto's default: no limit");
-        return draft.finish(OldBroker.mosquitto, file.shownAs());
+        return draft.finished();
     }
 
     private void readAll(OldFile file, boolean main) {

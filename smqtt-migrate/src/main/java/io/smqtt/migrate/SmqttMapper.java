@@ -167,7 +167,7 @@ final class SmqttMapper {
         this.keys = new SmqttKeys(draft);
     }
 
-    static Migration map(OldFile file, List<OldSetting> settings) {
+    static Draft map(OldFile file, List<OldSetting> settings) {
         return new SmqttMapper(file).map(settings);
     }
 
@@ -213,7 +213,7 @@ final class SmqttMapper {
         };
     }
 
-    private Migration map(List<OldSetting> settings) {
+    private Draft map(List<OldSetting> settings) {
         if (settings.stream().noneMatch(setting -> setting.key().startsWith(SmqttKeys.ROOT))) {
             throw file.problem(1, "has no key below smqtt, so it is not a configuration of the former smqtt");
         }
@@ -238,7 +238,7 @@ final class SmqttMapper {
         cluster();
         new SmqttAccess(file, keys, draft).write();
         defaults();
-        return draft.finish(OldBroker.smqtt, file.shownAs());
+        return draft.finished();
     }
 
     private void keep(OldSetting setting) {
