@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.persistence;
 
-import io.smqtt.persistence.LoopWriter.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -219,7 +218,7 @@ final class Committer implements Runnable {
         IllegalStateException closed = new IllegalStateException("the store is closed");
         for (Object next = queue.poll(); next != null; next = queue.poll()) {
             if (next instanceof Operations flush) {
-                flush.writer().tell(new Outcome(flush.position(), closed));
+                flush.listener().completed(flush.position(), closed);
             } else {
                 ((Runnable) next).run();
             }

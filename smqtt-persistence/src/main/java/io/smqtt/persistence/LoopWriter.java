@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Collects the operations of one event loop, and returns the results of commits to it. */
-final class LoopWriter implements StoreWriter {
+final class LoopWriter implements StoreWriter, Operations.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(LoopWriter.class);
     private static final int FIRST_CAPACITY = 16;
@@ -168,12 +168,13 @@ final class LoopWriter implements StoreWriter {
         return committer.isOverloaded(gathered.bytes());
     }
 
-    /** Called on the committing thread: passes a result to the loop, with one task for all results until it runs. */
-    void tell(Outcome outcome) {
-        outcomes.add(outcome);
+    /** Passes a result to the loop, with one task for all results until it runs. */
+    @Override
+    public void completed(long lastPosition, @Nullable Throwable cause) {
+        outcomes.add(new Outcome(lastPosition, cause));
         if (announced.compareAndSet(false, true)) {
             try {
-                loop.execute(this::tellListener);
+                loop.execute(this::notifyListener);
             } catch (RejectedExecutionException e) {
                 outcomes.clear(); // the loop has ended
                 announced.set(false);
@@ -184,21 +185,21 @@ final class LoopWriter implements StoreWriter {
         }
     }
 
-    private void tellListener() {
+    private void notifyListener() {
         announced.set(false);
         Outcome last = outcomes.poll();
         while (last != null) {
             Outcome next = outcomes.poll();
             if (next == null || next.cause != null || last.cause != null) {
-                tell(last, listener);
+                notifyListener(last);
             }
             last = next;
         }
     }
 
-    private static void tell(Outcome outcome, CommitListener listener) {
+    private void notifyListener(Outcome outcome) {
         try {
-            outcome.tell(listener);
+            outcome.notify(listener);
         } catch (RuntimeException e) { // later results must still be delivered
             LOG.error("completing a commit failed", e);
         }
@@ -210,9 +211,9 @@ final class LoopWriter implements StoreWriter {
      * @param position its last operation
      * @param cause the failure, or null if it was stored
      */
-    record Outcome(long position, @Nullable Throwable cause) {
+    private record Outcome(long position, @Nullable Throwable cause) {
 
-        private void tell(CommitListener listener) {
+        void notify(CommitListener listener) {
             if (cause == null) {
                 listener.committed(position);
             } else {

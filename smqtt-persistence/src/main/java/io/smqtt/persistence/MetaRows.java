@@ -9,6 +9,9 @@ import org.rocksdb.RocksDBException;
 /** The rows about the store itself, as they are found at the start. */
 final class MetaRows {
 
+    /** The row of the clock. */
+    static final String CLOCK = "clock";
+
     private static final String NOTES = "note/";
     private static final String AFTER_NOTES = "note0";
 
@@ -31,7 +34,7 @@ final class MetaRows {
     }
 
     static StoreClock.@Nullable Reading clock(Database database) throws RocksDBException {
-        byte[] row = database.get(Family.META, key(Store.CLOCK));
+        byte[] row = database.get(Family.META, key(CLOCK));
         return row == null ? null : StoreClock.Reading.decode(row);
     }
 

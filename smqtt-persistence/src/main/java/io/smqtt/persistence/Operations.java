@@ -39,9 +39,21 @@ final class Operations {
         }
     }
 
+    /** Receives the result of the operations. */
+    interface Listener {
+
+        /**
+         * Called on the committing thread.
+         *
+         * @param lastPosition the position of the last operation
+         * @param cause the failure, or null if the operations are stored
+         */
+        void completed(long lastPosition, @Nullable Throwable cause);
+    }
+
     private static final int OVERHEAD_BYTES = 64;
 
-    private final LoopWriter writer;
+    private final Listener listener;
     private Kind[] kinds;
     private long[] sessions;
     private long[] numbers;
@@ -52,8 +64,8 @@ final class Operations {
     private boolean sync;
     private long position;
 
-    Operations(LoopWriter writer, int capacity) {
-        this.writer = writer;
+    Operations(Listener listener, int capacity) {
+        this.listener = listener;
         kinds = new Kind[capacity];
         sessions = new long[capacity];
         numbers = new long[capacity];
@@ -96,9 +108,8 @@ final class Operations {
         sync = true;
     }
 
-    /** The callback for the result. */
-    LoopWriter writer() {
-        return writer;
+    Listener listener() {
+        return listener;
     }
 
     /** Ends the collection. */

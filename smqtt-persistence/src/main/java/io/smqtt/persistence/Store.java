@@ -2,7 +2,6 @@
 package io.smqtt.persistence;
 
 import io.smqtt.log.Outage;
-import io.smqtt.persistence.LoopWriter.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,8 +19,6 @@ import org.slf4j.event.Level;
  * meanwhile are repeated.
  */
 final class Store {
-
-    static final String CLOCK = "clock";
 
     private static final long CUT = -1;
     private static final Logger LOG = LoggerFactory.getLogger(Store.class);
@@ -110,7 +107,7 @@ final class Store {
         }
         for (Operations flush : flushes) {
             Throwable why = cause == null && quota.refuses(flush) ? quota.refusal() : cause;
-            flush.writer().tell(new Outcome(flush.position(), why));
+            flush.listener().completed(flush.position(), why);
         }
         figures.committed(operations, bytes, nanos, cause == null);
     }
@@ -175,7 +172,7 @@ final class Store {
     }
 
     private Change clockRow() {
-        return new Change(Family.META, MetaRows.key(CLOCK), clock.read().encode());
+        return new Change(Family.META, MetaRows.key(MetaRows.CLOCK), clock.read().encode());
     }
 
     private void fail(RocksDBException failure) {

@@ -3,7 +3,6 @@ package io.smqtt.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.smqtt.persistence.LoopWriter.Outcome;
 import io.smqtt.spi.BrokerStore;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredPage;
@@ -54,9 +53,9 @@ class UnruffledThreadTest {
         Listener listener = new Listener(1);
         LoopWriter writer = writer(tasks::add, listener);
 
-        writer.tell(new Outcome(1, null));
-        writer.tell(new Outcome(2, new IllegalStateException("full")));
-        writer.tell(new Outcome(3, null));
+        writer.completed(1, null);
+        writer.completed(2, new IllegalStateException("full"));
+        writer.completed(3, null);
         tasks.forEach(Runnable::run);
 
         assertThat(listener.told).containsExactly("committed 1", "failed 2", "committed 3");
@@ -76,9 +75,9 @@ class UnruffledThreadTest {
                 },
                 listener);
 
-        writer.tell(new Outcome(1, new IllegalStateException("full")));
+        writer.completed(1, new IllegalStateException("full"));
         full[0] = false;
-        writer.tell(new Outcome(2, null));
+        writer.completed(2, null);
         tasks.forEach(Runnable::run);
 
         assertThat(listener.told).containsExactly("failed 1", "committed 2");
