@@ -2,6 +2,7 @@
 package io.smqtt.config;
 
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -63,7 +64,24 @@ public record BrokerConfig(
                 nativeTransport,
                 cluster);
         listeners = Collections.unmodifiableMap(new LinkedHashMap<>(listeners));
-        Check.listeners(listeners);
+        checkListeners(listeners);
+    }
+
+    /** Rejects invalid names, and two listeners that would bind the same address. */
+    private static void checkListeners(Map<String, ListenerConfig> listeners) {
+        Map<String, String> bound = new HashMap<>();
+        for (Map.Entry<String, ListenerConfig> entry : listeners.entrySet()) {
+            String name = entry.getKey();
+            ListenerConfig listener = entry.getValue();
+            Check.present("listeners." + name, listener);
+            Check.name("listeners." + name, name);
+            String address = listener.host() + ":" + listener.port();
+            String other = listener.port() == 0 ? null : bound.put(address, name);
+            Check.that(
+                    other == null,
+                    "listeners." + name + ".port",
+                    "is already taken by listener " + other + ": " + address);
+        }
     }
 
     /**

@@ -5,8 +5,6 @@ import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.UnknownHostException;
-import java.util.HashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Checks of values. Each method names the key in the exception that it throws. */
@@ -159,22 +157,5 @@ final class Check {
                         && value.chars().noneMatch(c -> c < ' ' || c == 0x7f || (c >= 0xd800 && c < 0xe000)),
                 key,
                 "must have at most 1024 characters and no control characters");
-    }
-
-    /** Rejects invalid names, and two listeners that would bind the same address. */
-    static void listeners(Map<String, ListenerConfig> listeners) {
-        Map<String, String> bound = new HashMap<>();
-        for (Map.Entry<String, ListenerConfig> entry : listeners.entrySet()) {
-            String name = entry.getKey();
-            ListenerConfig listener = entry.getValue();
-            present("listeners." + name, listener);
-            name("listeners." + name, name);
-            String address = listener.host() + ":" + listener.port();
-            String other = listener.port() == 0 ? null : bound.put(address, name);
-            that(
-                    other == null,
-                    "listeners." + name + ".port",
-                    "is already taken by listener " + other + ": " + address);
-        }
     }
 }
