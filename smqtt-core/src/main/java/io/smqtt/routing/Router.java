@@ -9,6 +9,7 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -26,6 +27,10 @@ public final class Router {
     private final RetainedMessages retained;
     private final BrokerObserver observer;
     private final List<RoutingLoop> loops;
+
+    /** The result of matching on each event loop, reused for each message. */
+    private final Matches[] matchesByLoop;
+
     private volatile boolean holdsTickets;
     private Function<? super SharedGroup, ? extends GroupBacklog> backlogs = group -> null;
 
@@ -52,6 +57,8 @@ public final class Router {
             created.add(new RoutingLoop(executor, created.size(), all.size(), observer));
         }
         this.loops = List.copyOf(created);
+        this.matchesByLoop = new Matches[created.size()];
+        Arrays.setAll(matchesByLoop, i -> new Matches());
     }
 
     /**
@@ -143,22 +150,41 @@ public final class Router {
     }
 
     private int routeToAll(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
-        Matches matches = loop.borrowMatches();
-        index.match(message.topic(), matches);
-        matches.mergeOverlaps(message.publisherId());
-        int count = matches.size();
-        for (int i = 0; i < count; i++) {
-            dispatch(loop, message, matches.get(i), ticket);
-        }
-        for (int i = 0; i < matches.sharedSize(); i++) {
-            if (routeToGroup(loop, message, matches.shared(i), ticket)) {
-                count++;
+        Matches matches = acquire(loop);
+        try {
+            match(message, matches);
+            int count = matches.size();
+            for (int i = 0; i < count; i++) {
+                dispatch(loop, message, matches.get(i), ticket);
             }
+            for (int i = 0; i < matches.sharedSize(); i++) {
+                if (routeToGroup(loop, message, matches.shared(i), ticket)) {
+                    count++;
+                }
+            }
+            observer.messageReceived(
+                    message.qos(), message.payload().size(), matches.size() + matches.sharedSize());
+            return count;
+        } finally {
+            release(loop, matches);
         }
-        int deliveries = matches.size() + matches.sharedSize();
-        loop.returnMatches(matches);
-        observer.messageReceived(message.qos(), message.payload().size(), deliveries);
-        return count;
+    }
+
+    /** The result of this event loop; a route inside of another one gets a new one. */
+    private Matches acquire(RoutingLoop loop) {
+        return loop.beginMatch() ? matchesByLoop[loop.index()] : new Matches();
+    }
+
+    private void match(ApplicationMessage message, Matches into) {
+        index.match(message.topic(), into);
+        into.mergeOverlaps(message.publisherId());
+    }
+
+    private void release(RoutingLoop loop, Matches matches) {
+        matches.clear();
+        if (matches == matchesByLoop[loop.index()]) {
+            loop.endMatch();
+        }
     }
 
     /**
@@ -173,30 +199,32 @@ public final class Router {
      */
     public int routeAndReport(
             RoutingLoop loop, ApplicationMessage message, RouteTicket ticket, Consumer<? super Subscriber> taker) {
-        Matches matches = loop.borrowMatches();
-        index.match(message.topic(), matches);
-        matches.mergeOverlaps(message.publisherId());
-        int count = matches.size();
-        for (int i = 0; i < count; i++) {
-            Subscription subscription = matches.get(i);
-            taker.accept(subscription.subscriber());
-            send(loop, message, subscription, ticket, ticket);
-        }
-        for (int i = 0; i < matches.sharedSize(); i++) {
-            Subscription member = member(message, matches.shared(i), null);
-            if (member == null) {
-                observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
-                ticket.dropped(DropReason.NO_SHARED_MEMBER);
-            } else {
-                taker.accept(member.subscriber());
-                send(loop, message, member, ticket, ticket);
-                count++;
+        Matches matches = acquire(loop);
+        try {
+            match(message, matches);
+            int count = matches.size();
+            for (int i = 0; i < count; i++) {
+                Subscription subscription = matches.get(i);
+                taker.accept(subscription.subscriber());
+                send(loop, message, subscription, ticket, ticket);
             }
+            for (int i = 0; i < matches.sharedSize(); i++) {
+                Subscription member = member(message, matches.shared(i), null);
+                if (member == null) {
+                    observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
+                    ticket.dropped(DropReason.NO_SHARED_MEMBER);
+                } else {
+                    taker.accept(member.subscriber());
+                    send(loop, message, member, ticket, ticket);
+                    count++;
+                }
+            }
+            observer.messageReceived(
+                    message.qos(), message.payload().size(), matches.size() + matches.sharedSize());
+            return count;
+        } finally {
+            release(loop, matches);
         }
-        int deliveries = matches.size() + matches.sharedSize();
-        loop.returnMatches(matches);
-        observer.messageReceived(message.qos(), message.payload().size(), deliveries);
-        return count;
     }
 
     /**
@@ -238,19 +266,21 @@ public final class Router {
     }
 
     private int routeLocally(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
-        Matches matches = loop.borrowMatches();
-        index.match(message.topic(), matches);
-        matches.mergeOverlaps(message.publisherId());
-        int count = 0;
-        for (int i = 0; i < matches.size(); i++) {
-            Subscription subscription = matches.get(i);
-            if (subscription.subscriber().isLocal()) {
-                dispatch(loop, message, subscription, ticket);
-                count++;
+        Matches matches = acquire(loop);
+        try {
+            match(message, matches);
+            int count = 0;
+            for (int i = 0; i < matches.size(); i++) {
+                Subscription subscription = matches.get(i);
+                if (subscription.subscriber().isLocal()) {
+                    dispatch(loop, message, subscription, ticket);
+                    count++;
+                }
             }
+            return count;
+        } finally {
+            release(loop, matches);
         }
-        loop.returnMatches(matches);
-        return count;
     }
 
     /**

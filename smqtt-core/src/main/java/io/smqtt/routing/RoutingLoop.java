@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Routing state of one event loop: the scratch result of matching, and the deliveries that are in flight to other event loops. All
+ * Routing state of one event loop: the deliveries that are in flight to other event loops. All
  * deliveries of one pass to one event loop travel together: one queue offer, and at most one wake-up. Methods that are annotated
  * with {@code OnEventLoop} may be called only on this event loop.
  */
@@ -33,7 +33,7 @@ public final class RoutingLoop {
     private final MessageIds ids = new MessageIds();
     private boolean flushScheduled;
     private int untilTimed = TIMED_EVERY;
-    private @Nullable Matches matches = new Matches();
+    private boolean matching;
 
     RoutingLoop(EventExecutor executor, int index, int loops, BrokerObserver observer) {
         this.executor = executor;
@@ -84,19 +84,18 @@ public final class RoutingLoop {
         return true;
     }
 
-    /** Borrows the scratch result; a nested route gets a new one. */
+    /** Begins a match; false if this is a route inside of another one. */
     @OnEventLoop
-    Matches borrowMatches() {
-        Matches borrowed = matches;
-        matches = null;
-        return borrowed == null ? new Matches() : borrowed;
+    boolean beginMatch() {
+        boolean first = !matching;
+        matching = true;
+        return first;
     }
 
-    /** Returns the scratch result. */
+    /** Ends the match that has begun first. */
     @OnEventLoop
-    void returnMatches(Matches borrowed) {
-        borrowed.clear();
-        matches = borrowed;
+    void endMatch() {
+        matching = false;
     }
 
     /** Adds a delivery for a subscriber of another loop. */
