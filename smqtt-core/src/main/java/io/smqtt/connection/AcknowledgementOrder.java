@@ -109,7 +109,7 @@ final class AcknowledgementOrder {
     }
 
     /** One acknowledgement. Any thread may hold and release it. */
-    final class Pending implements RouteTicket {
+    final class Pending implements TicketOffer.RoutedTicket {
 
         private final int packetId;
         private final QoS qos;
@@ -155,8 +155,8 @@ final class AcknowledgementOrder {
             }
         }
 
-        /** Completes routing. */
-        void routed(ReasonCode outcome) {
+        @Override
+        public void routed(ReasonCode outcome) {
             routed(outcome, null);
         }
 

@@ -60,26 +60,20 @@ public final class ClientLog {
 
     /** Logs a refused CONNECT, or a first packet that is no CONNECT. */
     @OnEventLoop
-    void refused(Connection connection, String reason) {
-        InetSocketAddress from = connection.link().remoteAddress();
+    void refused(ClientLink link, @Nullable ClientIdentity client, String reason) {
+        InetSocketAddress from = link.remoteAddress();
         if (LOG.isInfoEnabled() && refusalLines.allows(key(from))) {
-            ClientIdentity client = connection.clientOrNull();
             String name = client == null ? "client" : name(client);
-            LOG.info(
-                    "{} from {} on {} refused: {}",
-                    name,
-                    text(from),
-                    connection.link().listener(),
-                    LogText.escape(reason));
+            LOG.info("{} from {} on {} refused: {}", name, text(from), link.listener(), LogText.escape(reason));
         }
     }
 
     /** Logs that a connection was closed by an error below MQTT, such as a broken TLS record. */
     @OnEventLoop
-    void failed(Connection connection, Throwable cause) {
-        InetSocketAddress from = connection.link().remoteAddress();
+    void failed(ClientLink link, @Nullable ClientIdentity client, Throwable cause) {
+        InetSocketAddress from = link.remoteAddress();
         if (LOG.isInfoEnabled() && refusalLines.allows(key(from))) {
-            String name = connection.clientOrNull() == null ? "client" : name(connection.client());
+            String name = client == null ? "client" : name(client);
             LOG.info("{} from {} closed: {}", name, text(from), LogText.escape(cause.toString()));
         }
     }

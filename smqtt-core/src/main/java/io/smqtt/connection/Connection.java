@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * socket.
  */
 @OnEventLoop
-final class Connection implements PacketSink {
+final class Connection implements PacketSink, TicketOffer.Publisher {
 
     /** The phase of the connection. */
     enum Phase {
@@ -384,6 +384,15 @@ final class Connection implements PacketSink {
             acknowledgements = order;
         }
         return order;
+    }
+
+    @Override
+    public TicketOffer.RoutedTicket ticket(int packetId, QoS qos) {
+        AcknowledgementOrder.Pending ticket = acknowledgements().expectRouted(packetId, qos);
+        if (qos == QoS.EXACTLY_ONCE) {
+            session().inbound().receivedUnsettled(packetId, ticket);
+        }
+        return ticket;
     }
 
     /** Logs that an action of the client was denied. */

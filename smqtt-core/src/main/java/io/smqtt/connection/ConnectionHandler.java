@@ -224,7 +224,8 @@ public final class ConnectionHandler extends ChannelInboundHandlerAdapter implem
         if (cause instanceof IOException) { // the peer has closed the connection
             LOG.debug("connection of {} failed: {}", connection().name(), cause.toString());
         } else {
-            flows.disconnector().log().failed(connection(), cause);
+            Connection failed = connection();
+            flows.disconnector().log().failed(failed.link(), failed.clientOrNull(), cause);
         }
         context.close();
     }

@@ -127,10 +127,10 @@ public final class ConnectionLoop {
     }
 
     /** Prepares a ticket that is created only when a subscriber holds it. */
-    TicketOffer offer(Connection connection, int packetId, QoS qos) {
+    TicketOffer offer(TicketOffer.Publisher publisher, int packetId, QoS qos) {
         TicketOffer offer = ticketOffer;
         ticketOffer = null; // a nested route gets another
-        return (offer == null ? new TicketOffer() : offer).of(connection, packetId, qos);
+        return (offer == null ? new TicketOffer() : offer).of(publisher, packetId, qos);
     }
 
     /** Takes back the ticket offer after routing. */

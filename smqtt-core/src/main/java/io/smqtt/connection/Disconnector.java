@@ -89,12 +89,12 @@ public final class Disconnector {
         if (connection.phase() == Connection.Phase.AWAITING_CONNECT) {
             if (foreign != null) {
                 observer.connectionRefused(connection.link().listener(), ConnectionRefusals.WRONG_PROTOCOL);
-                log.refused(connection, ConnectionRefusals.WRONG_PROTOCOL + ", " + foreign + " on a port for MQTT");
+                logRefused(connection, ConnectionRefusals.WRONG_PROTOCOL + ", " + foreign + " on a port for MQTT");
                 finish(connection, violation.reason());
                 return;
             }
             if (readable == null || !hasAnswer(readable, violation.reason())) { // [MQTT-3.1.4-1]
-                log.refused(connection, describe(violation.reason(), violation.getMessage()));
+                logRefused(connection, describe(violation.reason(), violation.getMessage()));
                 finish(connection, violation.reason());
                 return;
             }
@@ -120,10 +120,14 @@ public final class Disconnector {
         if (connection.isClosing()) {
             return;
         }
-        log.refused(connection, describe(reason, text));
+        logRefused(connection, describe(reason, text));
         observer.connectRefused(refusal(connection, reason));
         connection.output().connAck(ConnAck.refused(PermittedReasons.inConnAck(reason), text, null));
         finish(connection, reason);
+    }
+
+    private void logRefused(Connection connection, String reason) {
+        log.refused(connection.link(), connection.clientOrNull(), reason);
     }
 
     private static ConnectRefusal refusal(Connection connection, ReasonCode reason) {
@@ -141,7 +145,7 @@ public final class Disconnector {
 
     /** Ends a connection whose client cannot get a CONNACK [MQTT-3.14.0-1]. */
     void abandon(Connection connection, String text) {
-        log.refused(connection, text);
+        logRefused(connection, text);
         connection.session().connectionEnded(connection, false, DisconnectPacket.UNCHANGED);
         finish(connection, ReasonCode.PACKET_TOO_LARGE);
     }
@@ -149,7 +153,7 @@ public final class Disconnector {
     void connectTimedOut(Connection connection) {
         if (!connection.isClosing()) {
             observer.connectionRefused(connection.link().listener(), ConnectionRefusals.CONNECT_TIMEOUT);
-            log.refused(connection, ConnectionRefusals.CONNECT_TIMEOUT + ", no complete CONNECT in time");
+            logRefused(connection, ConnectionRefusals.CONNECT_TIMEOUT + ", no complete CONNECT in time");
             finish(connection, ReasonCode.MAXIMUM_CONNECT_TIME);
         }
     }

@@ -252,7 +252,7 @@ public final class PublishFlow {
             }
             outcome = outcome(router.route(loop, message, offer));
         }
-        AcknowledgementOrder.Pending pending = offer.pending();
+        TicketOffer.RoutedTicket pending = offer.ticket();
         connection.loop().takeBack(offer);
         if (pending == null) {
             acknowledge(connection, packetId, qos, outcome);

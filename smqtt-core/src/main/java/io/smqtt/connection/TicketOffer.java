@@ -2,9 +2,9 @@
 package io.smqtt.connection;
 
 import io.smqtt.message.QoS;
+import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
-import io.smqtt.session.Session;
 import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
@@ -15,44 +15,54 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class TicketOffer implements RouteTicket {
 
-    private @Nullable Connection connection;
+    /** The connection of the publisher. */
+    interface Publisher {
+
+        /** Creates the ticket of a message that is being routed; it is held until {@link RoutedTicket#routed}. */
+        RoutedTicket ticket(int packetId, QoS qos);
+    }
+
+    /** A ticket that is held until its message has been routed. */
+    interface RoutedTicket extends RouteTicket {
+
+        /** Completes routing. */
+        void routed(ReasonCode outcome);
+    }
+
+    private @Nullable Publisher publisher;
     private int packetId;
     private QoS qos = QoS.AT_MOST_ONCE;
-    private AcknowledgementOrder.@Nullable Pending pending;
+    private @Nullable RoutedTicket ticket;
 
-    TicketOffer of(Connection publisher, int id, QoS level) {
-        connection = publisher;
+    TicketOffer of(Publisher connection, int id, QoS level) {
+        publisher = connection;
         packetId = id;
         qos = level;
         return this;
     }
 
     void clear() {
-        connection = null;
-        pending = null;
+        publisher = null;
+        ticket = null;
     }
 
-    /** The acknowledgement of the ticket; null if no subscriber claimed it. */
-    AcknowledgementOrder.@Nullable Pending pending() {
-        return pending;
+    /** The ticket; null if no subscriber claimed it. */
+    @Nullable
+    RoutedTicket ticket() {
+        return ticket;
     }
 
     @Override
-    public AcknowledgementOrder.Pending claim() {
-        AcknowledgementOrder.Pending made = pending;
-        if (made == null) {
-            Connection publisher = connection;
+    public RoutedTicket claim() {
+        RoutedTicket claimed = ticket;
+        if (claimed == null) {
             if (publisher == null) {
                 throw new IllegalStateException("the message was routed");
             }
-            made = publisher.acknowledgements().expectRouted(packetId, qos);
-            pending = made;
-            if (qos == QoS.EXACTLY_ONCE) {
-                Session session = publisher.session();
-                session.inbound().receivedUnsettled(packetId, made);
-            }
+            claimed = publisher.ticket(packetId, qos);
+            ticket = claimed;
         }
-        return made;
+        return claimed;
     }
 
     @Override
