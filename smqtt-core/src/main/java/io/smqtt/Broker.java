@@ -85,7 +85,7 @@ public final class Broker {
     private volatile boolean closed;
 
     Broker(BrokerBuilder builder) {
-        parts = new BrokerParts(builder);
+        parts = new BrokerAssembly(builder).parts();
         access = parts.access();
         eventLoops = parts.eventLoops();
         router = parts.router();

@@ -1,309 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt;
 
-import io.netty.channel.Channel;
-import io.netty.channel.EventLoop;
-import io.netty.channel.WriteBufferWaterMark;
 import io.smqtt.access.AccessControl;
-import io.smqtt.codec.DecoderLimits;
-import io.smqtt.codec.PacketDecoder;
 import io.smqtt.config.BrokerConfig;
-import io.smqtt.config.ConfigurationException;
-import io.smqtt.config.LimitsConfig;
-import io.smqtt.config.StorageConfig;
-import io.smqtt.connection.ClientLog;
-import io.smqtt.connection.ConnectFlow;
-import io.smqtt.connection.ConnectionFlows;
-import io.smqtt.connection.ConnectionHandler;
-import io.smqtt.connection.ConnectionLoop;
-import io.smqtt.connection.Disconnector;
-import io.smqtt.connection.EnhancedFlow;
-import io.smqtt.connection.Interceptors;
-import io.smqtt.connection.PublishFlow;
-import io.smqtt.connection.SubscribeFlow;
-import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.Router;
-import io.smqtt.routing.RoutingLoop;
-import io.smqtt.routing.SubscriptionIndex;
-import io.smqtt.session.Deadline;
-import io.smqtt.session.DeadlineWheel;
 import io.smqtt.session.QueueBudget;
 import io.smqtt.session.RetainedKeeper;
 import io.smqtt.session.SessionRegistry;
-import io.smqtt.session.StoreLoop;
 import io.smqtt.session.Stores;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientDirectory;
-import io.smqtt.spi.EnhancedAuthenticator;
-import io.smqtt.spi.Observer;
 import io.smqtt.spi.Ticker;
 import io.smqtt.spi.TrafficCounts;
-import io.smqtt.transport.AcceptedConnection;
 import io.smqtt.transport.EventLoops;
 import io.smqtt.transport.Listeners;
-import io.smqtt.transport.MqttPipeline;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Creates and connects the parts of one broker. The only type that knows all of them. */
-final class BrokerParts {
-
-    private static final int EXPIRY_SWEEP_MILLIS = 1_000;
-    private static final int EXPIRY_SWEEP_STEPS = 10_000;
-
-    private final BrokerConfig config;
-    private final EventStream events = new EventStream();
-    private final BrokerObserver observer;
-    private final Ticker ticker;
-    private final ClientLog log;
-    private final AccessControl access;
-    private final EventLoops eventLoops;
-    private final Router router;
-    private final SessionRegistry sessions;
-    private final @Nullable Stores stores;
-    private final RetainedKeeper retained;
-    private final QueueBudget budget;
-    private final ClientDirectory directory;
-    private final ConnectionFlows flows;
-    private final Map<EventLoop, ConnectionLoop> loops = new ConcurrentHashMap<>();
-    private final WriteBufferWaterMark waterMark;
-    private final Listeners listeners;
-
-    BrokerParts(BrokerBuilder builder) {
-        config = builder.config;
-        ticker = builder.ticker;
-        log = new ClientLog(config.access().logConnections());
-        requireModules(builder);
-        LimitsConfig limits = config.limits();
-        List<Observer> observers = new ArrayList<>(builder.observers);
-        observers.add(events);
-        observer = BrokerObserver.of(observers);
-        access = AccessControl.open(config.access(), builder.authenticators, builder.authorizers, observer);
-        eventLoops = EventLoops.start(config.eventLoops(), config.nativeTransport());
-        listeners = openListeners();
-        router = new Router(
-                eventLoops.all(),
-                new SubscriptionIndex(config.mqtt().sharedStrategy()),
-                new RetainedMessages(limits.maxRetainedMessages(), limits.maxRetainedBytes()),
-                observer);
-        budget = new QueueBudget(limits.maxTotalQueuedBytes());
-        if (builder.store != null) {
-            builder.store.observe(observer);
-        }
-        List<StoreLoop> storeLoops = new ArrayList<>();
-        List<DeadlineWheel> wheels = startLoops(budget, builder.store == null ? null : storeLoops);
-        stores = builder.store == null
-                ? null
-                : new Stores(builder.store, storeLoops, config.storage().sync() != StorageConfig.Sync.NONE);
-        sessions = new SessionRegistry(
-                router, wheels, access.authorizer(), observer, ticker, limits, config.session(), budget, stores);
-        retained = sessions.retained();
-        directory = directory(builder);
-        flows = flows(builder);
-        waterMark = new WriteBufferWaterMark(limits.maxOutboundBytes() / 2, limits.maxOutboundBytes());
-    }
-
-    /** Reads certificates; releases what was opened before if they cannot be used. */
-    private Listeners openListeners() {
-        try {
-            return new Listeners(config, eventLoops, observer, log, this::initialize);
-        } catch (RuntimeException e) {
-            access.close();
-            eventLoops.dispose().subscribe();
-            throw e;
-        }
-    }
-
-    /** Rejects a configuration that requires modules which are missing. */
-    private static void requireModules(BrokerBuilder builder) {
-        Map<String, String> missing = new TreeMap<>(builder.config.requiredModules());
-        if (builder.store != null) {
-            missing.remove("storage.kind");
-        }
-        builder.modules.forEach(module -> missing.remove(module.configurationKey()));
-        if (!missing.isEmpty()) {
-            throw new ConfigurationException("the configuration needs modules that are not present: " + missing);
-        }
-    }
-
-    private List<DeadlineWheel> startLoops(QueueBudget budget, @Nullable List<StoreLoop> storeLoops) {
-        LimitsConfig limits = config.limits();
-        DecoderLimits decoderLimits = new DecoderLimits(
-                limits.maxConnectBytes(),
-                limits.maxUserProperties(),
-                limits.maxTopicBytes(),
-                limits.maxTopicLevels(),
-                limits.maxFiltersPerSubscribe());
-        List<DeadlineWheel> wheels = new ArrayList<>();
-        for (EventLoop eventLoop : eventLoops.all()) {
-            RoutingLoop routing = router.loopOf(eventLoop);
-            DeadlineWheel wheel = new DeadlineWheel(ticker);
-            StoreLoop store = storeLoops == null
-                    ? null
-                    : new StoreLoop(
-                            eventLoop,
-                            wheel,
-                            config.storage().sync() != StorageConfig.Sync.NONE,
-                            config.storage().sync() == StorageConfig.Sync.SYNC);
-            if (storeLoops != null && store != null) {
-                storeLoops.add(store);
-            }
-            ConnectionLoop loop = new ConnectionLoop(routing, wheel, new PacketDecoder(decoderLimits), budget, store);
-            boolean first = wheels.isEmpty();
-            wheels.add(wheel);
-            loops.put(eventLoop, loop);
-            eventLoop.execute(() -> {
-                wheel.runOn(eventLoop);
-                loop.start();
-                if (first) {
-                    wheel.arm(new RetainedSweep(routing, wheel), EXPIRY_SWEEP_MILLIS);
-                }
-            });
-        }
-        return wheels;
-    }
-
-    /** Removes expired retained messages, a limited number at a time. */
-    private final class RetainedSweep extends Deadline {
-
-        private final RoutingLoop loop;
-        private final DeadlineWheel wheel;
-
-        RetainedSweep(RoutingLoop loop, DeadlineWheel wheel) {
-            this.loop = loop;
-            this.wheel = wheel;
-        }
-
-        @Override
-        protected void expired() {
-            RetainedMessages messages = router.retained();
-            int removed = messages.removeExpired(
-                    ticker.nanoTime(), EXPIRY_SWEEP_STEPS, topic -> retained.changed(loop, topic));
-            if (removed > 0) {
-                observer.retainedChanged(messages.count(), messages.bytes());
-            }
-            wheel.arm(this, EXPIRY_SWEEP_MILLIS);
-        }
-    }
-
-    private ConnectionFlows flows(BrokerBuilder builder) {
-        Disconnector disconnector = new Disconnector(
-                observer,
-                ticker,
-                config.limits().slowConsumerTimeout(),
-                config.session().maxExpiry(),
-                config.mqtt().serverReference(),
-                log);
-        List<EnhancedAuthenticator> methods = new ArrayList<>(builder.enhancedAuthenticators);
-        for (EnhancedAuthenticator builtIn : access.enhancedAuthenticators()) {
-            if (methods.stream().noneMatch(method -> method.method().equals(builtIn.method()))) {
-                methods.add(builtIn);
-            }
-        }
-        Interceptors interceptors = new Interceptors(builder.interceptors, observer);
-        ConnectFlow connect = new ConnectFlow(
-                config,
-                interceptors,
-                access.authenticator(),
-                new EnhancedFlow(methods, disconnector),
-                access.authorizer(),
-                directory,
-                sessions,
-                observer,
-                disconnector);
-        PublishFlow publish = new PublishFlow(
-                config,
-                router,
-                retained,
-                access.authorizer(),
-                interceptors,
-                ticker,
-                observer,
-                stores != null || builder.modules.stream().anyMatch(BrokerModule::holdsAcknowledgements));
-        SubscribeFlow subscribe = new SubscribeFlow(config, router, access.authorizer(), interceptors, directory);
-        return new ConnectionFlows(connect, publish, subscribe, disconnector);
-    }
-
-    private static ClientDirectory directory(BrokerBuilder builder) {
-        if (builder.directory != ClientDirectory.LOCAL) {
-            return builder.directory;
-        }
-        for (BrokerModule module : builder.modules) {
-            ClientDirectory kept = module.clientDirectory();
-            if (kept != null) {
-                return kept;
-            }
-        }
-        return ClientDirectory.LOCAL;
-    }
-
-    private void initialize(Channel channel, AcceptedConnection link) {
-        channel.config().setWriteBufferWaterMark(waterMark);
-        ConnectionLoop loop = loops.get(channel.eventLoop());
-        if (loop == null) {
-            throw new IllegalStateException("the connection is on an event loop of another broker");
-        }
-        channel.pipeline().addLast(MqttPipeline.MQTT, new ConnectionHandler(loop, flows, link));
-    }
-
-    BrokerConfig config() {
-        return config;
-    }
-
-    AccessControl access() {
-        return access;
-    }
-
-    EventLoops eventLoops() {
-        return eventLoops;
-    }
-
-    Router router() {
-        return router;
-    }
-
-    @Nullable
-    Stores stores() {
-        return stores;
-    }
-
-    RetainedKeeper retained() {
-        return retained;
-    }
-
-    QueueBudget budget() {
-        return budget;
-    }
-
-    List<TrafficCounts> traffic() {
-        return loops.values().stream().map(ConnectionLoop::traffic).toList();
-    }
-
-    SessionRegistry sessions() {
-        return sessions;
-    }
-
-    Ticker ticker() {
-        return ticker;
-    }
-
-    ClientDirectory directory() {
-        return directory;
-    }
-
-    Listeners listeners() {
-        return listeners;
-    }
-
-    EventStream events() {
-        return events;
-    }
-
-    BrokerObserver observer() {
-        return observer;
-    }
-}
+/**
+ * The parts of one broker, which {@link BrokerAssembly} creates.
+ *
+ * @param config the configuration
+ * @param ticker the clock of all expiries and deadlines
+ * @param observer receives the events of all parts
+ * @param events passes events about clients to the application
+ * @param access authentication and authorization
+ * @param eventLoops the event loops of the connections
+ * @param router routes messages
+ * @param sessions the sessions by client identifier
+ * @param stores the store by event loop; null without a store
+ * @param retained stores retained messages
+ * @param budget the budget of all queues
+ * @param directory knows which node owns a client identifier
+ * @param listeners the bound ports
+ * @param traffic bytes and packets of clients, by event loop
+ */
+record BrokerParts(
+        BrokerConfig config,
+        Ticker ticker,
+        BrokerObserver observer,
+        EventStream events,
+        AccessControl access,
+        EventLoops eventLoops,
+        Router router,
+        SessionRegistry sessions,
+        @Nullable Stores stores,
+        RetainedKeeper retained,
+        QueueBudget budget,
+        ClientDirectory directory,
+        Listeners listeners,
+        List<TrafficCounts> traffic) {}

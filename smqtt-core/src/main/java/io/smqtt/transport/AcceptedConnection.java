@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 public final class AcceptedConnection implements ClientLink {
 
-    private final Listener listener;
+    private final ListenerState listener;
     private final Channel channel;
     private final long acceptedNanos;
     private InetSocketAddress remoteAddress;
@@ -49,7 +49,7 @@ public final class AcceptedConnection implements ClientLink {
     @Nullable
     AcceptedConnection next;
 
-    AcceptedConnection(Listener listener, Channel channel, InetSocketAddress remoteAddress) {
+    AcceptedConnection(ListenerState listener, Channel channel, InetSocketAddress remoteAddress) {
         this.listener = listener;
         this.channel = channel;
         this.remoteAddress = remoteAddress;
@@ -288,7 +288,7 @@ public final class AcceptedConnection implements ClientLink {
         return channel;
     }
 
-    Listener owner() {
+    ListenerState owner() {
         return listener;
     }
 

@@ -2,6 +2,7 @@
 package io.smqtt.transport;
 
 import io.netty.channel.Channel;
+import io.smqtt.connection.ClientLink;
 
 /** Adds the MQTT handler to the pipeline of a new connection. */
 @FunctionalInterface
@@ -17,5 +18,5 @@ public interface ConnectionInitializer {
      * @param channel the channel, active
      * @param connection the connection
      */
-    void initialize(Channel channel, AcceptedConnection connection);
+    void initialize(Channel channel, ClientLink connection);
 }

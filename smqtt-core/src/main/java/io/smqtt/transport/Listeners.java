@@ -53,7 +53,17 @@ public final class Listeners {
                 admission::pendingFrom);
         config.listeners()
                 .forEach((name, listener) -> listeners.add(new Listener(
-                        name, listener, config.limits(), eventLoops, admission, pending, observer, log, initializer)));
+                        new ListenerState(
+                                name,
+                                listener,
+                                config.limits(),
+                                eventLoops,
+                                admission,
+                                pending,
+                                observer,
+                                log,
+                                initializer),
+                        eventLoops)));
     }
 
     /**
@@ -93,7 +103,7 @@ public final class Listeners {
         for (Listener listener : listeners) {
             InetSocketAddress address = listener.address();
             if (address != null) {
-                addresses.put(listener.name(), address);
+                addresses.put(listener.state().name(), address);
             }
         }
         return addresses;
@@ -109,7 +119,7 @@ public final class Listeners {
     public void reloadCertificates(Consumer<Path> done) {
         ConfigurationException failure = null;
         for (Listener listener : listeners) {
-            TlsContexts tls = listener.tls();
+            TlsContexts tls = listener.state().tls();
             try {
                 if (tls != null) {
                     tls.reload().forEach(done);

@@ -34,7 +34,7 @@ public final class MqttPipeline {
 
     /** Fills the pipeline of an admitted connection. */
     static void build(Channel channel, AcceptedConnection connection) {
-        Listener listener = connection.owner();
+        ListenerState listener = connection.owner();
         ChannelPipeline pipeline = channel.pipeline();
         Readiness.Stage last = Readiness.Stage.SOCKET;
         if (listener.config().proxyProtocol()) {

@@ -2,6 +2,7 @@
 package io.smqtt.transport;
 
 import io.netty.channel.Channel;
+import io.smqtt.connection.ClientLink;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
@@ -70,8 +71,8 @@ final class TestListeners implements AutoCloseable {
         eventLoops.dispose().block(PATIENCE);
     }
 
-    private void initialize(Channel channel, AcceptedConnection connection) {
-        accepted.add(connection);
+    private void initialize(Channel channel, ClientLink connection) {
+        accepted.add((AcceptedConnection) connection);
         channels.add(channel);
         if (connectAtOnce) {
             connection.connected();
