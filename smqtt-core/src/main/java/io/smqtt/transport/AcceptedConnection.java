@@ -197,7 +197,7 @@ public final class AcceptedConnection implements ClientLink {
         }
         PendingConnection counted = new PendingConnection(this, key, listener.pending());
         pending = counted;
-        channel.pipeline().addFirst(MqttPipeline.PENDING, counted);
+        channel.pipeline().addFirst(PendingConnection.HANDLER, counted);
         listener.connections(channel.eventLoop()).add(this);
         channel.closeFuture().addListener(closed -> leave());
         deadline = channel.eventLoop()

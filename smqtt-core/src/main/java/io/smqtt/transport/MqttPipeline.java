@@ -18,7 +18,6 @@ public final class MqttPipeline {
     /** The name of the handler for MQTT bytes. */
     public static final String MQTT = "smqtt.mqtt";
 
-    static final String PENDING = "smqtt.pending";
     static final String PROXY_DECODER = "smqtt.proxy-decoder";
     static final String PROXY = "smqtt.proxy";
     static final String TLS = "smqtt.tls";

@@ -19,6 +19,9 @@ final class PendingConnection extends ChannelInboundHandlerAdapter {
     /** The reasons of a close: the configuration keys of the limits. */
     static final String BYTES = "limits.max-pending-bytes";
 
+    /** The name of this handler in a pipeline. */
+    static final String HANDLER = "smqtt.pending";
+
     static final String COUNT = "limits.max-pending-connections";
 
     private final AcceptedConnection connection;
