@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class PendingConnection extends ChannelInboundHandlerAdapter {
 
-    /** The reasons of a close: the configuration keys of the limits. */
-    static final String BYTES = "limits.max-pending-bytes";
-
     /** The name of this handler in a pipeline. */
     static final String HANDLER = "smqtt.pending";
+
+    /** The reasons of a close: the configuration keys of the limits. */
+    static final String BYTES = "limits.max-pending-bytes";
 
     static final String COUNT = "limits.max-pending-connections";
 
