@@ -4,13 +4,11 @@ package io.smqtt.access;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
-import io.smqtt.spi.AccessRequest;
-import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
 
 /** Authorizes by the rules of an ACL file, which can be replaced while the broker runs. */
-final class AclFileAuthorizer implements Authorizer {
+final class AclFileAuthorizer implements DirectAuthorizer {
 
     private volatile Rules current;
 
@@ -21,11 +19,6 @@ final class AclFileAuthorizer implements Authorizer {
     /** Replaces the rules. One thread at a time. */
     void replace(AclFile file) {
         current = new Rules(file, current.generation + 1);
-    }
-
-    @Override
-    public Mono<AccessDecision> authorize(AccessRequest request) {
-        return authorize(request.client(), request.action(), request.topic(), request.qos(), request.retain());
     }
 
     @Override

@@ -4,8 +4,6 @@ package io.smqtt.access;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
-import io.smqtt.spi.AccessRequest;
-import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
 
@@ -13,14 +11,9 @@ import reactor.core.publisher.Mono;
  * Allows clients with the role admin to read the broker's own topics, unless an earlier authorizer has decided. It decides nothing
  * else.
  */
-final class AdminAuthorizer implements Authorizer {
+final class AdminAuthorizer implements DirectAuthorizer {
 
     private static final String ADMIN = "admin";
-
-    @Override
-    public Mono<AccessDecision> authorize(AccessRequest request) {
-        return authorize(request.client(), request.action(), request.topic(), request.qos(), request.retain());
-    }
 
     @Override
     public Mono<AccessDecision> authorize(

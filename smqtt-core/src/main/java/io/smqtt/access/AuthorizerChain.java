@@ -25,7 +25,7 @@ import reactor.core.publisher.Mono;
  * <p>An answer that is available at once (a {@link Callable} Mono, such as those of {@link AccessDecision#now()}) is read without a
  * subscription, and is usually one of three constants: such a decision of a built-in rule allocates nothing.
  */
-final class AuthorizerChain implements Authorizer {
+final class AuthorizerChain implements DirectAuthorizer {
 
     private static final Logger LOG = LoggerFactory.getLogger(AuthorizerChain.class);
     private static final String KEY = "authorizers";
@@ -34,11 +34,6 @@ final class AuthorizerChain implements Authorizer {
 
     AuthorizerChain(List<Authorizer> members) {
         this.members = members.toArray(Authorizer[]::new);
-    }
-
-    @Override
-    public Mono<AccessDecision> authorize(AccessRequest request) {
-        return authorize(request.client(), request.action(), request.topic(), request.qos(), request.retain());
     }
 
     @Override

@@ -4,8 +4,6 @@ package io.smqtt.access;
 import io.smqtt.message.QoS;
 import io.smqtt.spi.AccessAction;
 import io.smqtt.spi.AccessDecision;
-import io.smqtt.spi.AccessRequest;
-import io.smqtt.spi.Authorizer;
 import io.smqtt.spi.ClientIdentity;
 import reactor.core.publisher.Mono;
 
@@ -13,12 +11,7 @@ import reactor.core.publisher.Mono;
  * The authorizer of a broker without access rules. All topics are open except those of the broker: every client may read $SYS, as with
  * mosquitto; $event needs the role admin, because it names clients; $CONTROL is closed.
  */
-final class OpenAuthorizer implements Authorizer {
-
-    @Override
-    public Mono<AccessDecision> authorize(AccessRequest request) {
-        return authorize(request.client(), request.action(), request.topic(), request.qos(), request.retain());
-    }
+final class OpenAuthorizer implements DirectAuthorizer {
 
     @Override
     public Mono<AccessDecision> authorize(

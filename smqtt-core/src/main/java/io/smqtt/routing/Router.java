@@ -158,7 +158,7 @@ public final class Router {
                 dispatch(loop, message, matches.get(i), ticket);
             }
             for (int i = 0; i < matches.sharedSize(); i++) {
-                if (routeToGroup(loop, message, matches.shared(i), ticket)) {
+                if (routeToGroup(loop, message, matches.shared(i), null, ticket)) {
                     count++;
                 }
             }
@@ -294,11 +294,7 @@ public final class Router {
      */
     public boolean redispatch(RoutingLoop loop, ApplicationMessage message, SharedFilter wanted, RouteTicket ticket) {
         SharedGroup group = index.group(wanted.shareName(), wanted.filter());
-        boolean handed = group != null && handToMember(loop, message, group, Subscriber::isLocal, ticket);
-        if (!handed) {
-            observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
-        }
-        return handed;
+        return routeToGroup(loop, message, group, Subscriber::isLocal, ticket);
     }
 
     /**
@@ -341,8 +337,13 @@ public final class Router {
         return outcome;
     }
 
-    private boolean routeToGroup(RoutingLoop loop, ApplicationMessage message, SharedGroup group, RouteTicket ticket) {
-        boolean handed = handToMember(loop, message, group, null, ticket);
+    private boolean routeToGroup(
+            RoutingLoop loop,
+            ApplicationMessage message,
+            @Nullable SharedGroup group,
+            @Nullable Predicate<? super Subscriber> among,
+            RouteTicket ticket) {
+        boolean handed = group != null && handToMember(loop, message, group, among, ticket);
         if (!handed) {
             observer.messageDropped(DropReason.NO_SHARED_MEMBER, 1);
         }
