@@ -162,8 +162,7 @@ public final class Router {
                     count++;
                 }
             }
-            observer.messageReceived(
-                    message.qos(), message.payload().size(), matches.size() + matches.sharedSize());
+            observer.messageReceived(message.qos(), message.payload().size(), matches.size() + matches.sharedSize());
             return count;
         } finally {
             release(loop, matches);
@@ -219,8 +218,7 @@ public final class Router {
                     count++;
                 }
             }
-            observer.messageReceived(
-                    message.qos(), message.payload().size(), matches.size() + matches.sharedSize());
+            observer.messageReceived(message.qos(), message.payload().size(), matches.size() + matches.sharedSize());
             return count;
         } finally {
             release(loop, matches);

@@ -45,7 +45,8 @@ final class Listener {
                     server = bound;
                     LOG.info("listener {} bound to {}", state.name(), NetUtil.toSocketAddressString(at(bound)));
                 })
-                .onErrorMap(cause -> new BindFailedException(state.name(), config.host() + ":" + config.port(), root(cause)))
+                .onErrorMap(cause ->
+                        new BindFailedException(state.name(), config.host() + ":" + config.port(), root(cause)))
                 .then();
     }
 

@@ -44,7 +44,8 @@ class PasswordFileTest {
                         ConfigurationException.class,
                         refused -> assertThat(refused.problems())
                                 .satisfiesExactly(
-                                        first -> assertThat(first).startsWith(file + ":1: is not of the form user:hash"),
+                                        first ->
+                                                assertThat(first).startsWith(file + ":1: is not of the form user:hash"),
                                         second -> assertThat(second)
                                                 .startsWith(file + ":3: ")
                                                 .doesNotContain("clear")));

@@ -2,10 +2,10 @@
 package io.smqtt.transport;
 
 import io.netty.channel.Channel;
-import io.smqtt.connection.ClientLink;
 import io.smqtt.config.BrokerConfig;
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.config.ListenerConfig;
+import io.smqtt.connection.ClientLink;
 import io.smqtt.connection.ClientLog;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.spi.BrokerObserver;

@@ -45,9 +45,7 @@ final class Draft {
                     Outcome.DIFFERENT,
                     key + ": is not written, because the URL holds a secret; set it by the environment");
         }
-        settings.put(
-                key,
-                new Setting(text, LogText.escapeControls(from.where() + " " + SecretMask.key(from.key()))));
+        settings.put(key, new Setting(text, LogText.escapeControls(from.where() + " " + SecretMask.key(from.key()))));
     }
 
     /** Sets a secret value, which must not be in a file in clear text. */

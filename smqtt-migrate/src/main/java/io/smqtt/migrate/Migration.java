@@ -71,12 +71,11 @@ public final class Migration {
                             ? "the former smqtt is in YAML, JSON or properties"
                             : broker + " has " + OldFormat.CONF.words())));
         }
-        Draft draft =
-                switch (broker) {
-                    case smqtt -> SmqttMapper.map(old, settings(old, format));
-                    case mosquitto -> MosquittoMapper.map(old);
-                    case moquette -> MoquetteMapper.map(old);
-                };
+        Draft draft = switch (broker) {
+            case smqtt -> SmqttMapper.map(old, settings(old, format));
+            case mosquitto -> MosquittoMapper.map(old);
+            case moquette -> MoquetteMapper.map(old);
+        };
         return new Migration(broker, shownAs, draft);
     }
 

@@ -172,7 +172,8 @@ final class Store {
     }
 
     private Change clockRow() {
-        return new Change(Family.META, MetaRows.key(MetaRows.CLOCK), clock.read().encode());
+        return new Change(
+                Family.META, MetaRows.key(MetaRows.CLOCK), clock.read().encode());
     }
 
     private void fail(RocksDBException failure) {
