@@ -7,7 +7,7 @@ import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 
 /**
- * The handlers of a connection, from the socket inwards: {@link #PENDING} until the client is accepted, PROXY header, TLS, HTTP,
+ * The handlers of a connection, from the socket inwards: {@link PendingConnection} until the client is accepted, PROXY header, TLS, HTTP,
  * WebSocket, MQTT. Handshake handlers are removed at their end: a plain TCP connection then has {@link #MQTT} alone, TLS adds {@link
  * #TLS}, WebSocket adds {@link #WS_FRAMES}.
  *
