@@ -93,7 +93,7 @@ final class Shutdown {
     private Mono<Void> handOver(Duration rest) {
         Duration atMost = rest.compareTo(SHORTEST_HAND_OVER) < 0 ? SHORTEST_HAND_OVER : rest;
         return step(
-                "the hand-over of sessions",
+                "handing over sessions",
                 atMost.plus(patience),
                 () -> Flux.fromIterable(modules)
                         .concatMap(module -> module.handOver(atMost))
