@@ -9,15 +9,20 @@ import io.smqtt.config.SessionConfig;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DropReason;
 import io.smqtt.topic.TopicFilter;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Delivery to one client, seen from the publisher's and from the client's side. */
 class OutboundFlowTest {
@@ -423,6 +428,41 @@ class OutboundFlowTest {
         assertThat(session.inFlightCount()).isZero();
         assertThat(bench.observer.abandoned).isEqualTo(Map.of(DropReason.PACKET_TOO_LARGE, 1));
         assertThat(bench.observer.cameAbout()).isEqualTo(bench.observer.ended());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void thePublisherLearnsThatAPacketIsTooLarge(boolean stored) { // [MQTT-3.1.2-25]
+        FoundStore store = new FoundStore();
+        bench = new SessionBench(1, LimitsConfig.defaults(), SessionConfig.defaults(), stored ? store : null);
+        bench.registry.recover();
+        sink.largestPayload = 1;
+        SessionBench.Outcome outcome = bench.request("c", 0, false, 1_000, sink);
+        bench.run();
+        store.commit();
+        bench.run();
+        Session session = Objects.requireNonNull(outcome.session);
+        Subscription subscription = SessionBench.subscribe(session, "t", QoS.AT_LEAST_ONCE);
+        List<DropReason> told = new ArrayList<>();
+        RouteTicket ticket = new RouteTicket() {
+            @Override
+            public void hold() {}
+
+            @Override
+            public void release(boolean success) {}
+
+            @Override
+            public void dropped(DropReason reason) {
+                told.add(reason);
+            }
+        };
+
+        session.deliver(bench.message("t", "xx", QoS.AT_LEAST_ONCE), subscription, ticket);
+
+        assertThat(session.isStored()).isEqualTo(stored);
+        assertThat(told).containsExactly(DropReason.PACKET_TOO_LARGE);
+        assertThat(session.inFlightCount()).isZero();
+        assertThat(bench.budget.bytes()).isZero();
     }
 
     @Test
