@@ -417,6 +417,7 @@ public final class Session implements Subscriber {
     }
 
     /** The number of this session, which no other one in this process has. */
+    @AnyThread
     long key() {
         return key;
     }
