@@ -9,6 +9,7 @@ import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Router;
 import io.smqtt.routing.RoutingLoop;
+import io.smqtt.session.NodeQueues;
 import io.smqtt.session.PacketSink;
 import io.smqtt.session.Session;
 import io.smqtt.session.SessionRegistry;
@@ -146,8 +147,23 @@ public final class Broker {
         return Flux.fromIterable(modules)
                 .concatMap(module -> module.start(core))
                 .then(Mono.defer(listeners::bind))
-                .doOnSuccess(bound -> modules.forEach(BrokerModule::listening))
+                .doOnSuccess(bound -> {
+                    warnOfUnusedQueues();
+                    modules.forEach(BrokerModule::listening);
+                })
                 .onErrorResume(error -> shutdown.release().then(Mono.error(error)));
+    }
+
+    /** Messages for other nodes stay in the store of a broker that is not in a cluster. */
+    private void warnOfUnusedQueues() {
+        NodeQueues queues = sessions.nodeQueues();
+        if (queues != null) {
+            queues.take()
+                    .forEach(found -> LOG.warn(
+                            "{} messages are parked for node {}, and stay in the store: this broker is not in a cluster",
+                            found.waiting().messages(),
+                            found.nodeId()));
+        }
     }
 
     /** The first value that a module offers, or null. */

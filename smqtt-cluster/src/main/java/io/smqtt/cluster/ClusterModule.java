@@ -15,6 +15,7 @@ import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.routing.SubscriptionObserver;
 import io.smqtt.session.GroupWatch;
+import io.smqtt.session.NodeQueues;
 import io.smqtt.session.WillWatch;
 import io.smqtt.spi.ClientDirectory;
 import io.smqtt.spi.ClusterStatus;
@@ -71,6 +72,7 @@ public final class ClusterModule implements BrokerModule {
     private final EventExecutor loop = new DefaultEventExecutor(new DefaultThreadFactory("smqtt-cluster", true));
     private final FoundRetained found = new FoundRetained();
     private volatile @Nullable ClusterNode node;
+    private volatile @Nullable Parks parks;
     private volatile ClusterStatus.State state = ClusterStatus.State.JOINING;
     private volatile @Nullable BrokerClients sessions;
     private volatile List<String> connectedAtStop = List.of();
@@ -183,6 +185,8 @@ public final class ClusterModule implements BrokerModule {
         return Mono.defer(() -> {
             long epoch = NodeIdentity.epoch(System.currentTimeMillis(), new Random());
             BrokerClients clients = new BrokerClients(core.sessions());
+            Parks kept = parks(core);
+            parks = kept;
             ClusterNode created = new ClusterNode(
                     new NodeIdentity(nodeId, epoch),
                     transport,
@@ -194,6 +198,7 @@ public final class ClusterModule implements BrokerModule {
                     clients,
                     core.observer(),
                     core.budget(),
+                    kept,
                     new NodeMetadata(version(), config.bind(), config.weight()),
                     new FrameGate(),
                     this::superseded);
@@ -206,6 +211,11 @@ public final class ClusterModule implements BrokerModule {
             found.giveTo(created);
             core.router().retained().observe(new LocalRetained(created, found, Thread.currentThread()));
             found.given();
+            NodeQueues queues = core.sessions().nodeQueues();
+            if (queues != null) {
+                created.execute(
+                        () -> kept.recover(queues, (queue, sinceNanos) -> recovered(created, queue, sinceNanos)));
+            }
             created.start();
             return transport
                     .start(created)
@@ -214,6 +224,25 @@ public final class ClusterModule implements BrokerModule {
                     .then(alone(created))
                     .doOnSuccess(done -> created.execute(() -> report(created)));
         });
+    }
+
+    private Parks parks(Core core) {
+        NodeQueues queues = core.sessions().nodeQueues();
+        ParkStore store = queues == null ? null : new ParkStore(queues, loop);
+        return new Parks(
+                ParkLimits.of(config, core.config().storage(), store != null),
+                store,
+                core.observer(),
+                core.ticker()::nanoTime,
+                new ParkLog(core.ticker()::nanoTime, new ParkAlarms(core.router(), core.ticker())));
+    }
+
+    private static void recovered(ClusterNode created, NodeQueues.Found found, long sinceNanos) {
+        LOG.info(
+                "{} messages are parked for node {}, which is unreachable",
+                found.waiting().messages(),
+                found.nodeId());
+        created.membership().absent(found.nodeId(), sinceNanos, found.filters());
     }
 
     private static @Nullable String namesake(ClusterNode created) {
@@ -413,13 +442,35 @@ public final class ClusterModule implements BrokerModule {
                 }
                 return transport.stop();
             });
-            return drained.then(left).then(Mono.fromRunnable(() -> {
-                if (running != null) {
-                    running.stop();
-                }
-                loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
-            }));
+            return drained.then(left)
+                    .then(running == null ? Mono.empty() : await(() -> stopped(running), DRAIN))
+                    .then(Mono.fromRunnable(() -> {
+                        if (running != null) {
+                            running.stop();
+                        }
+                        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+                    }));
         });
+    }
+
+    /** The last task of the node on the cluster's loop. */
+    private boolean stopped(ClusterNode running) {
+        running.membership().all().forEach(member -> {
+            ParkedMessages park = member.outbox().park();
+            if (park.size() > 0) {
+                LOG.warn(
+                        park.isStored()
+                                ? "stopping while {} messages are parked for node {}: they stay in the store"
+                                : "stopping while {} messages are parked for node {}: they are lost, because there is no store",
+                        park.size(),
+                        member.nodeId());
+            }
+        });
+        Parks all = parks;
+        if (all != null) {
+            all.flush();
+        }
+        return true;
     }
 
     /** Whether a topic or filter is below $SYS: each node has its own $SYS topics. */

@@ -12,11 +12,8 @@ import io.smqtt.spi.Ticker;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -45,14 +42,13 @@ final class ClusterNode implements ClusterTransport.Handler {
     private final LocalPart local;
     private final BrokerObserver observer;
     private final QueueBudget budget;
+    private final Parks parks;
     private final NodeMetadata metadata;
     private final FrameGate gate;
     private final ClusterCounters counters = new ClusterCounters();
 
-    private final Queue<LocalChange> localChanges = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean flushDue = new AtomicBoolean();
-
     private final OwnRoutes own;
+    private final RouteAnnouncer announcer;
     private final RouteSender routes;
     private final RetainedReplica retained;
     private final PeerClocks clocks;
@@ -66,6 +62,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     private int streams;
 
     private long digestSentAtNanos;
+    private final Pauses pauses;
     private final PeerWarnings warnings = new PeerWarnings(LOG);
     private volatile boolean stopped;
     private volatile View view;
@@ -83,6 +80,7 @@ final class ClusterNode implements ClusterTransport.Handler {
      * @param localClients its sessions
      * @param observer notified of messages that do not reach a peer
      * @param budget slows publishers
+     * @param parks keeps messages for unreachable nodes
      * @param metadata sent to the other nodes
      * @param gate bounds the frames that wait for the loop
      * @param superseded called on the loop, after {@link Membership#joined}, with the address of an earlier process with this node-id
@@ -98,12 +96,22 @@ final class ClusterNode implements ClusterTransport.Handler {
             LocalClients localClients,
             BrokerObserver observer,
             QueueBudget budget,
+            Parks parks,
             NodeMetadata metadata,
             FrameGate gate,
             Consumer<String> superseded) {
         this.gate = gate;
         this.frames = new FrameSender(self, transport, ticker);
-        this.membership = new Membership(frames, metadata, settings, ticker, warnings, new MemberEvents(superseded));
+        this.parks = parks;
+        this.pauses = new Pauses(ticker);
+        this.membership = new Membership(
+                frames,
+                metadata,
+                settings,
+                parks.limits().forgetAfter(),
+                ticker,
+                warnings,
+                new MemberEvents(superseded));
         this.tasks = new LoopTasks(loop, this::failed);
         this.ticker = ticker;
         this.settings = settings;
@@ -112,6 +120,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         this.budget = budget;
         this.metadata = metadata;
         this.own = new OwnRoutes(settings.keptChanges());
+        this.announcer = new RouteAnnouncer(own, settings, tasks, this::announce);
         this.routes = new RouteSender(own, settings, ticker::nanoTime, frames::send);
         this.retained = new RetainedReplica(
                 self.nodeId(),
@@ -133,7 +142,7 @@ final class ClusterNode implements ClusterTransport.Handler {
                 wire,
                 localClients,
                 local,
-                this::flush,
+                announcer::flush,
                 own::sequence,
                 settings.retransmit(),
                 () -> warnings.warn(
@@ -210,14 +219,8 @@ final class ClusterNode implements ClusterTransport.Handler {
         if (stopped) {
             return;
         }
-        localChanges.add(new LocalChange(filter, difference, durable));
-        if (flushDue.compareAndSet(false, true)) {
-            tasks.schedule(this::flush, settings.flushInterval().toNanos(), TimeUnit.NANOSECONDS);
-        }
+        announcer.change(filter, difference, durable);
     }
-
-    /** A subscription of this node that was added or removed. */
-    private record LocalChange(String filter, int difference, boolean durable) {}
 
     /** Runs a task on the loop; its failure is logged. Does nothing when the loop has ended. */
     @AnyThread
@@ -271,26 +274,17 @@ final class ClusterNode implements ClusterTransport.Handler {
         return groups;
     }
 
+    private void announce(Frame.Delta delta) {
+        byte[] frame = frames.encode(delta);
+        membership.all().forEach(member -> frames.send(member, frame));
+    }
+
     private void toAllReachable(Frame frame) {
         byte[] bytes = frames.encode(frame);
         for (Member member : membership.all()) {
             if (member.isReachable()) {
                 frames.send(member, bytes);
             }
-        }
-    }
-
-    private void flush() {
-        flushDue.set(false);
-        for (LocalChange next = localChanges.poll(); next != null; next = localChanges.poll()) {
-            own.change(next.filter, next.difference, next.durable);
-        }
-        long first = own.sequence() + 1;
-        List<RouteRow> changed = own.flush();
-        for (int from = 0; from < changed.size(); from += settings.rowsPerFrame()) {
-            List<RouteRow> part = changed.subList(from, Math.min(changed.size(), from + settings.rowsPerFrame()));
-            byte[] frame = frames.encode(new Frame.Delta(first + from, part));
-            membership.all().forEach(member -> frames.send(member, frame));
         }
     }
 
@@ -308,6 +302,7 @@ final class ClusterNode implements ClusterTransport.Handler {
     }
 
     private void check(long now) {
+        pauses.alive(now);
         if (now - digestSentAtNanos >= settings.digestInterval().toNanos()) {
             digestSentAtNanos = now;
             gate.keepOnly(membership.present());
@@ -327,6 +322,7 @@ final class ClusterNode implements ClusterTransport.Handler {
         routes.tick();
         syncs.answerKnown();
         membership.tick(now);
+        parks.tick();
         view = snapshot();
     }
 
@@ -373,7 +369,9 @@ final class ClusterNode implements ClusterTransport.Handler {
             return;
         }
         try {
-            FrameCodec.Received received = FrameCodec.decode(bytes, ticker.nanoTime(), names);
+            long now = ticker.nanoTime();
+            pauses.alive(now);
+            FrameCodec.Received received = FrameCodec.decode(bytes, now, names);
             counters.received(bytes.length);
             accept(from, received);
         } catch (MalformedFrameException e) {
@@ -534,12 +532,14 @@ final class ClusterNode implements ClusterTransport.Handler {
                     budget,
                     () -> ++streams,
                     batch -> late.member().peer() != null && sendBulk(late.member(), batch),
-                    local::redispatch);
+                    local::redispatch,
+                    parks.of(nodeId));
             PeerInbox inbox = new PeerInbox(
                     ClusterNode.this::execute,
                     local::deliver,
                     ack -> frames.send(late.member(), ack),
-                    ClusterNode.this::soon);
+                    ClusterNode.this::soon,
+                    pauses::isRecent);
             LocalPart.RemoteRoutes remote = local.join(nodeId, outbox);
             Member member =
                     new Member(nodeId, outbox, inbox, new PeerRoutes(remote::changed), remote::left, ticker.nanoTime());

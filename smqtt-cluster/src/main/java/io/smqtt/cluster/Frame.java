@@ -104,8 +104,10 @@ sealed interface Frame {
      * @param base the oldest sequence that the sender still keeps
      * @param firstSequence the number of the first message; the others follow
      * @param messages the messages, at least one
+     * @param parked whether they have waited for the receiver, which takes them at the pace of its clients
      */
-    record PublishBatch(long toEpoch, int stream, long base, long firstSequence, List<ForwardedMessage> messages)
+    record PublishBatch(
+            long toEpoch, int stream, long base, long firstSequence, List<ForwardedMessage> messages, boolean parked)
             implements Frame {}
 
     /**
@@ -117,8 +119,10 @@ sealed interface Frame {
      * @param firstSequence the number of the first message; the others follow
      * @param count the number of messages
      * @param parts the messages
+     * @param parked whether they have waited for the receiver
      */
-    record OutboundBatch(long toEpoch, int stream, long base, long firstSequence, int count, List<Outbound> parts)
+    record OutboundBatch(
+            long toEpoch, int stream, long base, long firstSequence, int count, List<Outbound> parts, boolean parked)
             implements Frame {}
 
     /**

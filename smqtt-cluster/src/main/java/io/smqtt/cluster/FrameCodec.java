@@ -154,10 +154,12 @@ final class FrameCodec {
         } else if (frame instanceof Frame.PublishBatch batch) {
             target.i64(batch.toEpoch()).i32(batch.stream()).number(batch.base()).number(batch.firstSequence());
             messages(target, batch.messages(), nowNanos);
+            parked(target, batch.parked());
         } else if (frame instanceof Frame.OutboundBatch batch) {
             target.i64(batch.toEpoch()).i32(batch.stream()).number(batch.base()).number(batch.firstSequence());
             target.number(batch.count());
             batch.parts().forEach(part -> part.writeTo(target, nowNanos));
+            parked(target, batch.parked());
         } else if (frame instanceof Frame.PublishAck ack) {
             target.i64(ack.ofEpoch()).i32(ack.stream()).number(ack.received()).number(ack.upTo());
             target.number(ack.refusals().size());
@@ -287,6 +289,13 @@ final class FrameCodec {
         return new Frame.RetainedPull(topics);
     }
 
+    /** Nothing for messages that have not waited. */
+    private static void parked(FrameWriter target, boolean parked) {
+        if (parked) {
+            target.u8(1);
+        }
+    }
+
     private static void rows(FrameWriter target, List<RouteRow> rows) {
         target.number(rows.size());
         for (RouteRow row : rows) {
@@ -355,7 +364,8 @@ final class FrameCodec {
                         source.i32(),
                         sequence(source),
                         sequence(source),
-                        messages(source, nowNanos, names));
+                        messages(source, nowNanos, names),
+                        source.remaining() > 0 && source.u8() == 1);
             case PUBLISH_ACK ->
                 new Frame.PublishAck(source.i64(), source.i32(), sequence(source), sequence(source), refusals(source));
             case RETAINED_UPDATE -> retainedUpdate(source, nowNanos, names);

@@ -40,6 +40,10 @@ final class InboundBatch {
         this.bytes = bytes;
     }
 
+    PeerInbox inbox() {
+        return inbox;
+    }
+
     long last() {
         return last;
     }

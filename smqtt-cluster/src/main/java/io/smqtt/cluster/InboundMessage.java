@@ -21,16 +21,35 @@ final class InboundMessage implements RouteTicket {
     private final InboundBatch batch;
     private final long sequence;
     private final ForwardedMessage forwarded;
+    private final boolean paced;
 
     @SuppressWarnings("UnusedVariable") // counted by HOLDS
     private volatile int holds = 1;
 
     private volatile boolean failed;
 
-    InboundMessage(InboundBatch batch, long sequence, ForwardedMessage forwarded) {
+    /**
+     * Creates a message that is not yet accepted.
+     *
+     * @param batch its batch
+     * @param sequence its number
+     * @param forwarded the message
+     * @param paced whether it is taken at the pace of the clients
+     */
+    InboundMessage(InboundBatch batch, long sequence, ForwardedMessage forwarded, boolean paced) {
+        this.paced = paced && isAwaited(forwarded);
         this.batch = batch;
         this.sequence = sequence;
         this.forwarded = forwarded;
+    }
+
+    PeerInbox inbox() {
+        return batch.inbox();
+    }
+
+    /** Whether it waits until its connected subscribers have room. */
+    boolean isPaced() {
+        return paced;
     }
 
     ForwardedMessage forwarded() {

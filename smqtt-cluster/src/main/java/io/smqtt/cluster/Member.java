@@ -3,6 +3,7 @@ package io.smqtt.cluster;
 
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport.Peer;
+import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -117,7 +118,7 @@ final class Member {
         Frame.Hello hello = metadata;
         ClusterStatus.Node node = new ClusterStatus.Node(
                 nodeId,
-                epoch,
+                Math.max(0, epoch),
                 hello == null ? "" : hello.address(),
                 hello == null ? "" : hello.software(),
                 hello == null ? 0 : hello.weight(),
@@ -128,9 +129,9 @@ final class Member {
                 reachable,
                 announcedSequence == Frame.NOTHING ? 0 : lag,
                 silentMillis(nowNanos),
-                outbox.size(),
-                outbox.bytes(),
-                reachable ? 0 : outbox.size());
+                outbox.size() + outbox.park().size(),
+                outbox.bytes() + outbox.park().bytes(),
+                outbox.park().size());
     }
 
     /** Records a newer run of this node. */
@@ -156,17 +157,29 @@ final class Member {
     }
 
     void gone(long nowNanos) {
+        routes.suspend();
         if (reachable) {
             reachable = false;
             goneSinceNanos = nowNanos;
+            outbox.down(routes.durableFilters());
         }
-        routes.suspend();
-        outbox.down();
     }
 
-    /** Removes its routes when it has been unreachable for too long. */
-    boolean purgeIfGone(long nowNanos, long ttlNanos) {
-        if (reachable || purged || nowNanos - goneSinceNanos < ttlNanos) {
+    /** It was known to an earlier run of this node, and unreachable. */
+    void absent(long sinceNanos, Collection<String> filters) {
+        goneSinceNanos = sinceNanos;
+        routes.recovered(filters);
+    }
+
+    /**
+     * Removes its routes and messages when it has been unreachable for too long.
+     *
+     * @param forgetNanos the time for a node with durable sessions or parked messages
+     * @param ttlNanos the time for another one
+     */
+    boolean purgeIfGone(long nowNanos, long forgetNanos, long ttlNanos) {
+        boolean awaited = outbox.park().size() > 0 || routes.durable() > 0;
+        if (reachable || purged || nowNanos - goneSinceNanos < (awaited ? forgetNanos : ttlNanos)) {
             return false;
         }
         purged = true;
@@ -178,6 +191,11 @@ final class Member {
     /** Removes this node. */
     void left() {
         left.run();
+    }
+
+    /** When it became unreachable. */
+    long goneSinceNanos() {
+        return goneSinceNanos;
     }
 
     NodeIdentity identity() {

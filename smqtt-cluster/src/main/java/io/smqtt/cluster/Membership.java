@@ -4,6 +4,7 @@ package io.smqtt.cluster;
 import io.smqtt.spi.ClusterStatus;
 import io.smqtt.spi.ClusterTransport.Peer;
 import io.smqtt.spi.Ticker;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -15,6 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +47,7 @@ final class Membership {
     private final FrameSender frames;
     private final NodeMetadata metadata;
     private final ClusterSettings settings;
+    private final Duration forgetAfter;
     private final Ticker ticker;
     private final PeerWarnings warnings;
     private final Listener listener;
@@ -58,6 +61,7 @@ final class Membership {
      * @param frames sends frames of this node
      * @param metadata sent to the other nodes
      * @param settings intervals
+     * @param forgetAfter time for which an unreachable node with durable sessions is remembered
      * @param ticker a monotonic clock
      * @param warnings logs rejected peers
      * @param listener follows the changes
@@ -66,12 +70,14 @@ final class Membership {
             FrameSender frames,
             NodeMetadata metadata,
             ClusterSettings settings,
+            Duration forgetAfter,
             Ticker ticker,
             PeerWarnings warnings,
             Listener listener) {
         this.frames = frames;
         this.metadata = metadata;
         this.settings = settings;
+        this.forgetAfter = forgetAfter;
         this.ticker = ticker;
         this.warnings = warnings;
         this.listener = listener;
@@ -353,11 +359,12 @@ final class Membership {
                         member.silentMillis(now) / 1_000);
                 gone(member);
             }
-            if (member.purgeIfGone(now, settings.routeTtl().toNanos())) {
+            if (member.purgeIfGone(
+                    now, forgetAfter.toNanos(), settings.routeTtl().toNanos())) {
                 LOG.info(
-                        "node {} removed: unreachable for more than {} s",
+                        "node {} removed: unreachable for {} s",
                         member.identity(),
-                        settings.routeTtl().toSeconds());
+                        TimeUnit.NANOSECONDS.toSeconds(now - member.goneSinceNanos()));
                 member.left();
                 all.remove();
                 listener.removed(member);
@@ -379,6 +386,19 @@ final class Membership {
             }
         }
         return false;
+    }
+
+    /**
+     * A node that an earlier run of this node has known, and that has not been reached since.
+     *
+     * @param nodeId its name
+     * @param sinceNanos since when
+     * @param filters the routes of its durable sessions
+     */
+    void absent(String nodeId, long sinceNanos, Collection<String> filters) {
+        Member member = listener.joins(nodeId);
+        member.absent(sinceNanos, filters);
+        members.put(nodeId, member);
     }
 
     /** The identities of the members that are reachable. */
@@ -408,7 +428,10 @@ final class Membership {
     /** Whether no message waits for a reachable node. */
     boolean hasNothingToSend() {
         for (Member member : members.values()) {
-            if (member.isReachable() && member.outbox().size() > 0) {
+            boolean waits = member.outbox().size() > 0
+                    || (member.outbox().park().size() > 0
+                            && !member.outbox().park().isStored());
+            if (member.isReachable() && waits) {
                 return false;
             }
         }

@@ -17,9 +17,35 @@ final class OutboundMessage extends Outbound {
     private boolean durable;
     private List<SharedFilter> groups = List.of();
     private RouteTicket ticket = RouteTicket.NONE;
+    private long row;
 
     OutboundMessage(ApplicationMessage message) {
         this.message = message;
+    }
+
+    /** A message that was read from a park. */
+    static OutboundMessage parked(ApplicationMessage message, long row) {
+        OutboundMessage parked = new OutboundMessage(message);
+        parked.toAll(true);
+        parked.row = row;
+        return parked;
+    }
+
+    /** Its number in the {@link ParkedMessages} of the peer, or 0. */
+    long row() {
+        return row;
+    }
+
+    void parkedAs(long number) {
+        row = number;
+    }
+
+    /** Splits the groups off as another message. */
+    OutboundMessage splitGroups() {
+        OutboundMessage split = new OutboundMessage(message);
+        split.groups = takeGroups();
+        split.hold(ticket);
+        return split;
     }
 
     ApplicationMessage message() {

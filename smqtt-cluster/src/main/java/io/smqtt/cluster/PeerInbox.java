@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.message.ApplicationMessage;
+import io.smqtt.message.QoS;
 import io.smqtt.thread.AnyThread;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -18,6 +24,9 @@ final class PeerInbox {
 
     private static final int MAXIMUM_REFUSALS = 10_000;
 
+    /** QoS 2 messages whose repetition by a later run of the peer is noticed: more than a peer has in flight. */
+    private static final int REMEMBERED = 32_768;
+
     /** Limits of messages, bytes and time after which messages without a waiting publisher are acknowledged. */
     private static final int UNACKNOWLEDGED_MESSAGES = 2_048;
 
@@ -27,9 +36,11 @@ final class PeerInbox {
     private final Consumer<List<InboundMessage>> deliver;
     private final Consumer<Frame.PublishAck> acknowledge;
     private final Consumer<Runnable> soon;
+    private final BooleanSupplier paced;
     private final AtomicBoolean collecting = new AtomicBoolean();
     private final ArrayDeque<InboundBatch> open = new ArrayDeque<>();
     private final ArrayDeque<Frame.Refusal> refusals = new ArrayDeque<>();
+    private final Set<Long> exactlyOnce = new LinkedHashSet<>();
     private long epoch = Long.MIN_VALUE;
     private int stream;
     private long received;
@@ -45,16 +56,19 @@ final class PeerInbox {
      * @param deliver accepts messages, in their order; each is released when it has been accepted
      * @param acknowledge sends an acknowledgement to the peer
      * @param soon runs a task on the loop within some milliseconds
+     * @param paced whether messages have to be taken at the pace of the clients, because this process has paused
      */
     PeerInbox(
             Executor loop,
             Consumer<List<InboundMessage>> deliver,
             Consumer<Frame.PublishAck> acknowledge,
-            Consumer<Runnable> soon) {
+            Consumer<Runnable> soon,
+            BooleanSupplier paced) {
         this.loop = loop;
         this.deliver = deliver;
         this.acknowledge = acknowledge;
         this.soon = soon;
+        this.paced = paced;
     }
 
     /** A batch that is for this run of this node. */
@@ -88,16 +102,34 @@ final class PeerInbox {
             awaited |= InboundMessage.isAwaited(message);
             bytes += message.message().footprintBytes();
         }
+        boolean slowly = batch.parked() || paced.getAsBoolean();
         long sequence = received;
         received += next.size();
         InboundBatch taken = new InboundBatch(this, received, next.size(), awaited, bytes);
         open.add(taken);
         List<InboundMessage> fresh = new ArrayList<>(next.size());
+        List<InboundMessage> repeated = new ArrayList<>();
         for (ForwardedMessage message : next) {
             sequence++;
-            fresh.add(new InboundMessage(taken, sequence, message));
+            boolean again = isKnown(message.message()) && batch.parked();
+            (again ? repeated : fresh).add(new InboundMessage(taken, sequence, message, slowly));
         }
+        repeated.forEach(message -> message.release(true));
         return fresh;
+    }
+
+    /** Whether a QoS 2 message has arrived before, maybe from an earlier run of the peer. Remembers it. */
+    private boolean isKnown(ApplicationMessage message) {
+        if (message.qos() != QoS.EXACTLY_ONCE || message.id() == ApplicationMessage.NO_ID) {
+            return false;
+        }
+        boolean known = !exactlyOnce.add(message.id());
+        if (exactlyOnce.size() > REMEMBERED) {
+            Iterator<Long> oldest = exactlyOnce.iterator();
+            oldest.next();
+            oldest.remove();
+        }
+        return known;
     }
 
     private void begin(long senderEpoch, Frame.PublishBatch batch) {

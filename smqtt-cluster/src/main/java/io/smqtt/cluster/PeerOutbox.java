@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,14 +21,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Forwards messages to one peer: a bounded queue, numbered batches, and the batches that the peer has not yet accepted. While the peer is
- * unreachable, messages above QoS 0 for durable sessions are parked here and their publishers do not wait. Event
- * loops {@link #offer}; everything else is on the cluster's loop.
+ * unreachable, messages above QoS 0 for durable sessions are parked, and their publishers wait only until they are stored. On its return the
+ * parked messages come first. Event loops {@link #offer}; everything else is on the cluster's loop.
  */
 @OnClusterLoop
 final class PeerOutbox {
+
+    private static final int PARKED_IN_FLIGHT = 1_024;
 
     private final Executor loop;
     private final ClusterSettings settings;
@@ -36,6 +40,7 @@ final class PeerOutbox {
     private final IntSupplier streams;
     private final Predicate<Frame.OutboundBatch> send;
     private final BiConsumer<OutboundMessage, SharedFilter> redispatch;
+    private final ParkedMessages park;
 
     private final Queue<List<Outbound>> offered = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean woken = new AtomicBoolean();
@@ -56,8 +61,13 @@ final class PeerOutbox {
     private boolean pressing;
     private final ArrayDeque<Marker> markers = new ArrayDeque<>();
 
-    /** A callback that waits until messages have been accepted. */
-    private record Marker(Outbound last, Runnable task) {}
+    /** A callback that waits until a message has been accepted: a queued one, or the parked one of a row. */
+    private record Marker(@Nullable Outbound last, long row, Runnable task) {
+
+        private boolean isReachedBy(Outbound accepted) {
+            return last == accepted || (last == null && rowOf(accepted) >= row);
+        }
+    }
 
     /**
      * Creates an empty queue to a peer that is not yet reachable.
@@ -65,6 +75,7 @@ final class PeerOutbox {
      * @param streams supplies stream numbers, increasing, also after the peer was removed
      * @param send passes a batch to the transport; false if it accepts none now
      * @param redispatch routes a message to another member of a group
+     * @param park keeps messages while the peer is unreachable
      */
     PeerOutbox(
             Executor loop,
@@ -73,7 +84,8 @@ final class PeerOutbox {
             QueueBudget budget,
             IntSupplier streams,
             Predicate<Frame.OutboundBatch> send,
-            BiConsumer<OutboundMessage, SharedFilter> redispatch) {
+            BiConsumer<OutboundMessage, SharedFilter> redispatch,
+            ParkedMessages park) {
         this.loop = loop;
         this.settings = settings;
         this.observer = observer;
@@ -81,6 +93,7 @@ final class PeerOutbox {
         this.streams = streams;
         this.send = send;
         this.redispatch = redispatch;
+        this.park = park;
         this.patienceNanos = settings.retransmit().toNanos();
     }
 
@@ -88,7 +101,12 @@ final class PeerOutbox {
         return reachable;
     }
 
-    /** Queued messages, those in flight included. */
+    /** The messages that are kept for the peer's return. */
+    ParkedMessages park() {
+        return park;
+    }
+
+    /** Queued messages, those in flight included, without parked ones. */
     @AnyThread
     int size() {
         return count.get();
@@ -110,7 +128,7 @@ final class PeerOutbox {
             held += message.bytes();
         }
         List<Outbound> accepted = new ArrayList<>(messages);
-        if (!reachable || isFull(some, held, 1)) {
+        if (!reachable || isFull(some, held)) {
             accepted.clear();
             some = 0;
             held = 0;
@@ -138,10 +156,9 @@ final class PeerOutbox {
             message.settle(true); // its subscribers have ended with their node
             return false;
         }
-        int part = reachable ? 1 : 2; // parked messages leave room for new ones after the peer's return
-        if (isFull(more, moreBytes, part)) {
+        if (isFull(more, moreBytes)) {
             observer.messageDropped(DropReason.PEER_QUEUE, message.deliveries());
-            message.settle(false); // a message that cannot be parked must not be acknowledged
+            message.settle(false); // it must not be acknowledged
             return false;
         }
         return true;
@@ -152,22 +169,37 @@ final class PeerOutbox {
                 || (!message.isAtMostOnce() && message instanceof OutboundMessage one && one.hasGroups());
     }
 
-    private boolean isFull(int more, long moreBytes, int part) {
-        return count.get() + more >= settings.queueMessages() / part
-                || bytes.get() + moreBytes >= settings.queueBytes() / part;
+    private boolean isFull(int more, long moreBytes) {
+        return count.get() + more >= settings.queueMessages() || bytes.get() + moreBytes >= settings.queueBytes();
     }
 
     private void collect() {
         woken.set(false);
         for (List<Outbound> next = offered.poll(); next != null; next = offered.poll()) {
-            for (Outbound message : next) {
-                if (reachable || isKeptParked(message)) {
-                    unsent.add(message);
-                }
-            }
+            next.forEach(reachable ? this::queue : this::parkUnsent);
         }
         adjustPressure();
         pump();
+    }
+
+    /** Queues a message behind all others. Behind unread parked messages it is parked, too. */
+    private void queue(Outbound message) {
+        if (!park.hasUnread() || message.isAtMostOnce() || !message.isToAll()) {
+            unsent.add(message);
+        } else if (message instanceof OutboundMessage one) {
+            if (one.hasGroups()) {
+                OutboundMessage split = one.splitGroups();
+                count.incrementAndGet();
+                bytes.addAndGet(split.bytes());
+                unsent.add(split);
+            }
+            forget(one);
+            park.add(one);
+        }
+    }
+
+    private static long rowOf(Outbound message) {
+        return message instanceof OutboundMessage one ? one.row() : 0;
     }
 
     /** The peer is reachable with this run. */
@@ -207,35 +239,41 @@ final class PeerOutbox {
     /** Runs a task when the peer has accepted all current messages, or is unreachable. */
     void afterDrained(Runnable task) {
         Outbound last = unsent.isEmpty() ? unacknowledged.peekLast() : unsent.peekLast();
-        if (last == null || !reachable) {
-            task.run();
+        if (reachable && park.hasUnread()) {
+            markers.add(new Marker(null, park.lastRow(), task));
+        } else if (reachable && last != null) {
+            markers.add(new Marker(last, 0, task));
         } else {
-            markers.add(new Marker(last, task));
+            task.run();
         }
     }
 
-    /** The peer is unreachable. */
-    void down() {
+    /**
+     * The peer is unreachable.
+     *
+     * @param durableFilters the filters of its durable sessions
+     */
+    void down(Set<String> durableFilters) {
         if (reachable) {
             reachable = false;
-            park();
-            while (!markers.isEmpty()) {
-                markers.remove().task.run();
-            }
+            park.away(durableFilters);
+            parkAll();
+            releaseMarkers();
             adjustPressure();
         }
     }
 
-    /** Releases the publishers, routes shared messages to other nodes, and parks the rest for the peer's return. */
-    private void park() {
-        List<Outbound> kept = new ArrayList<>(unsent.size());
-        for (Outbound message : unsent) {
-            if (isKeptParked(message)) {
-                kept.add(message);
-            }
+    private void releaseMarkers() {
+        while (!markers.isEmpty()) {
+            markers.remove().task.run();
         }
-        unsent.clear();
-        unsent.addAll(kept);
+    }
+
+    /**
+     * Routes shared messages to other nodes, and parks the rest for the peer's return. What was sent stays in memory too, with its sequence
+     * numbers, because the peer may have it.
+     */
+    private void parkAll() {
         for (Outbound message : unacknowledged) {
             if (message instanceof OutboundMessage one && !one.isExactlyOnce()) {
                 // it may have been delivered; QoS 1 allows a repetition
@@ -245,24 +283,43 @@ final class PeerOutbox {
                     observer.deliveriesAdded(DeliverySource.REPEATED, groups);
                 }
             }
-            message.settle(true);
+            if (!message.isParked()) {
+                message.settle(true);
+            } else if (message instanceof OutboundMessage one && one.row() == 0) {
+                forget(one);
+                park.keep(one);
+            }
+        }
+        List<Outbound> rest = List.copyOf(unsent);
+        unsent.clear();
+        List<OutboundMessage> taken = new ArrayList<>();
+        for (Outbound message : rest) {
+            if (rowOf(message) != 0) {
+                taken.add((OutboundMessage) message);
+            }
+        }
+        park.giveBack(taken);
+        for (Outbound message : rest) {
+            if (rowOf(message) == 0) {
+                parkUnsent(message);
+            }
         }
     }
 
-    /** Parks a message that was not sent yet; false if no part of it can be parked. */
-    private boolean isKeptParked(Outbound message) {
+    /** Parks a message that was not sent yet, or drops it if it is not for a durable session. */
+    private void parkUnsent(Outbound message) {
+        forget(message);
         if (message instanceof OutboundMessage one) {
             giveGroupsAway(one);
-        }
-        boolean kept = message.isParked();
-        if (!kept) {
-            forget(message);
-            if (message.isToAll()) {
-                observer.messageDropped(DropReason.PEER_GONE, message.count());
+            if (one.isParked()) {
+                park.add(one);
+                return;
             }
         }
+        if (message.isToAll()) {
+            observer.messageDropped(DropReason.PEER_GONE, message.count());
+        }
         message.settle(true);
-        return kept;
     }
 
     /** Returns the number of these groups. */
@@ -274,12 +331,15 @@ final class PeerOutbox {
 
     /** The peer was removed: nothing is parked for it. */
     void purge() {
-        down();
-        unacknowledged.addAll(unsent);
-        unacknowledged.forEach(this::forget);
-        unacknowledged.forEach(message -> observer.messageDropped(DropReason.PEER_GONE, message.deliveries()));
+        down(Set.of());
+        for (Outbound message : unacknowledged) {
+            if (rowOf(message) == 0) {
+                forget(message);
+                observer.messageDropped(DropReason.PEER_GONE, message.deliveries());
+            }
+        }
         unacknowledged.clear();
-        unsent.clear();
+        park.forget();
         onTheirWay = 0;
         onTheirWayBytes = 0;
         peerEpoch = Long.MIN_VALUE;
@@ -297,27 +357,31 @@ final class PeerOutbox {
         for (Frame.Refusal refusal : ack.refusals()) {
             refused(refusal);
         }
-        int settled = 0;
-        long settledBytes = 0;
+        boolean settled = false;
         while (!unacknowledged.isEmpty() && unacknowledged.element().lastSequence() <= ack.upTo()) {
-            Outbound done = unacknowledged.remove();
-            settled += done.count();
-            settledBytes += done.bytes();
-            done.countDelivered(observer);
-            done.settle(true);
-            while (!markers.isEmpty() && markers.element().last == done) {
-                markers.remove().task.run();
-            }
+            settled = true;
+            accepted(unacknowledged.remove());
         }
-        if (settled > 0) {
-            onTheirWay -= settled;
-            onTheirWayBytes -= settledBytes;
-            count.addAndGet(-settled);
-            bytes.addAndGet(-settledBytes);
+        if (settled) {
             progress(nowNanos);
         }
         adjustPressure();
         pump();
+    }
+
+    private void accepted(Outbound done) {
+        onTheirWay -= done.count();
+        onTheirWayBytes -= done.bytes();
+        if (done instanceof OutboundMessage one && one.row() != 0) {
+            park.accepted(one);
+        } else {
+            forget(done);
+        }
+        done.countDelivered(observer);
+        done.settle(true);
+        while (!markers.isEmpty() && markers.element().isReachedBy(done)) {
+            markers.remove().task.run();
+        }
     }
 
     private void progress(long nowNanos) {
@@ -357,6 +421,10 @@ final class PeerOutbox {
                     Math.min(patienceNanos * 2, 8 * settings.retransmit().toNanos());
             resend();
         }
+        if (unacknowledged.isEmpty() && unsent.isEmpty() && !park.hasUnread()) {
+            releaseMarkers(); // the message of one may have been dropped
+            park.discardIfEmpty();
+        }
         pump();
     }
 
@@ -385,10 +453,27 @@ final class PeerOutbox {
     private boolean send(Batch batch) {
         long first = batch.parts.get(0).sequence();
         long base = unacknowledged.isEmpty() ? first : unacknowledged.element().sequence();
-        return send.test(new Frame.OutboundBatch(peerEpoch, stream, base, first, batch.count, batch.parts));
+        return send.test(
+                new Frame.OutboundBatch(peerEpoch, stream, base, first, batch.count, batch.parts, batch.isParked()));
     }
 
     private void pump() {
+        if (reachable && park.hasUnread() && unsent.size() < settings.rowsPerFrame()) {
+            park.take(this::unpark);
+        }
+        sendUnsent();
+    }
+
+    private void unpark(List<OutboundMessage> messages) {
+        if (reachable) {
+            unsent.addAll(messages);
+            sendUnsent();
+        } else {
+            park.giveBack(messages);
+        }
+    }
+
+    private void sendUnsent() {
         while (reachable && !unsent.isEmpty() && hasRoom()) {
             Batch next = new Batch();
             for (Outbound message : unsent) {
@@ -419,7 +504,14 @@ final class PeerOutbox {
         private int bytes;
 
         boolean hasRoomFor(Outbound next) {
-            return count == 0 || (count < settings.rowsPerFrame() && bytes + next.bytes() <= settings.frameBytes());
+            return count == 0
+                    || (count < settings.rowsPerFrame()
+                            && bytes + next.bytes() <= settings.frameBytes()
+                            && isParked() == (rowOf(next) != 0));
+        }
+
+        boolean isParked() {
+            return rowOf(parts.get(0)) != 0;
         }
 
         void add(Outbound next) {
@@ -429,8 +521,11 @@ final class PeerOutbox {
         }
     }
 
+    /** Few parked messages are in flight, because later ones wait for them. */
     private boolean hasRoom() {
-        return onTheirWay < settings.windowMessages() && onTheirWayBytes < settings.windowBytes();
+        boolean parked = rowOf(unsent.element()) != 0;
+        int messages = parked ? Math.min(PARKED_IN_FLIGHT, settings.windowMessages()) : settings.windowMessages();
+        return onTheirWay < messages && onTheirWayBytes < settings.windowBytes();
     }
 
     private void forget(Outbound message) {

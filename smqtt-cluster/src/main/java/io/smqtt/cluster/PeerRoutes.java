@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
+import io.smqtt.topic.SharedFilter;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +31,7 @@ final class PeerRoutes {
 
     private long sequence = Frame.NOTHING;
     private long hash;
+    private int durable;
 
     /** The number of the last complete snapshot of this run, of which parts may arrive again. */
     private long completed;
@@ -60,6 +65,27 @@ final class PeerRoutes {
 
     int size() {
         return rows.size();
+    }
+
+    /** The number of rows that stay while the node is unreachable. */
+    int durable() {
+        return durable;
+    }
+
+    /** The filters of durable sessions. */
+    Set<String> durableFilters() {
+        Set<String> filters = new HashSet<>();
+        forEach(row -> {
+            if (row.weight() == RouteRow.DURABLE && !SharedFilter.isShared(row.filter())) {
+                filters.add(row.filter());
+            }
+        });
+        return filters;
+    }
+
+    /** Rows that were known to an earlier run of this node. The first snapshot replaces them. */
+    void recovered(Collection<String> filters) {
+        filters.forEach(filter -> put(new RouteRow(filter, RouteRow.DURABLE)));
     }
 
     long hash() {
@@ -216,6 +242,8 @@ final class PeerRoutes {
         if (old == row.weight()) {
             return;
         }
+        durable += (row.isRemoval() || row.endsWithNode() ? 0 : 1)
+                - (old == 0 || new RouteRow(row.filter(), old).endsWithNode() ? 0 : 1);
         hash ^= (old == 0 ? 0 : RouteHash.of(row.filter(), old))
                 ^ (row.isRemoval() ? 0 : RouteHash.of(row.filter(), row.weight()));
         changes.accept(suspended && row.endsWithNode() ? new RouteRow(row.filter(), 0) : row);

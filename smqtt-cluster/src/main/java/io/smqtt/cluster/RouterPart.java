@@ -41,6 +41,7 @@ final class RouterPart implements LocalPart {
     private final Router router;
     private final SessionRegistry sessions;
     private final boolean awaits;
+    private final List<PacedRouting> paced;
     private final Deque<Integer> freeNumbers = new ArrayDeque<>();
     private int peers;
     private final FastThreadLocal<LoopBuffers> buffers = new FastThreadLocal<>() {
@@ -66,6 +67,9 @@ final class RouterPart implements LocalPart {
         this.router = router;
         this.sessions = sessions;
         this.awaits = awaits;
+        this.paced = router.loops().stream()
+                .map(loop -> new PacedRouting(loop, router, message -> routeAlone(loop, message), this::afterRouted))
+                .toList();
     }
 
     private Router router() {
@@ -174,22 +178,34 @@ final class RouterPart implements LocalPart {
     }
 
     private void route(RoutingLoop loop, List<InboundMessage> messages) {
+        if (paced.get(loop.index()).takes(messages)) {
+            return;
+        }
         for (InboundMessage inbound : messages) {
-            try {
-                ForwardedMessage forwarded = inbound.forwarded();
-                router.routeForwarded(
-                        loop,
-                        forwarded.message(),
-                        forwarded.toAll(),
-                        forwarded.groups(),
-                        inbound.ticket(),
-                        inbound::refuse);
-            } catch (RuntimeException e) {
-                LOG.error("routing a forwarded message failed", e);
-                inbound.fail();
-            }
+            route(loop, inbound);
         }
         InboundMessage.releaseAll(messages, true);
+    }
+
+    private void routeAlone(RoutingLoop loop, InboundMessage message) {
+        route(loop, message);
+        message.release(true);
+    }
+
+    private void route(RoutingLoop loop, InboundMessage inbound) {
+        try {
+            ForwardedMessage forwarded = inbound.forwarded();
+            router.routeForwarded(
+                    loop,
+                    forwarded.message(),
+                    forwarded.toAll(),
+                    forwarded.groups(),
+                    inbound.ticket(),
+                    inbound::refuse);
+        } catch (RuntimeException e) {
+            LOG.error("routing a forwarded message failed", e);
+            inbound.fail();
+        }
     }
 
     @Override

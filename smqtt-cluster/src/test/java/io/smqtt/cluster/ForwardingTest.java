@@ -305,6 +305,9 @@ class ForwardingTest {
 
     @Test
     void whatCannotBeParkedIsRefusedAndAllThatWasAcknowledgedArrivesThroughTheReturn() {
+        ParkLimits fifty =
+                new ParkLimits(settings.routeTtl(), 10 * 98 + 40 * 99, true); // by the bytes of these messages
+        a = new SimulatedNode(simulation, network, "limited", 1, settings, fifty, null);
         b.subscribe("t");
         simulation.run(WHILE);
         b.crash();

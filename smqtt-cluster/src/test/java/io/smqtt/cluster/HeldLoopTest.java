@@ -163,6 +163,12 @@ class HeldLoopTest {
                 nobody(),
                 BrokerObserver.NONE,
                 new QueueBudget(Long.MAX_VALUE),
+                new Parks(
+                        new ParkLimits(PATIENCE, 1 << 20, false),
+                        null,
+                        BrokerObserver.NONE,
+                        Ticker.SYSTEM::nanoTime,
+                        new ParkLog(Ticker.SYSTEM::nanoTime, alarm -> {})),
                 new NodeMetadata("test", "held", 1),
                 new FrameGate(PEER_BYTES, 8 * PEER_BYTES),
                 address -> {});

@@ -24,6 +24,7 @@ import io.smqtt.spi.BrokerObserver;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import io.smqtt.topic.TopicName;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -102,7 +103,14 @@ class RouterPartTest {
                 new QueueBudget(Long.MAX_VALUE),
                 () -> 1,
                 batch -> true,
-                (message, group) -> {});
+                (message, group) -> {},
+                new ParkedMessages(
+                        "a",
+                        new ParkLimits(Duration.ofHours(1), 1_000, false),
+                        null,
+                        BrokerObserver.NONE,
+                        () -> 0,
+                        new ParkLog(() -> 0, alarm -> {})));
     }
 
     private static int seats(SubscriptionIndex index) {

@@ -3,12 +3,22 @@ package io.smqtt.cluster;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import io.smqtt.config.LimitsConfig;
+import io.smqtt.config.SessionConfig;
+import io.smqtt.config.SharedStrategy;
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.MessageIds;
 import io.smqtt.message.QoS;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RetainedMessages;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.SubscriptionIndex;
+import io.smqtt.session.NodeQueues;
 import io.smqtt.session.QueueBudget;
+import io.smqtt.session.SessionRegistry;
+import io.smqtt.session.Stores;
+import io.smqtt.spi.AccessDecision;
 import io.smqtt.spi.BrokerObserver;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.ClusterTransport;
@@ -17,6 +27,7 @@ import io.smqtt.spi.RetainedVersion;
 import io.smqtt.test.cluster.SimulatedLoop;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
+import io.smqtt.test.store.ManualStore;
 import io.smqtt.topic.SharedFilter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,6 +66,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     private final Map<String, Integer> cleanSubscriptions = new TreeMap<>();
     private final Map<String, Map<String, Integer>> remote = new HashMap<>();
     private final Map<String, PeerOutbox> outboxes = new HashMap<>();
+    private final List<ParkLog.Alarm> alarms = new ArrayList<>();
     private final List<Arrival> arrivals = new ArrayList<>();
     private final Map<DropReason, Integer> drops = new EnumMap<>(DropReason.class);
     private final QueueBudget budget = new QueueBudget(Long.MAX_VALUE);
@@ -84,12 +96,36 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     SimulatedNode(
             Simulation simulation, SimulatedNetwork network, String nodeId, long epoch, ClusterSettings settings) {
+        this(simulation, network, nodeId, epoch, settings, usualLimits(settings), null);
+    }
+
+    /** Half of what a queue may have, as much as there are bytes for; what is above is refused. */
+    private static ParkLimits usualLimits(ClusterSettings settings) {
+        return new ParkLimits(settings.routeTtl(), settings.queueBytes() / 2, true);
+    }
+
+    /** A run that keeps messages for other nodes in a store, with what is in it. */
+    SimulatedNode(
+            Simulation simulation,
+            SimulatedNetwork network,
+            String nodeId,
+            long epoch,
+            ClusterSettings settings,
+            ParkLimits limits,
+            @Nullable ManualStore store) {
         this.simulation = simulation;
         this.nodeId = nodeId;
         this.process = network.start(nodeId);
         this.loop = new SimulatedLoop(simulation);
         this.clients = new SimulatedClients(loop);
         this.buffers = new LoopBuffers(loop);
+        NodeQueues queues = queues(store);
+        Parks parks = new Parks(
+                limits,
+                queues == null ? null : new ParkStore(queues, loop),
+                this,
+                simulation::nanoTime,
+                new ParkLog(simulation::nanoTime, alarms::add));
         this.node = new ClusterNode(
                 new NodeIdentity(nodeId, epoch),
                 new Ears(process, silent),
@@ -101,11 +137,45 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
                 clients,
                 this,
                 budget,
+                parks,
                 new NodeMetadata("test", nodeId, 1),
                 new FrameGate(Long.MAX_VALUE, Long.MAX_VALUE), // whoever delivers is the loop itself
                 address -> {});
+        if (queues != null) {
+            loop.execute(() -> parks.recover(
+                    queues, (found, since) -> node.membership().absent(found.nodeId(), since, found.filters())));
+        }
         node.start();
         process.start(node).block();
+    }
+
+    /** The queues of other nodes that a broker finds in its store. */
+    private @Nullable NodeQueues queues(@Nullable ManualStore store) {
+        if (store == null) {
+            return null;
+        }
+        Router router = new Router(
+                List.of(),
+                new SubscriptionIndex(SharedStrategy.ROUND_ROBIN),
+                new RetainedMessages(1, 1),
+                BrokerObserver.NONE);
+        SessionRegistry sessions = new SessionRegistry(
+                router,
+                List.of(),
+                request -> Mono.just(AccessDecision.ALLOW),
+                BrokerObserver.NONE,
+                simulation,
+                LimitsConfig.defaults(),
+                SessionConfig.defaults(),
+                new QueueBudget(1),
+                new Stores(store, List.of(), true));
+        sessions.recover();
+        return sessions.nodeQueues();
+    }
+
+    /** The alarms about messages that were dropped. */
+    List<ParkLog.Alarm> alarms() {
+        return alarms;
     }
 
     /** What the transport of a node knows besides frames. */

@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  *     configuration of a load balancer
  * @param drain time over which a stop spreads the disconnects of clients; 0s for all at once, at most half of the
  *     time of a graceful stop
+ * @param forgetAfter time after which a node that cannot be reached is forgotten, with its routes and the messages that
+ *     are kept for it; 0s for never
+ * @param park what is kept for nodes that cannot be reached
  */
 @ConfigBlock("cluster")
 public record ClusterConfig(
@@ -41,7 +44,9 @@ public record ClusterConfig(
         @Setting("local") SubscribeSync subscribeSync,
         @Setting(value = "0", min = "0", max = "1000") int minMembers,
         @Setting(value = "1", min = "1", max = "1000") int weight,
-        @Setting(value = "0s", min = "0s", max = "1h") Duration drain) {
+        @Setting(value = "0s", min = "0s", max = "1h") Duration drain,
+        @Setting(value = "24h", min = "0s", max = "36500d") Duration forgetAfter,
+        ParkConfig park) {
 
     /**
      * Checks rules between values.
@@ -87,7 +92,9 @@ public record ClusterConfig(
     public String toString() {
         return "ClusterConfig[enabled=" + enabled + ", nodeId=" + nodeId + ", bind=" + bind + ", seeds=" + seeds
                 + ", discovery=" + discovery + ", tls=" + tls + ", publishAck=" + publishAck + ", subscribeSync="
-                + subscribeSync + ", minMembers=" + minMembers + ", weight=" + weight + ", drain=" + drain + "]";
+                + subscribeSync + ", minMembers=" + minMembers + ", weight=" + weight + ", drain=" + drain
+                + ", forgetAfter=" + forgetAfter
+                + ", park=" + park + "]";
     }
 
     /** The method of finding other nodes. */

@@ -42,6 +42,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     private final List<ArrayDeque<Session>> byLoop = new ArrayList<>();
     private final List<Session> superseded = new ArrayList<>();
     private @Nullable Session current;
+    private @Nullable NodeQueues currentNode;
     private @Nullable TopicFilter lastFilter;
     private ArrayDeque<Session> currentLoop = new ArrayDeque<>();
     private int currentSubscriptions;
@@ -60,10 +61,19 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void session(StoredSession stored, StoredQueue waiting) {
+        currentNode = null;
         SharedFilter group = GroupQueue.group(stored.clientId());
         if (group != null) {
             current = null;
             registry.groups().recovered(group, stored, waiting);
+            return;
+        }
+        String node = NodeQueues.node(stored.clientId());
+        NodeQueues nodes = registry.nodeQueues();
+        if (node != null && nodes != null) {
+            current = null;
+            currentNode = nodes;
+            nodes.recovered(node, stored, waiting);
             return;
         }
         int index = (int) (sessions % byLoop.size());
@@ -117,6 +127,11 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
     @Override
     public void subscription(StoredSubscription stored) {
+        NodeQueues node = currentNode;
+        if (node != null) {
+            node.recovered(stored.clientFilter());
+            return;
+        }
         Session session = current;
         if (session == null) { // left out
             return;

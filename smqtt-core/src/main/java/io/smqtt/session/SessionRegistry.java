@@ -48,6 +48,7 @@ public final class SessionRegistry {
     private final @Nullable UserSessions users;
     private final GroupQueues groups;
     private final SessionClaims claims;
+    private final @Nullable NodeQueues nodeQueues;
     private volatile TakenMessages @Nullable [] taken;
     private volatile @Nullable WillWatch willWatch;
     private volatile long recoveredWillsWaitSeconds;
@@ -112,6 +113,7 @@ public final class SessionRegistry {
                 stores);
         retained = new RetainedKeeper(router, stores);
         groups = new GroupQueues(resources);
+        nodeQueues = stores == null ? null : new NodeQueues(stores.store(), stores.waits());
         users = limits.maxSessionsPerUser() > 0 ? new UserSessions(limits.maxSessionsPerUser()) : null;
         claims = new SessionClaims(resources, this, sessions, users);
     }
@@ -142,6 +144,16 @@ public final class SessionRegistry {
             users.add(session);
         }
         return older;
+    }
+
+    /**
+     * The queues of other nodes in the store.
+     *
+     * @return null without a store
+     */
+    @AnyThread
+    public @Nullable NodeQueues nodeQueues() {
+        return nodeQueues;
     }
 
     /**

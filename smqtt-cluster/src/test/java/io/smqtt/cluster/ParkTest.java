@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteTicket;
+import io.smqtt.session.NodeQueues;
+import io.smqtt.spi.DropReason;
+import io.smqtt.test.cluster.SimulatedNetwork;
+import io.smqtt.test.cluster.Simulation;
+import io.smqtt.test.store.ManualStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is acknowledged for a node that is away survives in the store of the node that acknowledged it. */
+class ParkTest {
+
+    private static final Duration WHILE = Duration.ofSeconds(3);
+    private static final Duration FORGET = Duration.ofHours(1);
+    private static final String QUEUE = NodeQueues.id("b");
+
+    private final Simulation simulation = new Simulation(5);
+    private final SimulatedNetwork network = new SimulatedNetwork(simulation);
+    private ManualStore store = new ManualStore(simulation);
+    private ParkLimits limits = new ParkLimits(FORGET, 1 << 30, false);
+    private SimulatedNode a = nodeA(1);
+    private SimulatedNode b = nodeB(1);
+
+    private SimulatedNode nodeA(long epoch) {
+        return new SimulatedNode(simulation, network, "a", epoch, ClusterSettings.defaults(), limits, store);
+    }
+
+    private SimulatedNode nodeB(long epoch) {
+        return new SimulatedNode(simulation, network, "b", epoch, ClusterSettings.defaults());
+    }
+
+    @BeforeEach
+    void meet() {
+        simulation.run(WHILE);
+        b.subscribe("t");
+        simulation.run(WHILE);
+    }
+
+    private Ticket publish(long number) {
+        return publish(number, QoS.AT_LEAST_ONCE);
+    }
+
+    private Ticket publish(long number, QoS qos) {
+        Ticket ticket = new Ticket();
+        a.publish("t", number, qos, ticket);
+        return ticket;
+    }
+
+    private void publishAll(int from, int to) {
+        for (int i = from; i < to; i++) {
+            publish(i, QoS.of(1 + i % 2));
+        }
+        simulation.run(WHILE);
+    }
+
+    private void restartA(long epoch) {
+        a.crash();
+        store.kill();
+        store = store.reopened(simulation);
+        a = nodeA(epoch);
+        simulation.run(WHILE);
+    }
+
+    private void returnOfB(long epoch) {
+        b = nodeB(epoch);
+        b.subscribe("t");
+        simulation.run(Duration.ofSeconds(30));
+    }
+
+    private static List<Long> numbers(int from, int to) {
+        return LongStream.range(from, to).boxed().toList();
+    }
+
+    private List<Long> arrived() {
+        return b.arrivals().stream().map(SimulatedNode.Arrival::number).toList();
+    }
+
+    @Test
+    void whatIsParkedSurvivesTheNodeThatAcknowledgedIt() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 300);
+        assertThat(store.messages(QUEUE)).hasSize(300);
+
+        restartA(2);
+        assertThat(a.rowsOf("b")).containsOnlyKeys("t");
+        publishAll(300, 320);
+        returnOfB(2);
+
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 320));
+        assertThat(store.session(QUEUE)).isEmpty();
+    }
+
+    @Test
+    void theRoutesOfAnAbsentNodeSurviveToo() {
+        b.subscribe("clean", false);
+        b.subscribe("other");
+        simulation.run(WHILE);
+        b.crash();
+        simulation.run(WHILE);
+        restartA(2);
+        assertThat(a.rowsOf("b")).containsOnlyKeys("t", "other");
+        b = nodeB(2);
+        b.subscribe("t");
+        simulation.run(WHILE);
+        assertThat(a.rowsOf("b")).containsOnlyKeys("t");
+        b.crash();
+        simulation.run(WHILE);
+        restartA(3);
+        assertThat(a.rowsOf("b")).containsOnlyKeys("t");
+    }
+
+    @Test
+    void aPublisherWaitsUntilItsMessageIsStored() {
+        b.crash();
+        simulation.run(WHILE);
+        store.hold();
+        Ticket ticket = publish(1);
+        simulation.run(WHILE);
+        assertThat(ticket.isOpen()).isTrue();
+
+        store.release();
+        simulation.run(WHILE);
+        assertThat(ticket.isOpen()).isFalse();
+        assertThat(ticket.failed).isFalse();
+    }
+
+    @Test
+    void aMessageThatCannotBeStoredIsRefused() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 5);
+        store.fail();
+        Ticket ticket = publish(5);
+        simulation.run(WHILE);
+        assertThat(ticket.isOpen()).isFalse();
+        assertThat(ticket.failed).isTrue();
+        store.heal();
+        publishAll(6, 10);
+
+        returnOfB(2);
+        assertThat(arrived()).containsExactly(0L, 1L, 2L, 3L, 4L, 6L, 7L, 8L, 9L);
+        assertThat(a.outboxTo("b").park().size()).isZero();
+    }
+
+    @Test
+    void whatWasInFlightWhenTheNodeFailedSurvivesToo() {
+        b.takesUpTo(Duration.ofMinutes(1).toNanos());
+        publish(0);
+        publish(1, QoS.EXACTLY_ONCE);
+        simulation.run(Duration.ofMillis(2));
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(2, 10);
+
+        restartA(2);
+        returnOfB(2);
+
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 10));
+    }
+
+    @Test
+    void theRunThatReturnsGetsNothingTwice() {
+        b.takesUpTo(Duration.ofMillis(50).toNanos());
+        publishAll(0, 20);
+        for (int i = 20; i < 40; i++) {
+            publish(i, QoS.EXACTLY_ONCE);
+        }
+        simulation.run(Duration.ofMillis(2));
+        network.cut("a", "b");
+        network.cut("b", "a");
+        simulation.run(Duration.ofSeconds(20));
+        publishAll(40, 60);
+        network.healAll();
+        for (int i = 60; i < 80; i++) {
+            publish(i);
+            simulation.run(Duration.ofMillis(1));
+        }
+        simulation.run(Duration.ofSeconds(20));
+
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 80));
+        assertThat(a.outboxTo("b").size()).isZero();
+        assertThat(a.outboxTo("b").bytes()).isZero();
+        assertThat(store.session(QUEUE)).isEmpty();
+    }
+
+    @Test
+    void ofMuchThatIsParkedLittleIsInMemoryAndItKeepsItsOrder() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 20_000);
+        assertThat(a.outboxTo("b").size()).as("in memory").isZero();
+
+        b = nodeB(2);
+        b.subscribe("t");
+        for (int i = 20_000; i < 21_000; i++) {
+            publish(i);
+            simulation.run(Duration.ofMillis(1));
+        }
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 21_000));
+    }
+
+    @Test
+    void theNodeFailsAgainWhileItGetsWhatWasParked() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 5_000);
+        b = nodeB(2);
+        b.subscribe("t");
+        b.takesUpTo(Duration.ofMillis(100).toNanos());
+        simulation.run(Duration.ofMillis(300));
+        SimulatedNode second = b;
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(5_000, 5_100);
+        restartA(2);
+        returnOfB(3);
+
+        List<Long> last = arrived();
+        long first = last.get(0);
+        assertThat(last).containsExactlyElementsOf(numbers((int) first, 5_100));
+        assertThat(second.arrivals()).extracting(SimulatedNode.Arrival::number).contains(first - 1);
+    }
+
+    @Test
+    void aQosTwoMessageComesOnceAlthoughTheNodeThatParkedItFailsInTheMiddle() {
+        b.crash();
+        simulation.run(WHILE);
+        for (int i = 0; i < 3_000; i++) {
+            publish(i, QoS.EXACTLY_ONCE);
+        }
+        simulation.run(WHILE);
+        b = nodeB(2);
+        b.subscribe("t");
+        b.takesUpTo(Duration.ofMillis(50).toNanos());
+        while (arrived().size() < 1_500) {
+            simulation.run(Duration.ofMillis(1));
+        }
+        assertThat(arrived()).hasSizeLessThan(3_000);
+
+        a.crash();
+        store.kill();
+        a = nodeA(2); // finds the messages with their identifiers
+        simulation.run(Duration.ofSeconds(30));
+
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 3_000));
+        assertThat(store.session(QUEUE)).isEmpty();
+    }
+
+    @Test
+    void atTheLimitTheOldestAreDroppedCountedAndToldAndNobodyIsRefused() {
+        limits = new ParkLimits(FORGET, 20_000, false);
+        restartA(2);
+        b.crash();
+        simulation.run(WHILE);
+        List<Ticket> tickets = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            tickets.add(publish(i));
+            simulation.run(Duration.ofMillis(1));
+        }
+        simulation.run(WHILE);
+        assertThat(tickets).noneMatch(ticket -> ticket.failed || ticket.isOpen());
+        int dropped = a.dropped(DropReason.PEER_QUEUE);
+        assertThat(dropped).isBetween(1, 999);
+        assertThat(a.outboxTo("b").park().size()).isEqualTo(1_000 - dropped);
+        assertThat(a.outboxTo("b").park().bytes()).isLessThanOrEqualTo(20_000);
+        simulation.run(Duration.ofMinutes(2));
+        assertThat(a.alarms().stream().mapToLong(ParkLog.Alarm::messages).sum()).isEqualTo(dropped);
+
+        returnOfB(2);
+        assertThat(arrived()).containsExactlyElementsOf(numbers(dropped, 1_000));
+    }
+
+    @Test
+    void atTheLimitPublishersAreRefusedIfThatIsConfigured() {
+        limits = new ParkLimits(FORGET, 20_000, true);
+        restartA(2);
+        b.crash();
+        simulation.run(WHILE);
+        List<Ticket> tickets = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            tickets.add(publish(i));
+        }
+        simulation.run(WHILE);
+        int refused = (int) tickets.stream().filter(ticket -> ticket.failed).count();
+        assertThat(refused).isBetween(1, 999).isEqualTo(a.dropped(DropReason.PEER_QUEUE));
+
+        returnOfB(2);
+        assertThat(arrived()).containsExactlyElementsOf(numbers(0, 1_000 - refused));
+    }
+
+    @Test
+    void aNodeThatStaysAwayIsForgottenWithANumber() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 285);
+        simulation.run(FORGET.dividedBy(2));
+        restartA(2);
+        assertThat(a.alarms()).isEmpty();
+        simulation.run(FORGET.dividedBy(2).minus(Duration.ofMinutes(1)));
+        assertThat(a.outboxTo("b").park().size()).isEqualTo(285);
+        simulation.run(Duration.ofMinutes(2));
+
+        assertThat(a.alarms()).containsExactly(new ParkLog.Alarm("b", DropReason.PEER_GONE, 285, 0));
+        assertThat(a.dropped(DropReason.PEER_GONE)).isEqualTo(285);
+        assertThat(store.session(QUEUE)).isEmpty();
+    }
+
+    private static final class Ticket implements RouteTicket {
+
+        private int holds;
+        private boolean failed;
+
+        @Override
+        public void hold() {
+            holds++;
+        }
+
+        @Override
+        public void release(boolean success) {
+            holds--;
+            failed |= !success;
+        }
+
+        boolean isOpen() {
+            return holds > 0;
+        }
+    }
+}
