@@ -34,10 +34,12 @@ final class LoopbackCluster implements AutoCloseable {
     private final List<Integer> ports;
     private final List<BrokerProcess> brokers = new ArrayList<>();
     private final String storage;
+    private final String[] settings;
 
-    private LoopbackCluster(Path directory, int count, String storage) {
+    private LoopbackCluster(Path directory, int count, String storage, String... settings) {
         this.directory = directory;
         this.storage = storage;
+        this.settings = settings;
         this.ports = LoopbackPorts.some(count);
     }
 
@@ -46,9 +48,9 @@ final class LoopbackCluster implements AutoCloseable {
         return start(directory, count, "rocksdb");
     }
 
-    /** Starts nodes with a {@code storage.kind}. */
-    static LoopbackCluster start(Path directory, int count, String storage) {
-        LoopbackCluster cluster = new LoopbackCluster(directory, count, storage);
+    /** Starts nodes with a {@code storage.kind} and further settings, {@code key=value}. */
+    static LoopbackCluster start(Path directory, int count, String storage, String... settings) {
+        LoopbackCluster cluster = new LoopbackCluster(directory, count, storage, settings);
         try {
             for (int i = 0; i < count; i++) {
                 cluster.brokers.add(cluster.process(i));
@@ -63,7 +65,7 @@ final class LoopbackCluster implements AutoCloseable {
 
     private BrokerProcess process(int node) {
         Path home = directory.resolve("n" + node);
-        return BrokerProcess.start(home, List.of(), configuration(home, node, ports.get(node)));
+        return BrokerProcess.start(home, List.of(), configuration(home, node, ports.get(node)), settings);
     }
 
     /** Starts another process with the name of a node, at another port; it need not start. */
@@ -112,6 +114,12 @@ final class LoopbackCluster implements AutoCloseable {
         brokers.get(node).close();
         brokers.set(node, process(node));
         awaitTogether();
+    }
+
+    /** Starts a node again that has ended, while others may be away. */
+    void restartAlone(int node) {
+        brokers.get(node).close();
+        brokers.set(node, process(node));
     }
 
     /** The process of a node. */
