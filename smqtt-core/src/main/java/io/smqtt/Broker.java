@@ -340,7 +340,7 @@ public final class Broker {
         return new ClientInfo(
                 session.client(),
                 session.isOnline(),
-                session.subscriptionCount(),
+                session.subscriptions().size(),
                 session.inFlightCount(),
                 session.queuedCount());
     }
@@ -365,12 +365,13 @@ public final class Broker {
     private static ClientDetails details(Session session) {
         PacketSink connection = session.sink();
         List<ClientDetails.Filter> filters = new ArrayList<>();
-        session.forEachSubscription(subscription -> filters.add(new ClientDetails.Filter(
-                subscription.clientFilter(),
-                subscription.maximumQos(),
-                subscription.noLocal(),
-                subscription.retainAsPublished(),
-                subscription.identifier())));
+        session.subscriptions()
+                .forEach(subscription -> filters.add(new ClientDetails.Filter(
+                        subscription.clientFilter(),
+                        subscription.maximumQos(),
+                        subscription.noLocal(),
+                        subscription.retainAsPublished(),
+                        subscription.identifier())));
         filters.sort(Comparator.comparing(ClientDetails.Filter::filter));
         int keepAliveSeconds = connection == null ? 0 : connection.keepAliveSeconds();
         long expirySeconds = session.expirySeconds();

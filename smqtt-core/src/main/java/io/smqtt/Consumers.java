@@ -252,24 +252,27 @@ final class Consumers {
             if (pressure != null) {
                 pressure.set(label(), limits(), wish.options.overflow() == Overflow.SLOW_PUBLISHERS, stall);
             }
-            Subscription before = session.subscription(wish.filter, wish.group);
-            if (before == null && !session.hasRoomFor(wish.filter, wish.group)) {
+            Subscription before = session.subscriptions().get(wish.filter, wish.group);
+            if (before == null && !session.subscriptions().hasRoomFor(wish.filter, wish.group)) {
                 consumer.refused(ReasonCode.QUOTA_EXCEEDED);
                 return;
             }
             List<Subscription> others = new ArrayList<>();
-            session.forEachSubscription(others::add);
-            session.subscribe(new Subscription(
-                    session,
-                    wish.filter,
-                    wish.group,
-                    wish.options.qos().atMost(QoS.of(parts.config().mqtt().maxQos())),
-                    false,
-                    false,
-                    Subscription.NO_IDENTIFIER));
+            session.subscriptions().forEach(others::add);
+            session.subscriptions()
+                    .subscribe(new Subscription(
+                            session,
+                            wish.filter,
+                            wish.group,
+                            wish.options
+                                    .qos()
+                                    .atMost(QoS.of(parts.config().mqtt().maxQos())),
+                            false,
+                            false,
+                            Subscription.NO_IDENTIFIER));
             for (Subscription other : others) { // filters that the durable consumer had before
                 if (other != before) {
-                    session.unsubscribe(other.filter(), other.shareName());
+                    session.subscriptions().unsubscribe(other.filter(), other.shareName());
                 }
             }
             session.afterCommit(kept -> {
@@ -307,7 +310,7 @@ final class Consumers {
             session.start();
             RetainHandling handling = wish.options.retainHandling();
             boolean retained = handling == RetainHandling.SEND || (handling == RetainHandling.SEND_IF_NEW && isNew);
-            Subscription subscription = session.subscription(wish.filter, wish.group);
+            Subscription subscription = session.subscriptions().get(wish.filter, wish.group);
             if (retained && wish.group == null && subscription != null) {
                 session.deliverRetained(
                         parts.router().retained().cursor(wish.filter),

@@ -202,7 +202,7 @@ final class AcknowledgementOrder {
                 return;
             }
             holds.set(1);
-            connection.session().storeReceived(store, packetId, operations(), this);
+            connection.session().inbound().store(store, packetId, operations(), this);
             release(true);
         }
 
@@ -219,7 +219,7 @@ final class AcknowledgementOrder {
             finished = true;
             StoreLoop store = connection.loop().store();
             if (recorded && !joint && !failed && store != null) { // the acknowledgement does not wait for the write
-                connection.session().storeReceived(store, packetId, List.of(), RouteTicket.NONE);
+                connection.session().inbound().store(store, packetId, List.of(), RouteTicket.NONE);
             }
             for (JointOperation operation : operations()) {
                 operation.settled(!failed);

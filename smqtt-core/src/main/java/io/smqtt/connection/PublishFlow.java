@@ -295,7 +295,7 @@ public final class PublishFlow {
         boolean known = session.inbound().isAwaitingRelease(packetId);
         ReasonCode outcome = known ? ReasonCode.SUCCESS : ReasonCode.PACKET_IDENTIFIER_NOT_FOUND;
         if (session.isStored()) { // the client may reuse the identifier after PUBCOMP
-            session.release(packetId, connection.waitsForStore(), connection.wantsStable(), () -> {
+            session.inbound().release(packetId, connection.waitsForStore(), connection.wantsStable(), () -> {
                 if (!connection.isClosing()) {
                     connection.output().pubComp(packetId, outcome);
                 }

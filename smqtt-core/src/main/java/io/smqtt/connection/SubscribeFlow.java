@@ -213,13 +213,14 @@ public final class SubscribeFlow {
             SubscribeRequest request = wish.request;
             Subscription before = request == null || !session.isStored()
                     ? null
-                    : session.subscription(request.filter(), request.shareName());
+                    : session.subscriptions().get(request.filter(), request.shareName());
             ReasonCode reason = subscribe(session, wish, allowed, packet.subscriptionIdentifier(), wantRetained);
             reasons.add(reason);
             if (request != null && !allowed) {
                 connection.denied("subscribe", textOf(request));
             }
-            Subscription made = request == null ? null : session.subscription(request.filter(), request.shareName());
+            Subscription made =
+                    request == null ? null : session.subscriptions().get(request.filter(), request.shareName());
             if (session.isStored() && !reason.isError() && made != null) {
                 changes.add(new Change(i, made, before));
             }
@@ -260,13 +261,13 @@ public final class SubscribeFlow {
     private static void undo(Session session, Change change) {
         TopicFilter filter = change.made.filter();
         String shareName = change.made.shareName();
-        if (session.hasEnded() || session.subscription(filter, shareName) != change.made) {
+        if (session.hasEnded() || session.subscriptions().get(filter, shareName) != change.made) {
             return;
         }
         if (change.before == null) {
-            session.unsubscribe(filter, shareName);
+            session.subscriptions().unsubscribe(filter, shareName);
         } else {
-            session.subscribe(change.before);
+            session.subscriptions().subscribe(change.before);
         }
     }
 
@@ -303,22 +304,23 @@ public final class SubscribeFlow {
             return ReasonCode.NOT_AUTHORIZED;
         }
         TopicFilter filter = request.filter();
-        boolean exists = session.subscription(filter, request.shareName()) != null;
-        if (!exists && session.subscriptionCount() >= limits.maxSubscriptionsPerClient()) {
+        boolean exists = session.subscriptions().get(filter, request.shareName()) != null;
+        if (!exists && session.subscriptions().size() >= limits.maxSubscriptionsPerClient()) {
             return ReasonCode.QUOTA_EXCEEDED;
         }
-        if (!exists && !session.hasRoomFor(filter, request.shareName())) {
+        if (!exists && !session.subscriptions().hasRoomFor(filter, request.shareName())) {
             return ReasonCode.QUOTA_EXCEEDED;
         }
         QoS granted = request.maximumQos().atMost(QoS.of(mqtt.maxQos()));
-        session.subscribe(new Subscription(
-                session,
-                filter,
-                request.shareName(),
-                granted,
-                request.noLocal(),
-                request.retainAsPublished(),
-                identifier));
+        session.subscriptions()
+                .subscribe(new Subscription(
+                        session,
+                        filter,
+                        request.shareName(),
+                        granted,
+                        request.noLocal(),
+                        request.retainAsPublished(),
+                        identifier));
         boolean retained = request.retainHandling() == 0 || (request.retainHandling() == 1 && !exists);
         if (retained && request.shareName() == null && mqtt.retainAvailable()) { // [MQTT-3.3.1-9] [MQTT-3.3.1-10]
             wantRetained.add(
@@ -421,7 +423,7 @@ public final class SubscribeFlow {
         if (request == null) {
             return removal.refusal;
         }
-        boolean existed = session.unsubscribe(request.filter(), request.shareName());
+        boolean existed = session.subscriptions().unsubscribe(request.filter(), request.shareName());
         return existed ? ReasonCode.SUCCESS : ReasonCode.NO_SUBSCRIPTION_EXISTED;
     }
 }

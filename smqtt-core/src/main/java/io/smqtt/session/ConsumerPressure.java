@@ -5,6 +5,8 @@ import io.smqtt.config.LimitsConfig;
 import io.smqtt.log.LogLimiter;
 import io.smqtt.message.LogText;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Router;
+import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.DropReason;
 import io.smqtt.thread.AnyThread;
 import java.time.Duration;
@@ -59,6 +61,16 @@ public final class ConsumerPressure {
 
     /** A publisher that waits for the room of its message; numbers grow. */
     private record Held(RouteTicket ticket, int footprintBytes, long number) {}
+
+    /** The back-pressure of the session of a client identifier; null if that is not a consumer in this process. */
+    static @Nullable ConsumerPressure of(
+            String clientId, LimitsConfig limits, RoutingLoop loop, Router router, QueueBudget budget) {
+        if (!InProcess.isReserved(clientId)) {
+            return null;
+        }
+        router.ticketsAreHeld();
+        return new ConsumerPressure(clientId, InProcess.limits(limits), loop.executor(), budget);
+    }
 
     /**
      * Creates the pressure of a consumer that drops nothing.

@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.netty.util.collection.IntObjectHashMap;
+import io.smqtt.routing.JointOperation;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.thread.OnEventLoop;
 import java.util.BitSet;
@@ -15,11 +16,19 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 public final class InboundFlow {
 
+    private final @Nullable SessionRecord record;
     private @Nullable BitSet awaitingRelease;
     private int count;
     private @Nullable IntObjectHashMap<Unsettled> unsettled;
 
-    InboundFlow() {}
+    /**
+     * Creates an empty one.
+     *
+     * @param record what the store has of the session; null if it is not stored
+     */
+    InboundFlow(@Nullable SessionRecord record) {
+        this.record = record;
+    }
 
     /**
      * Tells whether the message with this identifier was routed already.
@@ -143,6 +152,39 @@ public final class InboundFlow {
             awaitingRelease = null;
         }
         return true;
+    }
+
+    /**
+     * A QoS 2 message of the client has been routed. What subscribers store of it and the identifier become safe together.
+     *
+     * @param loop the event loop of the connection that the message came by, where this is called
+     * @param packetId 1 to 65,535
+     * @param operations what subscribers store of it
+     * @param ticket is held until all is safe
+     */
+    public void store(StoreLoop loop, int packetId, Iterable<JointOperation> operations, RouteTicket ticket) {
+        if (record != null) {
+            record.received(loop, packetId, operations, ticket);
+        }
+    }
+
+    /**
+     * Forgets a message at its PUBREL, in the store as well [MQTT-4.3.3-11].
+     *
+     * @param packetId 1 to 65,535
+     * @param waits whether this client waits for the store
+     * @param stable whether it waits for stable storage
+     * @param then what follows when the store has forgotten the identifier; at once in a session that is not stored
+     */
+    public void release(int packetId, boolean waits, boolean stable, Runnable then) {
+        boolean known = released(packetId);
+        if (record == null) {
+            then.run();
+        } else if (known) {
+            record.released(packetId, waits, stable, then);
+        } else { // released before, but maybe not yet forgotten
+            record.await(waits, stable, kept -> then.run());
+        }
     }
 
     /** Whether all that was routed is safe. */

@@ -137,7 +137,7 @@ final class JointMessages {
             if (SharedFilter.isShared(stored.clientFilter())) {
                 resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
                 SharedFilter group = SharedFilter.of(stored.clientFilter());
-                session.groups().requeue(session.owner(), group, stored.message(), RouteTicket.NONE);
+                session.registry().groups().requeue(session.owner(), group, stored.message(), RouteTicket.NONE);
             }
             record.writer().removeMessage(record.number(), stored.sequence());
         }

@@ -98,7 +98,13 @@ final class LeftOutClaim {
             return () -> stays(ReasonCode.QUOTA_EXCEEDED);
         }
         Session session = new Session(
-                resources, registry, claimant.loop, SessionRecovery.client(header), header, found.waiting());
+                resources,
+                registry,
+                claimant.loop,
+                SessionRecovery.client(header),
+                header.expirySeconds(),
+                header,
+                found.waiting());
         boolean expired = header.expiresAtMillis() != StoredSession.CONNECTED
                 && header.expiresAtMillis() <= stores.store().clockMillis();
         boolean superseded = registry.find(claimant.clientId) != null; // by one of another node
@@ -116,32 +122,32 @@ final class LeftOutClaim {
     /** Ends the session without its having been here. */
     private void end(Session session, FoundSession found, boolean expired, boolean superseded) {
         arrived(found);
-        session.charge(session.weight());
+        session.charge().add(session.charge().weight());
         if (expired) {
-            session.expireIfOffline();
+            session.life().expireIfOffline();
         } else if (superseded) { // its will is the concern of the session that the client has
-            session.end(false);
+            session.life().end(false);
         } else {
-            session.endConnection(true);
-            session.end(false);
+            session.life().endConnection(true);
+            session.life().end(false);
         }
     }
 
     /** Takes the session into memory if it fits. */
     private boolean fits(Session session, FoundSession found) {
-        long weight = session.weight();
+        long weight = session.charge().weight();
         List<Subscription> subscriptions = subscriptions(session, found);
         for (Subscription subscription : subscriptions) {
             weight += HeapWeight.subscription(subscription.filter().value(), subscription.shareName());
         }
-        if (registry.refused(session.refusalOfStored(weight))) {
+        if (registry.refused(session.charge().refusalOfStored(weight))) {
             return false;
         }
         arrived(found);
         registry.recovered(session);
-        subscriptions.forEach(session::recover);
+        subscriptions.forEach(session.subscriptions()::recover);
         found.received().forEach(packetId -> session.inbound().received(packetId));
-        claimant.loop.executor().execute(session::awaitClient); // if its client does not take it over now
+        claimant.loop.executor().execute(() -> session.life().awaitClient()); // if its client does not take it over now
         return true;
     }
 

@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.LogText;
+import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.DeliverySource;
@@ -62,8 +63,8 @@ final class MergingArrival implements SessionArrival {
     private void begin() {
         if (!begun && !unwanted) {
             begun = true;
-            session.holdBack(hold);
-            session.cameElsewhere(came);
+            session.intake().holdBack(hold);
+            session.intake().cameElsewhere(came);
         }
     }
 
@@ -116,7 +117,7 @@ final class MergingArrival implements SessionArrival {
             resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
         }
         Subscription subscription = StoredArrival.subscription(session, stored);
-        session.takeMerged(message, subscription);
+        session.take(message, subscription, RouteTicket.NONE);
     }
 
     @Override
@@ -154,17 +155,17 @@ final class MergingArrival implements SessionArrival {
     private boolean subscribe(StoredSubscription stored) {
         Subscription subscription = SessionRecovery.subscription(session, stored);
         TopicFilter filter = subscription.filter();
-        if (session.subscription(filter, subscription.shareName()) != null) {
+        if (session.subscriptions().get(filter, subscription.shareName()) != null) {
             return true;
         }
-        if (session.subscriptionCount() >= resources.limits().maxSubscriptionsPerClient()) {
+        if (session.subscriptions().size() >= resources.limits().maxSubscriptionsPerClient()) {
             registry.refused("limits.max-subscriptions-per-client");
             return false;
         }
-        if (!session.hasRoomFor(filter, subscription.shareName())) {
+        if (!session.subscriptions().hasRoomFor(filter, subscription.shareName())) {
             return false;
         }
-        session.subscribe(subscription);
+        session.subscriptions().subscribe(subscription);
         return true;
     }
 
@@ -187,10 +188,10 @@ final class MergingArrival implements SessionArrival {
             return;
         }
         over = true;
-        session.letGo(hold);
+        session.intake().letGo(hold);
         session.start();
         RoutingLoop loop = session.owner();
-        Runnable forget = () -> session.execute(() -> session.cameElsewhereNoMore(came));
+        Runnable forget = () -> session.execute(() -> session.intake().cameElsewhereNoMore(came));
         loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
     }
 }

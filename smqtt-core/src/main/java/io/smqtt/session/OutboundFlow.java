@@ -256,7 +256,7 @@ final class OutboundFlow {
         }
         pump();
         if (window.sink() == null) {
-            session.stayedAway(); // when it was not safe the message had to stay
+            session.life().stayedAway(); // when it was not safe the message had to stay
         } else {
             session.gatherMore();
         }

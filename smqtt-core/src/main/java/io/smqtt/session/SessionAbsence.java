@@ -79,13 +79,13 @@ final class SessionAbsence {
         return new Will(will.message(), Math.max(1, TimeUnit.MILLISECONDS.toSeconds(millis)));
     }
 
-    /** The session has come from another node, where its will was waiting. Does nothing if there is a will. */
+    /** The session has come from another node, where its will was waiting. Does nothing if there is a will, or a client. */
     void inherit(Will waiting) {
-        if (will != null) {
+        if (will != null || session.isOnline() || session.hasEnded()) {
             return;
         }
         will = waiting;
-        session.charge(HeapWeight.will(waiting));
+        session.charge().add(HeapWeight.will(waiting));
         WillWatch watch = registry.willWatch();
         if (watch != null) {
             watch.inForce(session.id(), session.client().userName(), waiting, expirySeconds);
@@ -110,7 +110,7 @@ final class SessionAbsence {
 
     /** There is no will any more, and it does not count. */
     private void dropWill() {
-        session.charge(-HeapWeight.will(will));
+        session.charge().add(-HeapWeight.will(will));
         will = null;
     }
 
@@ -150,8 +150,8 @@ final class SessionAbsence {
             willTimer = null;
         }
         if (before != null) {
-            session.willDue(before);
-            session.willPublished(before);
+            publishing(before);
+            published(before);
         }
         willGone(before);
     }
@@ -191,7 +191,7 @@ final class SessionAbsence {
             awaitWill(wheel, Math.min(due.delaySeconds(), expirySeconds));
         }
         if (expirySeconds == 0) {
-            session.end(false);
+            session.life().end(false);
             return;
         }
         SessionRecord record = session.record();
@@ -223,7 +223,7 @@ final class SessionAbsence {
                 awaitWill(wheel, Math.max(hold, Math.min(due.delaySeconds(), expirySeconds)));
             }
             if (expirySeconds == 0) {
-                session.end(false);
+                session.life().end(false);
                 return;
             }
             record.disconnected(expirySeconds, will);
@@ -254,10 +254,26 @@ final class SessionAbsence {
         }
     }
 
+    /** A will is about to be published. */
+    void publishing(Will due) {
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.willDue(due);
+        }
+    }
+
+    /** A will is safe with all who get it, or nobody may get it. */
+    void published(Will gone) {
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.willGone(gone);
+        }
+    }
+
     /** The session's time is over. */
     void expire() {
         willDue(); // [MQTT-3.1.2-10]
-        session.end(true);
+        session.life().end(true);
     }
 
     /** A message that waits for an absent client is removed when it has expired. */

@@ -48,8 +48,8 @@ final class SessionClaims {
                 return;
             }
             Session fresh = new Session(resources, registry, request);
-            int weight = fresh.weight() + HeapWeight.will(request.will());
-            String limit = fresh.refusal(weight, null);
+            int weight = fresh.charge().weight() + HeapWeight.will(request.will());
+            String limit = fresh.charge().refusal(weight, null);
             boolean discardsNothing = limit != null && request.cleanStart(); // who is refused
             if (!discardsNothing
                     && isLeftOut(new LeftOutClaim.Claimant(
@@ -65,12 +65,12 @@ final class SessionClaims {
                 request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
                 return;
             }
-            fresh.charge(weight);
+            fresh.charge().add(weight);
             if (sessions.putIfAbsent(clientId, fresh) == null) {
                 begin(fresh, request);
                 return;
             }
-            fresh.charge(-weight);
+            fresh.charge().add(-weight);
             if (users != null) { // another connection with the same client identifier was faster
                 users.remove(fresh, fresh.client());
             }
@@ -91,7 +91,7 @@ final class SessionClaims {
                 return false;
             }
             oldest.execute(() -> {
-                if (!oldest.expireIfOffline()) { // its client has come back meanwhile
+                if (!oldest.life().expireIfOffline()) { // its client has come back meanwhile
                     users.add(oldest);
                 }
             });
@@ -102,7 +102,7 @@ final class SessionClaims {
     /** A new session gets its first connection, when the store knows it. On the event loop of both. */
     @OnEventLoop
     private void begin(Session fresh, SessionRequest request) {
-        fresh.created();
+        fresh.life().created();
         SessionRecord record = fresh.record();
         if (record == null) {
             begun(fresh, request, true);
@@ -117,13 +117,13 @@ final class SessionClaims {
         if (fresh.hasEnded()) { // meanwhile, by somebody else
             open(request);
         } else if (kept) {
-            fresh.attach(request);
+            fresh.life().attach(request);
             request.reply().opened(fresh, false);
         } else {
-            fresh.end(false);
+            fresh.life().end(false);
             request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
         }
-        fresh.goOn();
+        fresh.life().goOn();
     }
 
     /** The connection of a claim takes the place of the one that was; the session goes on, or a new one takes its place. */
@@ -136,10 +136,10 @@ final class SessionClaims {
             refuse(request, ReasonCode.NOT_AUTHORIZED);
         } else if (request.cleanStart() || session.expirySeconds() == 0) { // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
             replace(session, request); // without expiry it ends with its connection, whatever the next one asks for
-        } else if (registry.refused(session.refusal(request))) {
+        } else if (registry.refused(session.charge().refusal(request))) {
             refuse(request, ReasonCode.QUOTA_EXCEEDED);
         } else if (record == null) {
-            session.charge(HeapWeight.will(request.will()));
+            session.charge().add(HeapWeight.will(request.will()));
             resume(session, request, here);
         } else {
             resumeStored(session, record, request, here);
@@ -154,18 +154,18 @@ final class SessionClaims {
     @OnEventLoop
     private void replace(Session old, SessionRequest request) {
         Session fresh = new Session(resources, registry, request);
-        int weight = fresh.weight() + HeapWeight.will(request.will());
-        if (registry.refused(fresh.refusal(weight, old))) {
+        int weight = fresh.charge().weight() + HeapWeight.will(request.will());
+        if (registry.refused(fresh.charge().refusal(weight, old))) {
             refuse(request, ReasonCode.QUOTA_EXCEEDED);
             return;
         }
-        old.endConnection(true);
-        fresh.charge(weight);
+        old.life().endConnection(true);
+        fresh.charge().add(weight);
         if (users != null) {
             users.add(fresh);
         }
         sessions.replace(old.id(), old, fresh);
-        old.end(false);
+        old.life().end(false);
         // the old one must not come back after a crash; a store that takes nothing keeps nobody out
         old.afterCommit(kept -> request.loop().executor().execute(() -> begin(fresh, request)));
     }
@@ -173,9 +173,9 @@ final class SessionClaims {
     /** Resumes the session once the store knows that it has a client again. */
     @OnEventLoop
     private void resumeStored(Session session, SessionRecord record, SessionRequest request, RoutingLoop here) {
-        session.become(SessionPhase.RESUMING);
+        session.life().become(SessionPhase.RESUMING);
         int will = HeapWeight.will(request.will());
-        session.charge(will);
+        session.charge().add(will);
         SessionRecord.Before before = record.before();
         record.connected(request);
         int version = record.version();
@@ -183,25 +183,25 @@ final class SessionClaims {
             if (session.hasEnded()) {
                 request.loop().executor().execute(() -> open(request));
             } else if (!kept) {
-                session.charge(-will);
+                session.charge().add(-will);
                 record.restore(before);
-                session.settle();
+                session.life().settle();
                 refuse(request, ReasonCode.QUOTA_EXCEEDED);
             } else if (record.version() != version) { // the old connection ended meanwhile
-                session.charge(-will);
-                session.settle();
+                session.charge().add(-will);
+                session.life().settle();
                 takeOver(session, request, here);
             } else {
                 resume(session, request, here);
             }
-            session.goOn();
+            session.life().goOn();
         });
     }
 
     /** Gives the session to a connection, which may be another event loop's [MQTT-3.1.2-5]. */
     @OnEventLoop
     private void resume(Session session, SessionRequest request, RoutingLoop here) {
-        session.endConnection(false);
+        session.life().endConnection(false);
         RoutingLoop target = request.loop();
         if (target == here) {
             resumed(session, request);
@@ -212,10 +212,10 @@ final class SessionClaims {
             record.loop().flush(); // before the new loop writes anything
         }
         HeldMessages held = new HeldMessages(session, resources, false);
-        session.holdBack(held);
-        session.moveTo(target);
+        session.intake().holdBack(held);
+        session.life().moveTo(target);
         target.executor().execute(() -> resumed(session, request));
-        resources.router().afterDeliveriesVia(here, target, () -> session.moved(held));
+        resources.router().afterDeliveriesVia(here, target, () -> session.life().moved(held));
     }
 
     @OnEventLoop
@@ -224,7 +224,7 @@ final class SessionClaims {
             open(request);
             return;
         }
-        session.attach(request);
+        session.life().attach(request);
         registry.recheck(session);
         request.reply().opened(session, true);
     }
@@ -271,12 +271,12 @@ final class SessionClaims {
         } else if (!mayClaim(userName, session.client())) {
             reply.refused();
         } else if (discard || session.expirySeconds() == 0) { // [MQTT-3.1.2-4]
-            session.endConnection(true);
-            session.end(false);
+            session.life().endConnection(true);
+            session.life().end(false);
             session.afterCommit(kept -> reply.gone());
         } else {
-            session.endConnection(false);
-            session.become(SessionPhase.DEPARTING);
+            session.life().endConnection(false);
+            session.life().become(SessionPhase.DEPARTING);
             new StoredDeparture(session, resources).begin(reply);
         }
     }
@@ -307,8 +307,8 @@ final class SessionClaims {
             owner.executor().execute(() -> claim(session, owner, service));
             return;
         }
-        switch (session.phase()) {
-            case OPENING, RESUMING, MOVING, DEPARTING -> session.afterwards(() -> claim(session, here, service));
+        switch (session.life().phase()) {
+            case OPENING, RESUMING, MOVING, DEPARTING -> session.life().afterwards(() -> claim(session, here, service));
             case CONNECTED, ABSENT, ENDED -> service.serve(here);
         }
     }

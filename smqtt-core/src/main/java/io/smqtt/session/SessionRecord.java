@@ -27,6 +27,9 @@ final class SessionRecord {
 
     static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
 
+    /** The queue of a session that has no messages yet. */
+    static final StoredQueue NOTHING_WAITS = new StoredQueue(1, 1, 0, 0);
+
     private final Session session;
     private final Stores stores;
     private final long number;
@@ -255,7 +258,7 @@ final class SessionRecord {
                     unwritten.remove(clientFilter);
                 }
                 if (!session.hasEnded()) {
-                    subscriptionChanged(clientFilter, session.subscription(clientFilter));
+                    subscriptionChanged(clientFilter, session.subscriptions().get(clientFilter));
                 }
             });
         }

@@ -78,9 +78,10 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         }
         int index = (int) (sessions % byLoop.size());
         RoutingLoop loop = resources.router().loops().get(index);
-        Session session = new Session(resources, registry, loop, client(stored), stored, waiting);
+        Session session =
+                new Session(resources, registry, loop, client(stored), stored.expirySeconds(), stored, waiting);
         number = stored.number();
-        String limit = session.refusalOfStored(session.weight());
+        String limit = session.charge().refusalOfStored(session.charge().weight());
         if (limit != null) {
             current = null;
             supersede(registry.find(stored.clientId()));
@@ -102,7 +103,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     }
 
     private void supersede(@Nullable Session older) {
-        if (older != null && !older.leavesWill()) { // that one ends by itself
+        if (older != null && !older.absence().leavesWill()) { // that one ends by itself
             superseded.add(older);
         }
     }
@@ -140,17 +141,17 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
         TopicFilter filter = shared == null ? filter(text) : shared.filter();
         @Nullable String shareName = shared == null ? null : shared.shareName();
-        String limit = session.refusalOfRest(HeapWeight.subscription(filter.value(), shareName));
+        String limit = session.charge().refusalOfRest(HeapWeight.subscription(filter.value(), shareName));
         if (limit != null) { // with a part of its subscriptions it would miss messages without a word
             current = null;
             currentLoop.removeLast();
             sessions--;
             subscriptions -= currentSubscriptions;
-            session.leaveOut();
+            session.life().leaveOut();
             leaveOut(session.id(), limit);
             return;
         }
-        session.recover(subscription(session, stored, filter, shareName));
+        session.subscriptions().recover(subscription(session, stored, filter, shareName));
         subscriptions++;
         currentSubscriptions++;
     }
@@ -255,7 +256,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
                     subscriptions,
                     resources.router().retained().count());
         }
-        superseded.forEach(older -> older.execute(() -> older.end(false)));
+        superseded.forEach(older -> older.execute(() -> older.life().end(false)));
         for (int i = 0; i < byLoop.size(); i++) {
             awaitClients(resources.router().loops().get(i), byLoop.get(i));
         }
@@ -267,9 +268,9 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
             for (int i = 0; i < AT_ONCE && !waiting.isEmpty(); i++) {
                 Session session = waiting.remove();
                 if (session.owner() == loop) {
-                    session.awaitClient();
+                    session.life().awaitClient();
                 } else {
-                    session.execute(session::awaitClient);
+                    session.execute(() -> session.life().awaitClient());
                 }
             }
             if (!waiting.isEmpty()) {

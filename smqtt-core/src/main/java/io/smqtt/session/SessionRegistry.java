@@ -138,7 +138,7 @@ public final class SessionRegistry {
     /** A session was found in the store. Returns an older one of its client that was to be removed, or null. */
     @Nullable
     Session recovered(Session session) {
-        session.charge(session.weight());
+        session.charge().add(session.charge().weight());
         Session older = sessions.put(session.id(), session);
         if (users != null) {
             users.add(session);
@@ -261,7 +261,7 @@ public final class SessionRegistry {
         if (state.cleanClock() > here.claimClock() || (newer && !allowed)) {
             return arrive(state); // in the place of the one here
         }
-        boolean unwanted = here.cleanClock() > state.claimClock() || !allowed;
+        boolean unwanted = here.life().cleanClock() > state.claimClock() || !allowed;
         return new MergingArrival(resources, this, here, state, unwanted);
     }
 
@@ -280,6 +280,15 @@ public final class SessionRegistry {
     TakenMessages taken(RoutingLoop loop) {
         TakenMessages[] all = taken;
         return all == null ? null : all[loop.index()];
+    }
+
+    /** A message that a session takes is known from now on, should it come once more. */
+    @OnEventLoop
+    void remember(Session session, ApplicationMessage message, Subscription subscription) {
+        TakenMessages[] all = taken;
+        if (all != null && message.qos() != QoS.AT_MOST_ONCE && session.expirySeconds() > 0) {
+            all[session.owner().index()].took(session.key(), TakenMessages.idOf(message, subscription));
+        }
     }
 
     /** Whether a session is known to have taken a delivery, {@link TakenMessages#idOf}. */
@@ -331,8 +340,9 @@ public final class SessionRegistry {
         if (InProcess.isReserved(session.id())) {
             return;
         }
-        List<Subscription> subscriptions = new ArrayList<>(session.subscriptionCount());
-        session.forEachSubscription(subscriptions::add);
+        List<Subscription> subscriptions =
+                new ArrayList<>(session.subscriptions().size());
+        session.subscriptions().forEach(subscriptions::add);
         for (Subscription subscription : subscriptions) {
             decide(
                             session.client(),
@@ -350,8 +360,8 @@ public final class SessionRegistry {
 
     private static void revoke(Session session, Subscription subscription) {
         TopicFilter filter = subscription.filter();
-        if (session.subscription(filter, subscription.shareName()) == subscription) { // not one made since
-            session.unsubscribe(filter, subscription.shareName());
+        if (session.subscriptions().get(filter, subscription.shareName()) == subscription) { // not one made since
+            session.subscriptions().unsubscribe(filter, subscription.shareName());
         }
     }
 
@@ -376,13 +386,13 @@ public final class SessionRegistry {
         RoutingLoop loop = session.owner();
         ApplicationMessage message =
                 will.message().accepted(loop.nextMessageId(), resources.ticker().nanoTime(), session.id());
-        session.willDue(will);
+        session.absence().publishing(will);
         decide(session.client(), AccessAction.PUBLISH, message.topic().value(), message.qos(), message.retain())
                 .subscribe(decision -> {
                     if (decision == AccessDecision.ALLOW) {
                         loop.executor().execute(() -> routeWill(loop, session, will, message));
                     } else {
-                        session.execute(() -> session.willPublished(will));
+                        session.execute(() -> session.absence().published(will));
                     }
                 });
     }
@@ -515,7 +525,7 @@ public final class SessionRegistry {
     public void willSettledElsewhere(String clientId, @Nullable Will will) {
         Session session = sessions.get(clientId);
         if (session != null) {
-            session.execute(() -> session.willSettledElsewhere(will));
+            session.execute(() -> session.absence().settledElsewhere(will));
         }
     }
 
@@ -524,7 +534,7 @@ public final class SessionRegistry {
         return stores == null || !session.isStored()
                 ? RouteTicket.NONE
                 : new WillTicket(
-                        () -> session.execute(() -> session.willPublished(will)),
+                        () -> session.execute(() -> session.absence().published(will)),
                         stores.waits(),
                         stores.of(loop).isStable());
     }

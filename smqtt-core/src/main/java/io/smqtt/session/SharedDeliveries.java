@@ -65,7 +65,7 @@ final class SharedDeliveries {
             observer.messageQueued(qos, footprint);
             ticket.queued();
         } else {
-            session.groups().add(session.owner(), message, subscription, ticket);
+            session.registry().groups().add(session.owner(), message, subscription, ticket);
         }
     }
 

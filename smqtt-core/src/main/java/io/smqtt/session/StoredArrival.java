@@ -64,7 +64,10 @@ final class StoredArrival implements SessionArrival {
         this.client =
                 new ClientIdentity(state.clientId(), state.userName(), NOWHERE, "", ProtocolVersion.MQTT_5, Set.of());
         this.number = stores == null ? 0 : stores.store().newSession();
-        this.unstored = stores == null ? new Session(resources, registry, loop, client, state.expirySeconds()) : null;
+        this.unstored = stores == null
+                ? new Session(
+                        resources, registry, loop, client, state.expirySeconds(), null, SessionRecord.NOTHING_WAITS)
+                : null;
     }
 
     /** What a delivery of another node goes by. */
@@ -151,7 +154,8 @@ final class StoredArrival implements SessionArrival {
                     : HeapWeight.subscription(shared.filter().value(), shared.shareName());
         }
         Session replaced = registry.find(state.clientId());
-        return !registry.refused(Session.refusal(resources.sessionBudget(), replaced, weight, state.userName(), true));
+        return !registry.refused(
+                SessionCharge.refusal(resources.sessionBudget(), replaced, weight, state.userName(), true));
     }
 
     @Override
@@ -179,7 +183,7 @@ final class StoredArrival implements SessionArrival {
             await(present, kept -> {
                 if (kept) {
                     StoredQueue queue = new StoredQueue(1, count + 1L, count, bytes);
-                    Session mine = new Session(resources, registry, loop, client, header, queue);
+                    Session mine = new Session(resources, registry, loop, client, expiry, header, queue);
                     inMemory.forEach(message -> mine.outbound().restore(message, subscription(mine, message)));
                     become(mine);
                 }
@@ -191,7 +195,7 @@ final class StoredArrival implements SessionArrival {
     private void become(Session mine) {
         session = mine;
         mine.claimClock(state.claimClock());
-        mine.cleanClock(state.cleanClock());
+        mine.life().cleanClock(state.cleanClock());
         TakenMessages taken = registry.taken(loop);
         if (taken != null) {
             ids.forEach(id -> taken.took(mine.key(), id));
@@ -199,9 +203,9 @@ final class StoredArrival implements SessionArrival {
         ids.clear();
         HeldMessages messages = new HeldMessages(mine, resources, true);
         held = messages;
-        mine.holdBack(messages);
-        mine.cameElsewhere(cameLate);
-        mine.created();
+        mine.intake().holdBack(messages);
+        mine.intake().cameElsewhere(cameLate);
+        mine.life().created();
         if (count > 0) { // those that were sent before as well: they end when they are read
             resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, count);
         }
@@ -216,7 +220,7 @@ final class StoredArrival implements SessionArrival {
             if (subscription.shareName() != null) {
                 mine.member();
             }
-            mine.recover(subscription);
+            mine.subscriptions().recover(subscription);
         }
     }
 
@@ -235,7 +239,7 @@ final class StoredArrival implements SessionArrival {
             for (StoredMessage late : messages) {
                 ApplicationMessage message = late.message();
                 resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, 1);
-                mine.take(message, subscription(mine, late), RouteTicket.NONE);
+                mine.intake().take(message, subscription(mine, late), RouteTicket.NONE);
                 long id = TakenMessages.idOf(late);
                 if (id != ApplicationMessage.NO_ID) {
                     cameLate.add(id);
@@ -249,14 +253,14 @@ final class StoredArrival implements SessionArrival {
     public void finish(Runnable done) {
         loop.executor().execute(() -> {
             Session mine = session();
-            mine.letGo(Objects.requireNonNull(held));
+            mine.intake().letGo(Objects.requireNonNull(held));
             if (cameLate.isEmpty()) {
-                mine.cameElsewhere(null);
+                mine.intake().cameElsewhereNoMore(cameLate);
             } else { // some may still be on their way here
-                Runnable forget = () -> mine.execute(() -> mine.cameElsewhere(null));
+                Runnable forget = () -> mine.execute(() -> mine.intake().cameElsewhereNoMore(cameLate));
                 loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
             }
-            mine.awaitReturn();
+            mine.life().awaitReturn();
             done.run();
         });
     }

@@ -58,7 +58,7 @@ final class StoredDeparture implements SessionDeparture {
 
     private void attempt(Reply reply, int number) {
         if (session.hasEnded()) {
-            session.leave();
+            session.life().leave();
             reply.gone();
             return;
         }
@@ -70,7 +70,7 @@ final class StoredDeparture implements SessionDeparture {
             freeze();
             reply.departing(this);
         } else if (number >= ATTEMPTS) {
-            session.stay();
+            session.life().stay();
             reply.busy();
         } else {
             loop.executor().schedule(() -> attempt(reply, number + 1), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
@@ -78,18 +78,23 @@ final class StoredDeparture implements SessionDeparture {
     }
 
     private void freeze() {
-        session.holdBack(hold);
-        session.leaveGroups();
+        session.intake().holdBack(hold);
+        SharedMember member = session.memberOrNull();
+        if (member != null) {
+            member.giveBackAll(); // the groups stay here
+        }
         OutboundFlow outbound = session.outboundOrNull();
         memory = outbound == null ? List.of() : outbound.snapshot();
         readAll = session.record() == null;
-        List<StoredSubscription> subscriptions = new ArrayList<>(session.subscriptionCount());
-        session.forEachSubscription(subscription -> subscriptions.add(new StoredSubscription(
-                subscription.clientFilter(),
-                subscription.maximumQos(),
-                subscription.noLocal(),
-                subscription.retainAsPublished(),
-                subscription.identifier())));
+        List<StoredSubscription> subscriptions =
+                new ArrayList<>(session.subscriptions().size());
+        session.subscriptions()
+                .forEach(subscription -> subscriptions.add(new StoredSubscription(
+                        subscription.clientFilter(),
+                        subscription.maximumQos(),
+                        subscription.noLocal(),
+                        subscription.retainAsPublished(),
+                        subscription.identifier())));
         InboundFlow inbound = session.inboundOrNull();
         List<Integer> identifiers = inbound == null
                 ? List.of()
@@ -99,7 +104,7 @@ final class StoredDeparture implements SessionDeparture {
                 session.client().userName(),
                 session.expirySeconds(),
                 session.claimClock(),
-                session.cleanClock(),
+                session.life().cleanClock(),
                 subscriptions,
                 identifiers);
     }
@@ -186,11 +191,11 @@ final class StoredDeparture implements SessionDeparture {
                 return;
             }
             over = true;
-            session.stopHolding(hold);
+            session.intake().stopHolding(hold);
             OutboundFlow outbound = session.outboundOrNull();
             int pending = outbound == null ? session.queuedCount() : outbound.pendingCount();
             elsewhere(Elsewhere.MOVED, takenLate + (session.hasEnded() ? 0 : pending));
-            session.leave();
+            session.life().leave();
             elsewhere(Elsewhere.DUPLICATE, hold.size()); // the other node has it as well
             hold.letGo((message, subscription, ticket) -> {});
             session.afterCommit(kept -> done.run());
@@ -214,8 +219,8 @@ final class StoredDeparture implements SessionDeparture {
                 }
                 tickets.get(i).release(true);
             }
-            session.letGo(hold);
-            session.stay();
+            session.intake().letGo(hold);
+            session.life().stay();
         });
     }
 

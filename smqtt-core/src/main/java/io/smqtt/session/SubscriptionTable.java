@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * because a session may hold tens of thousands.
  */
 @OnEventLoop
-final class SubscriptionTable {
+class SubscriptionTable {
 
     private static final int FIRST_CAPACITY = 4;
     private static final @Nullable Subscription[] NOTHING = {};
@@ -21,12 +21,23 @@ final class SubscriptionTable {
     private @Nullable Subscription[] slots = NOTHING;
     private int size;
 
-    int size() {
+    /**
+     * How many subscriptions there are.
+     *
+     * @return a number, exact on the session's event loop
+     */
+    public int size() {
         return size;
     }
 
-    @Nullable
-    Subscription get(TopicFilter filter, @Nullable String shareName) {
+    /**
+     * Finds a subscription.
+     *
+     * @param filter the filter
+     * @param shareName the group of a shared subscription, or null
+     * @return null if there is none
+     */
+    public @Nullable Subscription get(TopicFilter filter, @Nullable String shareName) {
         return slots.length == 0 ? null : slots[find(slots, filter, shareName)];
     }
 
@@ -56,7 +67,12 @@ final class SubscriptionTable {
         return removed;
     }
 
-    void forEach(Consumer<Subscription> action) {
+    /**
+     * Visits all subscriptions.
+     *
+     * @param action what to do with each; must not change them
+     */
+    public void forEach(Consumer<Subscription> action) {
         for (Subscription subscription : slots) {
             if (subscription != null) {
                 action.accept(subscription);

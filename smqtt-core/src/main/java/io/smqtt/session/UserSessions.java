@@ -60,7 +60,7 @@ final class UserSessions {
         Iterator<Session> sessions = byUser.getOrDefault(user, Set.of()).iterator();
         while (sessions.hasNext()) {
             Session session = sessions.next();
-            if (session.isDispensable()) {
+            if (session.life().phase() == SessionPhase.ABSENT) {
                 sessions.remove();
                 return session;
             }

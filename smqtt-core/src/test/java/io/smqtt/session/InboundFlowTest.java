@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class InboundFlowTest {
 
-    private final InboundFlow flow = new InboundFlow();
+    private final InboundFlow flow = new InboundFlow(null);
 
     @Test
     void remembersUntilReleased() { // [MQTT-4.3.3-10]

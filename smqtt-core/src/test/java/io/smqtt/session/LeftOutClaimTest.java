@@ -99,7 +99,8 @@ class LeftOutClaimTest {
         assertThat(outcome.present).isFalse();
         assertThat(store.removed).containsExactly(7L);
         assertThat(bench.registry.budget().leftOut()).isZero();
-        assertThat(bench.registry.budget().bytes()).isEqualTo(outcome.session.heapBytes());
+        assertThat(bench.registry.budget().bytes())
+                .isEqualTo(outcome.session.charge().bytes());
         assertThat(bench.observer.life).containsExactly("ended a", "created a");
         assertThat(bench.observer.dropped).isEqualTo(Map.of(DropReason.SESSION_ENDED, 3));
         assertThat(bench.observer.cameAbout()).as("the account balances").isEqualTo(bench.observer.ended());
@@ -157,7 +158,8 @@ class LeftOutClaimTest {
         assertThat(outcome.refusal).isNull();
         assertThat(store.removed).containsExactly(7L);
         assertThat(bench.observer.life).containsOnlyOnce("will a");
-        assertThat(bench.registry.budget().bytes()).isEqualTo(outcome.session.heapBytes());
+        assertThat(bench.registry.budget().bytes())
+                .isEqualTo(outcome.session.charge().bytes());
     }
 
     @Test
@@ -262,7 +264,7 @@ class LeftOutClaimTest {
         run();
 
         assertThat(outcome.present).isTrue();
-        assertThat(outcome.session.subscriptionCount()).isOne();
+        assertThat(outcome.session.subscriptions().size()).isOne();
         assertThat(bench.registry.budget().leftOut()).isZero();
         bench.pass(Duration.ofSeconds(1));
         assertThat(outcome.session.hasEnded()).isFalse();

@@ -597,7 +597,7 @@ class OutboundFlowTest {
         Session session = connect();
         Subscription subscription = subscribeRetained(session, "r/+");
 
-        session.unsubscribe(subscription.filter(), null);
+        session.subscriptions().unsubscribe(subscription.filter(), null);
         session.onPubAck(sink.lastPacketId(), ReasonCode.SUCCESS);
 
         assertThat(sink.texts()).containsExactly("0");
@@ -687,7 +687,7 @@ class OutboundFlowTest {
         Session session = connect();
         Subscription subscription =
                 new Subscription(session, TopicFilter.of("r/#"), null, QoS.AT_LEAST_ONCE, true, true, 0);
-        session.subscribe(subscription);
+        session.subscriptions().subscribe(subscription);
 
         session.deliverRetained(bench.router.retained().cursor(subscription.filter()), subscription);
 

@@ -197,7 +197,7 @@ final class SessionBench {
                 false,
                 false,
                 Subscription.NO_IDENTIFIER);
-        session.subscribe(subscription);
+        session.subscriptions().subscribe(subscription);
         session.start(); // as after the SUBACK
         return subscription;
     }

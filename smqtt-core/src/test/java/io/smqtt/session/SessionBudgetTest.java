@@ -59,16 +59,16 @@ final class SessionBudgetTest {
             SessionBench.subscribe(session, "$share/g/a/b", QoS.AT_LEAST_ONCE);
             SessionBench.subscribe(session, "a/+/c", QoS.AT_MOST_ONCE); // replaces
             assertThat(bench.registry.budget().bytes())
-                    .isEqualTo(session.heapBytes())
+                    .isEqualTo(session.charge().bytes())
                     .isBetween(6_000L, 7_000L);
-            session.unsubscribe(TopicFilter.of("a/b"), "g");
+            session.subscriptions().unsubscribe(TopicFilter.of("a/b"), "g");
             RecordingSink second = new RecordingSink();
             connect(bench, "a", "u", large(100, 60), second); // another will
             assertThat(session.sink()).isSameAs(second);
-            assertThat(session.heapBytes()).isLessThan(2_000);
+            assertThat(session.charge().bytes()).isLessThan(2_000);
             session.connectionEnded(second, true, -1);
             bench.pass(Duration.ofSeconds(61)); // the will is published
-            int withoutWill = session.heapBytes();
+            int withoutWill = session.charge().bytes();
             assertThat(withoutWill).isLessThan(1_500);
             bench.pass(Duration.ofSeconds(HOUR));
             assertThat(session.hasEnded()).isTrue();
@@ -82,23 +82,23 @@ final class SessionBudgetTest {
         RecordingSink sink = new RecordingSink();
         Session session = connect(bench, "a", "u", null, sink).session;
         SessionBench.subscribe(session, "t", QoS.AT_LEAST_ONCE);
-        int connected = session.heapBytes();
+        int connected = session.charge().bytes();
         session.inbound().received(65_535);
-        assertThat(session.heapBytes()).isEqualTo(connected);
+        assertThat(session.charge().bytes()).isEqualTo(connected);
 
         session.connectionEnded(sink, false, -1);
-        assertThat(session.heapBytes() - connected).isBetween(8_192, 8_300);
+        assertThat(session.charge().bytes() - connected).isBetween(8_192, 8_300);
         bench.publish(0, "t", "1", QoS.AT_LEAST_ONCE);
         bench.publish(0, "t", "2", QoS.AT_LEAST_ONCE);
         bench.run();
-        assertThat(session.heapBytes() - connected).isBetween(8_700, 9_000);
-        assertThat(bench.registry.budget().bytes()).isEqualTo(session.heapBytes());
+        assertThat(session.charge().bytes() - connected).isBetween(8_700, 9_000);
+        assertThat(bench.registry.budget().bytes()).isEqualTo(session.charge().bytes());
 
         RecordingSink again = new RecordingSink();
         connect(bench, "a", "u", null, again);
-        assertThat(session.heapBytes()).isEqualTo(connected);
+        assertThat(session.charge().bytes()).isEqualTo(connected);
         session.connectionEnded(again, false, -1);
-        assertThat(session.heapBytes() - connected).isBetween(8_700, 9_000);
+        assertThat(session.charge().bytes() - connected).isBetween(8_700, 9_000);
         bench.pass(Duration.ofSeconds(HOUR + 1));
         assertThat(bench.registry.budget().bytes()).isZero();
     }
@@ -108,13 +108,13 @@ final class SessionBudgetTest {
         SessionBench bench = bench(10_000, 1 << 20, 1 << 20);
         RecordingSink first = new RecordingSink();
         Session session = connect(bench, "a", null, large(100, 60), first).session;
-        int before = session.heapBytes();
+        int before = session.charge().bytes();
 
         SessionBench.Outcome refused = connect(bench, "a", null, large(20_000, 60), new RecordingSink());
 
         assertThat(refused.refusal).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
         assertThat(session.sink()).isSameAs(first);
-        assertThat(session.heapBytes()).isEqualTo(before);
+        assertThat(session.charge().bytes()).isEqualTo(before);
         assertThat(connect(bench, "b", null, large(20_000, 60), new RecordingSink()).refusal)
                 .isEqualTo(ReasonCode.QUOTA_EXCEEDED);
         assertThat(bench.registry.find("b")).isNull();
@@ -135,7 +135,7 @@ final class SessionBudgetTest {
         assertThat(refused.refusal).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
         assertThat(session.hasEnded()).isFalse();
         assertThat(session.sink()).isSameAs(first);
-        assertThat(bench.registry.budget().bytes()).isEqualTo(session.heapBytes());
+        assertThat(bench.registry.budget().bytes()).isEqualTo(session.charge().bytes());
     }
 
     @Test
@@ -153,7 +153,8 @@ final class SessionBudgetTest {
                 bench.request(SessionBench.client("a", null), 1, true, HOUR, large(9_000, 60), new RecordingSink());
         bench.run();
         assertThat(fits.refusal).isNull();
-        assertThat(bench.registry.budget().bytes()).isEqualTo(fits.session.heapBytes());
+        assertThat(bench.registry.budget().bytes())
+                .isEqualTo(fits.session.charge().bytes());
     }
 
     @Test
@@ -206,7 +207,7 @@ final class SessionBudgetTest {
         assertThat(installed).containsExactly(true);
         assertThat(here.hasEnded()).isTrue();
         assertThat(bench.registry.budget().bytes())
-                .isEqualTo(bench.registry.find("a").heapBytes());
+                .isEqualTo(bench.registry.find("a").charge().bytes());
         bench.registry.arrive(elsewhere("b", "y".repeat(8_000))).install(installed::add);
         bench.run();
         assertThat(installed).containsExactly(true, false);
@@ -240,8 +241,8 @@ final class SessionBudgetTest {
         }
 
         assertThat(installed).containsExactly(true);
-        assertThat(here.subscriptionCount()).isEqualTo(3);
-        assertThat(here.subscription("2")).isNotNull();
+        assertThat(here.subscriptions().size()).isEqualTo(3);
+        assertThat(here.subscriptions().get("2")).isNotNull();
         assertThat(bench.observer.life)
                 .containsOnlyOnce("refused limits.max-session-bytes")
                 .contains("refused limits.max-subscriptions-per-client");
@@ -292,9 +293,9 @@ final class SessionBudgetTest {
         bench.run();
 
         assertThat(consumer.refusal).isNull();
-        assertThat(consumer.session.hasRoomFor(TopicFilter.of("orders/#"), null))
+        assertThat(consumer.session.subscriptions().hasRoomFor(TopicFilter.of("orders/#"), null))
                 .isTrue();
-        assertThat(consumer.session.hasRoomFor(TopicFilter.of("o".repeat(9_900)), null))
+        assertThat(consumer.session.subscriptions().hasRoomFor(TopicFilter.of("o".repeat(9_900)), null))
                 .isFalse();
     }
 
@@ -303,14 +304,19 @@ final class SessionBudgetTest {
         SessionBench bench = bench(10_000, 1 << 20, 1 << 20);
         Session session = bench.open("a", 0, false, HOUR, new RecordingSink());
         String filter = "x".repeat(3_000);
-        assertThat(session.hasRoomFor(TopicFilter.of(filter), null)).isTrue();
+        assertThat(session.subscriptions().hasRoomFor(TopicFilter.of(filter), null))
+                .isTrue();
         SessionBench.subscribe(session, filter, QoS.AT_LEAST_ONCE);
         SessionBench.subscribe(session, filter + '2', QoS.AT_LEAST_ONCE);
-        assertThat(session.hasRoomFor(TopicFilter.of(filter + '3'), null)).isFalse();
-        assertThat(session.hasRoomFor(TopicFilter.of("short"), null)).isTrue();
-        assertThat(session.hasRoomFor(TopicFilter.of("a"), "g".repeat(3_000))).isFalse();
-        session.unsubscribe(TopicFilter.of(filter), null);
-        assertThat(session.hasRoomFor(TopicFilter.of(filter + '3'), null)).isTrue();
+        assertThat(session.subscriptions().hasRoomFor(TopicFilter.of(filter + '3'), null))
+                .isFalse();
+        assertThat(session.subscriptions().hasRoomFor(TopicFilter.of("short"), null))
+                .isTrue();
+        assertThat(session.subscriptions().hasRoomFor(TopicFilter.of("a"), "g".repeat(3_000)))
+                .isFalse();
+        session.subscriptions().unsubscribe(TopicFilter.of(filter), null);
+        assertThat(session.subscriptions().hasRoomFor(TopicFilter.of(filter + '3'), null))
+                .isTrue();
     }
 
     @Test

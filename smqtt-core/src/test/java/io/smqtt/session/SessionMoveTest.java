@@ -170,14 +170,15 @@ class SessionMoveTest {
         Session session = open(0).opened.get(10, TimeUnit.SECONDS);
         session.owner()
                 .executor()
-                .submit(() -> session.subscribe(new Subscription(
-                        session,
-                        TopicFilter.of("t"),
-                        null,
-                        QoS.AT_LEAST_ONCE,
-                        false,
-                        false,
-                        Subscription.NO_IDENTIFIER)))
+                .submit(() -> session.subscriptions()
+                        .subscribe(new Subscription(
+                                session,
+                                TopicFilter.of("t"),
+                                null,
+                                QoS.AT_LEAST_ONCE,
+                                false,
+                                false,
+                                Subscription.NO_IDENTIFIER)))
                 .sync();
         AtomicInteger[] published = new AtomicInteger[LOOPS];
         List<Runnable> publishers = new ArrayList<>();

@@ -78,10 +78,10 @@ class SessionPhaseTest {
 
     private void assertRefused(SessionPhase from, SessionPhase next) {
         Session session = new SessionPhaseTest().in(from);
-        assertThatThrownBy(() -> session.become(next))
+        assertThatThrownBy(() -> session.life().become(next))
                 .as("%s to %s", from, next)
                 .isInstanceOf(IllegalStateException.class);
-        assertThat(session.phase()).isEqualTo(from);
+        assertThat(session.life().phase()).isEqualTo(from);
     }
 
     @ParameterizedTest
@@ -89,10 +89,9 @@ class SessionPhaseTest {
     void aConnectionIsThereWhereItMayBe(SessionPhase phase) {
         Session session = in(phase);
 
-        assertThat(session.phase()).isEqualTo(phase);
+        assertThat(session.life().phase()).isEqualTo(phase);
         assertThat(phase.allows(session.isOnline())).isTrue();
         assertThat(session.hasEnded()).isEqualTo(phase == SessionPhase.ENDED);
-        assertThat(session.isDispensable()).isEqualTo(phase == SessionPhase.ABSENT);
     }
 
     @Test
@@ -273,13 +272,13 @@ class SessionPhaseTest {
     private String outcome(SessionPhase phase, Event event) {
         Session session = in(phase);
         Supplier<String> what = happens(event, session);
-        SessionPhase now = session.phase();
+        SessionPhase now = session.life().phase();
         settle();
         if (departure != null) {
             departure.stay();
             settle();
         }
-        return "%s | %s | %s".formatted(now, session.phase(), what.get());
+        return "%s | %s | %s".formatted(now, session.life().phase(), what.get());
     }
 
     private Supplier<String> happens(Event event, Session session) {
@@ -300,7 +299,7 @@ class SessionPhaseTest {
                 yield () -> "-";
             }
             case EXPIRY -> {
-                session.expireIfOffline();
+                session.life().expireIfOffline();
                 yield () -> "-";
             }
             case TERMINATION -> {

@@ -50,7 +50,7 @@ class SessionRegistryTest {
 
         assertThat(outcome.present).isFalse();
         assertThat(outcome.session).isNotSameAs(old).isSameAs(bench.registry.find("c"));
-        assertThat(outcome.session.subscriptionCount()).isZero();
+        assertThat(outcome.session.subscriptions().size()).isZero();
         assertThat(old.hasEnded()).isTrue();
         assertThat(first.disconnects).containsExactly(ReasonCode.SESSION_TAKEN_OVER); // [MQTT-3.1.4-3]
         assertThat(bench.router.index().size()).isZero();
@@ -377,7 +377,7 @@ class SessionRegistryTest {
         bench.executors.get(0).runTasks();
         bench.publish(2, "t", "held for the move", QoS.AT_LEAST_ONCE);
         bench.run();
-        assertThat(session.phase()).isEqualTo(SessionPhase.CONNECTED);
+        assertThat(session.life().phase()).isEqualTo(SessionPhase.CONNECTED);
         assertThat(second.sent).isEmpty();
 
         arrival.finish(() -> {});
@@ -441,7 +441,7 @@ class SessionRegistryTest {
         bench.registry.recheckAll();
         bench.run();
 
-        assertThat(session.subscriptionCount()).isEqualTo(1);
+        assertThat(session.subscriptions().size()).isEqualTo(1);
         assertThat(bench.router.index().size()).isEqualTo(1);
     }
 

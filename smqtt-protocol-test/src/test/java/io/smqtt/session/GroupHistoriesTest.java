@@ -172,7 +172,7 @@ class GroupHistoriesTest {
 
         private void publish() {
             Session first = members.get(0).subscribed;
-            if (first == null || first.subscriptionCount() == 0) {
+            if (first == null || first.subscriptions().size() == 0) {
                 return;
             }
             for (int i = 1 + random.nextInt(4); i > 0; i--) {

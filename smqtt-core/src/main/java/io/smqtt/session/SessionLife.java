@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.ReasonCode;
+import io.smqtt.routing.RoutingLoop;
+import io.smqtt.spi.ClientIdentity;
+import io.smqtt.thread.AnyThread;
+import io.smqtt.thread.OnEventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The phase of a session, its connection, and how both change. Called by claims ({@link SessionClaims}), connections and deadlines
+ * ({@link SessionAbsence}).
+ */
+@OnEventLoop
+final class SessionLife {
+
+    private final Session session;
+    private final SessionRegistry registry;
+    private volatile SessionPhase phase;
+
+    /** Claims and tasks that wait for the end of the phase. */
+    private @Nullable List<Runnable> waiting;
+
+    private volatile long claimClock;
+    private volatile long cleanClock;
+
+    /** Whether it began with a clean start, at a time that is not known yet. */
+    private boolean beginsClean;
+
+    // valid for the connection
+    private volatile @Nullable PacketSink sink;
+    private @Nullable DeliveryCheck check;
+
+    SessionLife(Session session, SessionRegistry registry, SessionPhase first, boolean beginsClean) {
+        this.session = session;
+        this.registry = registry;
+        this.phase = first;
+        this.beginsClean = beginsClean;
+    }
+
+    // --- the phase
+
+    @AnyThread
+    SessionPhase phase() {
+        return phase;
+    }
+
+    /** Goes on to another phase, by the table of {@link SessionPhase}. */
+    void become(SessionPhase next) {
+        if (!phase.followers().contains(next)) {
+            throw unexpected(next);
+        }
+        phase = next;
+        assert next.allows(sink != null) : next;
+    }
+
+    private IllegalStateException unexpected(SessionPhase next) {
+        return new IllegalStateException(session + " is " + phase + " and cannot become " + next);
+    }
+
+    /** The phase ends with the client connected or not. */
+    void settle() {
+        become(sink == null ? SessionPhase.ABSENT : SessionPhase.CONNECTED);
+    }
+
+    /** Lets a task wait for {@link #goOn}. */
+    void afterwards(Runnable task) {
+        if (waiting == null) {
+            waiting = new ArrayList<>(1);
+        }
+        waiting.add(task);
+    }
+
+    /** The phase that others wait for is over. */
+    void goOn() {
+        List<Runnable> tasks = waiting;
+        waiting = null;
+        if (tasks != null) {
+            tasks.forEach(Runnable::run);
+        }
+    }
+
+    /** See {@link Session#execute}. */
+    @AnyThread
+    void execute(Runnable task) {
+        RoutingLoop current = session.owner();
+        current.executor().execute(() -> {
+            if (session.owner() != current) {
+                execute(task);
+            } else if (phase == SessionPhase.MOVING) {
+                afterwards(() -> execute(task));
+            } else {
+                task.run();
+            }
+        });
+    }
+
+    // --- the connection
+
+    /** The connection; null if the client is offline. Exact on the session's event loop. */
+    @AnyThread
+    @Nullable
+    PacketSink sink() {
+        return sink;
+    }
+
+    /** What the client may receive; null for everything. */
+    @Nullable
+    DeliveryCheck check() {
+        return check;
+    }
+
+    /** The session begins on this node. */
+    void created() {
+        session.resources().observer().sessionCreated(session.id());
+    }
+
+    /** The client is here, by a connection of this event loop. */
+    void attach(SessionRequest request) {
+        session.absence().attached(request);
+        ClientIdentity previous = session.client();
+        session.client(request.client());
+        registry.clientChanged(session, previous);
+        check = registry.deliveryCheck(request.client());
+        sink = request.sink();
+        switch (phase) {
+            case OPENING, ABSENT, RESUMING -> become(SessionPhase.CONNECTED);
+            case MOVING -> {} // to its end
+            case CONNECTED, DEPARTING, ENDED -> throw unexpected(SessionPhase.CONNECTED);
+        }
+        session.charge().addFlows();
+        OutboundFlow outbound = session.outboundOrNull();
+        SessionRecord record = session.record();
+        if (outbound != null) {
+            outbound.attach(request.sink(), check);
+        } else if (record != null && !record.queue().isEmpty()) {
+            session.outbound(); // what waits in the store
+        }
+    }
+
+    /** The client has authenticated again, and may have other rights. */
+    void reauthenticated(ClientIdentity newClient) {
+        session.client(newClient);
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.reauthenticated(newClient);
+        }
+        check = registry.deliveryCheck(newClient);
+        OutboundFlow outbound = session.outboundOrNull();
+        if (outbound != null) {
+            outbound.window().check(check);
+        }
+        registry.recheck(session);
+    }
+
+    /** Another connection, here or on another node, takes the place of the one that was, or of none. */
+    void endConnection(boolean sessionEnds) {
+        PacketSink old = loseConnection();
+        if (old != null) {
+            session.resources().observer().sessionTakenOver(session.id());
+            old.disconnect(ReasonCode.SESSION_TAKEN_OVER); // [MQTT-3.1.4-3]
+        }
+        session.absence().claimed(old != null, sessionEnds);
+    }
+
+    /** The connection is not the session's any more. Returns it, or null if there was none. */
+    private @Nullable PacketSink loseConnection() {
+        PacketSink old = sink;
+        if (old == null) {
+            return null;
+        }
+        sink = null;
+        switch (phase) {
+            case CONNECTED -> become(SessionPhase.ABSENT);
+            case RESUMING, MOVING -> {} // to its end
+            case OPENING, ABSENT, DEPARTING, ENDED -> throw unexpected(SessionPhase.ABSENT);
+        }
+        OutboundFlow outbound = session.outboundOrNull();
+        if (outbound != null) {
+            outbound.detach();
+        }
+        SharedMember member = session.memberOrNull();
+        if (member != null) {
+            member.detached();
+        }
+        return old;
+    }
+
+    /** See {@link Session#connectionEnded}. */
+    void connectionEnded(PacketSink from, boolean publishWill, long newExpirySeconds) {
+        if (sink == from) {
+            loseConnection();
+            beginAbsence(publishWill, newExpirySeconds);
+        }
+    }
+
+    private void beginAbsence(boolean publishWill, long newExpirySeconds) {
+        session.absence().begin(publishWill, newExpirySeconds);
+        session.charge().addFlows();
+    }
+
+    /** Something is safe that was sent before the client went: it may go back to its shared group. */
+    void stayedAway() {
+        SharedMember member = session.memberOrNull();
+        if (member != null && sink == null && phase != SessionPhase.ENDED) {
+            member.detached();
+        }
+    }
+
+    // --- from loop to loop
+
+    /** The session is another event loop's from now on: what is routed here is passed on to there. */
+    void moveTo(RoutingLoop target) {
+        become(SessionPhase.MOVING);
+        session.owner(target);
+    }
+
+    /** All that was passed on has arrived. */
+    void moved(HeldMessages messages) {
+        if (phase == SessionPhase.MOVING) { // it may have ended on the way
+            settle();
+        }
+        session.intake().letGo(messages);
+        goOn();
+    }
+
+    // --- from node to node
+
+    /** When this node claimed the client identifier, by the cluster's clock; 0 if the session was found in the store. */
+    @AnyThread
+    long claimClock() {
+        return claimClock;
+    }
+
+    /** This node has claimed the client identifier. */
+    @AnyThread
+    void claimClock(long clock) {
+        claimClock = clock;
+        if (beginsClean) {
+            beginsClean = false;
+            cleanClock = clock;
+        }
+    }
+
+    /** When the client began it with a clean start, by the cluster's clock; 0 if it did not. */
+    @AnyThread
+    long cleanClock() {
+        return cleanClock;
+    }
+
+    @AnyThread
+    void cleanClock(long clock) {
+        cleanClock = clock;
+    }
+
+    /** The session does not leave: it is one of a client that has just gone. */
+    void stay() {
+        if (phase == SessionPhase.DEPARTING) {
+            become(SessionPhase.ABSENT);
+            beginAbsence(false, -1);
+        }
+        goOn();
+    }
+
+    /** The session is safe on another node and is forgotten here. */
+    void leave() {
+        if (phase == SessionPhase.DEPARTING) {
+            withdraw();
+            leaveGroups();
+            OutboundFlow outbound = session.outboundOrNull();
+            if (outbound != null) {
+                outbound.forget();
+            }
+            SessionRecord record = session.record();
+            if (record != null) {
+                record.forget();
+            }
+            remove();
+            session.resources().observer().sessionEnded(session.id(), false);
+        }
+        goOn();
+    }
+
+    /** The session has come from another node; its deadlines go on until its client is here. */
+    void awaitReturn() {
+        if (session.isStored()) {
+            awaitClient();
+        } else if (phase == SessionPhase.ABSENT) {
+            beginAbsence(false, -1);
+        }
+    }
+
+    /** The session was found in the store and has no client yet: its deadlines go on, by the store's clock. */
+    void awaitClient() {
+        SessionRecord record = session.record();
+        switch (phase) {
+            case OPENING, RESUMING, MOVING, DEPARTING -> // its client may be refused
+                afterwards(() -> session.execute(this::awaitClient));
+            case CONNECTED, ABSENT -> {
+                if (record != null) {
+                    session.absence().goOn(record);
+                    session.charge().addFlows();
+                }
+            }
+            case ENDED -> {}
+        }
+    }
+
+    // --- the end
+
+    /** The session was found in the store and does not fit: it leaves memory, and stays in the store. At the start. */
+    void leaveOut() {
+        withdraw();
+        leaveGroups();
+        remove();
+    }
+
+    /** Ends the session to make room, unless its client is connected or about to be. Returns whether it has ended. */
+    boolean expireIfOffline() {
+        if (phase == SessionPhase.ABSENT) {
+            session.absence().expire();
+        }
+        return phase == SessionPhase.ENDED;
+    }
+
+    /** See {@link Session#terminate}. */
+    void terminate(ReasonCode reason) {
+        PacketSink current = loseConnection();
+        if (current != null) {
+            current.disconnect(reason);
+        }
+        session.absence().willDue();
+        end(false);
+    }
+
+    /** Ends the session, unless it has ended. */
+    void end(boolean expired) {
+        assert session.owner().executor().inEventLoop();
+        if (phase == SessionPhase.ENDED) {
+            return;
+        }
+        withdraw();
+        SharedMember member = session.memberOrNull();
+        if (member != null) {
+            member.giveBackAll();
+        }
+        leaveGroups();
+        OutboundFlow outbound = session.outboundOrNull();
+        if (outbound != null) {
+            outbound.end();
+        }
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.end();
+        }
+        remove();
+        session.resources().observer().sessionEnded(session.id(), expired);
+    }
+
+    /** Nothing is routed to the session any more, and nothing of it counts. */
+    private void withdraw() {
+        session.charge().release();
+        become(SessionPhase.ENDED);
+        session.absence().cancel();
+        session.subscriptions().leaveIndex();
+    }
+
+    private void leaveGroups() {
+        SharedMember member = session.memberOrNull();
+        if (member != null) {
+            member.left();
+        }
+    }
+
+    /** The client can have another session. */
+    private void remove() {
+        session.subscriptions().clear();
+        registry.remove(session);
+    }
+}

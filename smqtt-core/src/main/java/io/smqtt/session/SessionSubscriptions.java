@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.message.HeapWeight;
+import io.smqtt.routing.Subscription;
+import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
+import io.smqtt.topic.TopicFilter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The subscriptions of a session, and what depends on them: the index of the router, the store, the shared groups and what the session
+ * is charged with.
+ */
+@OnEventLoop
+public final class SessionSubscriptions extends SubscriptionTable {
+
+    private final Session session;
+
+    SessionSubscriptions(Session session) {
+        this.session = session;
+    }
+
+    /**
+     * Makes or replaces a subscription.
+     *
+     * @param subscription a subscription of this session
+     * @return true if there was none for the filter and share name
+     */
+    public boolean subscribe(Subscription subscription) {
+        boolean isNew = get(subscription.filter(), subscription.shareName()) == null;
+        if (isNew) {
+            session.charge().add(weight(subscription.filter(), subscription.shareName()));
+        }
+        put(subscription);
+        session.resources().router().index().add(subscription); // replaces without a gap [MQTT-3.8.4-3]
+        session.resources().observer().subscribed(session.id(), subscription.clientFilter(), isNew);
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.subscriptionChanged(subscription.clientFilter(), subscription);
+        }
+        if (subscription.shareName() != null) {
+            session.member().subscribed(subscription);
+        }
+        return isNew;
+    }
+
+    /**
+     * Ends a subscription.
+     *
+     * @param filter the filter
+     * @param shareName the group of a shared subscription, or null
+     * @return false if there was none
+     */
+    public boolean unsubscribe(TopicFilter filter, @Nullable String shareName) {
+        Subscription removed = remove(filter, shareName);
+        if (removed == null) {
+            return false;
+        }
+        session.charge().add(-weight(filter, shareName));
+        session.resources().router().index().remove(session, filter, shareName);
+        OutboundFlow outbound = session.outboundOrNull();
+        if (outbound != null && shareName == null) {
+            outbound.unsubscribed(filter);
+        }
+        SharedMember member = session.memberOrNull();
+        if (member != null && shareName != null) {
+            member.unsubscribed(removed);
+        }
+        session.resources().observer().unsubscribed(session.id(), removed.clientFilter());
+        SessionRecord record = session.record();
+        if (record != null) {
+            record.subscriptionChanged(removed.clientFilter(), null);
+        }
+        return true;
+    }
+
+    /**
+     * Tells whether the session may have one more subscription by the limits in bytes. If not the observer is told.
+     *
+     * @param filter the filter
+     * @param shareName the group of a shared subscription, or null
+     * @return false if a limit stands against it
+     */
+    public boolean hasRoomFor(TopicFilter filter, @Nullable String shareName) {
+        return !session.registry().refused(session.charge().refusalOfSubscription(weight(filter, shareName)));
+    }
+
+    private static int weight(TopicFilter filter, @Nullable String shareName) {
+        return HeapWeight.subscription(filter.value(), shareName);
+    }
+
+    /** Finds a subscription by the filter as the client gave it. */
+    @Nullable
+    Subscription get(String clientFilter) {
+        SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
+        return shared == null ? get(TopicFilter.of(clientFilter), null) : get(shared.filter(), shared.shareName());
+    }
+
+    /** Takes over a subscription that was found in the store. */
+    void recover(Subscription subscription) {
+        session.charge().add(weight(subscription.filter(), subscription.shareName()));
+        put(subscription);
+        session.resources().router().index().add(subscription);
+        if (subscription.shareName() != null) {
+            session.member().subscribed(subscription);
+        }
+    }
+
+    /** The session has ended: nothing is routed to it any more. The subscriptions are kept until {@link #clear}. */
+    void leaveIndex() {
+        forEach(subscription ->
+                session.resources().router().index().remove(session, subscription.filter(), subscription.shareName()));
+    }
+}
