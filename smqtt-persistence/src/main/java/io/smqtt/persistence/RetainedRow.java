@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RetainedRow {
 
-    private static final int REMOVAL = 2; // a message begins with 1
+    private static final int REMOVAL = 3; // a message begins with 1 or 2
 
     private final MessageRow messages;
     private String lastNodeId = ""; // most versions are of few nodes
