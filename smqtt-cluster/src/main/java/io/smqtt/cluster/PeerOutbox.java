@@ -36,7 +36,7 @@ final class PeerOutbox {
     private final Executor loop;
     private final ClusterSettings settings;
     private final BrokerObserver observer;
-    private final QueueBudget budget;
+    private final PeerPressure pressure;
     private final IntSupplier streams;
     private final Predicate<Frame.OutboundBatch> send;
     private final BiConsumer<OutboundMessage, SharedFilter> redispatch;
@@ -58,7 +58,6 @@ final class PeerOutbox {
     private long received;
     private long progressNanos;
     private long patienceNanos;
-    private boolean pressing;
     private final ArrayDeque<Marker> markers = new ArrayDeque<>();
 
     /** A callback that waits until a message has been accepted: a queued one, or the parked one of a row. */
@@ -89,7 +88,7 @@ final class PeerOutbox {
         this.loop = loop;
         this.settings = settings;
         this.observer = observer;
-        this.budget = budget;
+        this.pressure = new PeerPressure(budget);
         this.streams = streams;
         this.send = send;
         this.redispatch = redispatch;
@@ -128,7 +127,7 @@ final class PeerOutbox {
             held += message.bytes();
         }
         List<Outbound> accepted = new ArrayList<>(messages);
-        if (!reachable || isFull(some, held)) {
+        if (!reachable || pressure.isSlow() || isFull(some, held, 1)) {
             accepted.clear();
             some = 0;
             held = 0;
@@ -156,7 +155,9 @@ final class PeerOutbox {
             message.settle(true); // its subscribers have ended with their node
             return false;
         }
-        if (isFull(more, moreBytes)) {
+        // to a slow peer QoS 0 leaves room for other messages
+        int part = pressure.isSlow() && message.isAtMostOnce() ? 2 : 1;
+        if (isFull(more, moreBytes, part)) {
             observer.messageDropped(DropReason.PEER_QUEUE, message.deliveries());
             message.settle(false); // it must not be acknowledged
             return false;
@@ -169,8 +170,9 @@ final class PeerOutbox {
                 || (!message.isAtMostOnce() && message instanceof OutboundMessage one && one.hasGroups());
     }
 
-    private boolean isFull(int more, long moreBytes) {
-        return count.get() + more >= settings.queueMessages() || bytes.get() + moreBytes >= settings.queueBytes();
+    private boolean isFull(int more, long moreBytes, int part) {
+        return count.get() + more >= settings.queueMessages() / part
+                || bytes.get() + moreBytes >= settings.queueBytes() / part;
     }
 
     private void collect() {
@@ -410,6 +412,7 @@ final class PeerOutbox {
 
     /** Sends messages again after a timeout. Called periodically. */
     void tick(long nowNanos) {
+        pressure.tick(isBeyond(4));
         if (!reachable) {
             return;
         }
@@ -533,16 +536,8 @@ final class PeerOutbox {
         bytes.addAndGet(-message.bytes());
     }
 
-    /** Slows publishers while the queue is more than half full, until it is a quarter full. */
     private void adjustPressure() {
-        boolean more = isBeyond(2);
-        if (reachable && !pressing && more) {
-            pressing = true;
-            budget.press();
-        } else if (pressing && (!reachable || !isBeyond(4))) {
-            pressing = false;
-            budget.ease();
-        }
+        pressure.adjust(reachable, isBeyond(2), isBeyond(4));
     }
 
     private boolean isBeyond(int part) {

@@ -284,6 +284,33 @@ class ForwardingTest {
     }
 
     @Test
+    void aPeerThatStaysSlowSlowsNobodyAndKeepsRoomForMessagesAboveQosZero() {
+        b.subscribe("t");
+        simulation.run(WHILE);
+        network.cut("a", "b"); // a does not learn of it
+        for (int i = 0; i < 60; i++) {
+            a.publish("t", i, QoS.AT_MOST_ONCE, RouteTicket.NONE);
+        }
+        simulation.run(Duration.ofMillis(10));
+        assertThat(a.budget().isExceeded()).isTrue();
+        simulation.run(Duration.ofMillis(500));
+        assertThat(a.budget().isExceeded()).isFalse();
+
+        Ticket ticket = new Ticket();
+        a.publish("t", 60, QoS.AT_MOST_ONCE, RouteTicket.NONE);
+        a.publish("t", 61, QoS.AT_LEAST_ONCE, ticket);
+        simulation.run(Duration.ofMillis(500));
+        assertThat(a.dropped(DropReason.PEER_QUEUE)).isEqualTo(1);
+        assertThat(a.budget().isExceeded()).isFalse();
+
+        network.healAll();
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(b.arrivals()).hasSize(61);
+        assertThat(ticket.isOpen()).isFalse();
+        assertThat(ticket.failed).isFalse();
+    }
+
+    @Test
     void messagesForANodeThatIsAwayAreParkedAndKeepNobodyWaiting() {
         b.subscribe("t");
         simulation.run(WHILE);

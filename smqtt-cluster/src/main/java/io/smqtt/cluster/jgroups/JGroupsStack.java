@@ -37,6 +37,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Checks are counted instead of time, so that a node that was paused itself does not consider the others failed. Short intervals bring
  * the two bounds together; each costs a message of some 60 bytes.
  *
+ * <p><b>Slow peers.</b> Each peer has its own queues and threads, and no thread that sends to several peers waits for one of them: frames
+ * are bundled per peer, and the heartbeats to all are put into the queue of each connection. What is in these queues is limited to the
+ * {@code 4M} of unacknowledged bytes that flow control allows for a peer.
+ *
  * <p><b>Merging.</b> The first node of each partition sends its view every 0.5 to 1.5 s, and checks every 2.5 s the views of others. When
  * the network is whole again, partitions begin to merge after 4 s at the latest, if connections between them can be opened at once.
  */
@@ -105,7 +109,8 @@ final class JGroupsStack {
                 <config xmlns="urn:org:jgroups">
                   <%s bind_addr="%s" bind_port="%d" port_range="0" tcp_nodelay="true" diag.enabled="false"
                        thread_pool.min_threads="2" thread_pool.max_threads="32" use_vthreads="false"
-                       bundler.max_size="64000"
+                       bundler_type="per-destination" bundler.max_size="64000"
+                       non_blocking_sends="true" max_send_queue="1024"
                        sock_conn_timeout="500" linger="-1" enable_suspect_events="true" thread_naming_pattern="pl"/>
                   %s
                   <MERGE3 min_interval="500" max_interval="1500" check_interval="2500"/>

@@ -43,6 +43,8 @@ public final class PlainTcp extends TCP {
     /** The initial size of the buffer for a frame, which is doubled as more arrives. */
     private static final int FIRST_BYTES = 8 * 1024;
 
+    private static final String NO_SECRET = "the other node has a cluster.secret and this one has none";
+
     /** Version of the channel's library, and flags. */
     private static final int HEAD_BYTES = Short.BYTES + 1;
 
@@ -89,6 +91,9 @@ public final class PlainTcp extends TCP {
     public void receive(Address peer, DataInput in, int length) throws IOException {
         if (peer.equals(local_physical_addr)) {
             throw refused(peer, new IOException("it names the address of this node as its own"));
+        }
+        if (length == SealedLink.FIRST_BYTES) {
+            throw hasNoSecret(peer);
         }
         if (length < HEAD_BYTES || length > WireMessages.MAXIMUM_BYTES) {
             throw refused(peer, new IOException("a frame of " + length + " bytes"));
@@ -200,6 +205,15 @@ public final class PlainTcp extends TCP {
     /** Refuses fragments of non-members: they send nothing large, and the fragments would be kept until the next view. */
     private boolean isPieceOfAStranger(Message message) {
         return message.getHeader(PIECE) != null && !members.contains(message.getSrc());
+    }
+
+    /** The node that was dialled begins a handshake with a secret. */
+    private SocketException hasNoSecret(Object peer) {
+        Refusals current = refusals;
+        if (current != null) {
+            current.failed(Refusal.AUTHENTICATION, peer, NO_SECRET);
+        }
+        return new SocketException(NO_SECRET);
     }
 
     /** Closes the connection, because the next frame cannot be found after a refused one. */

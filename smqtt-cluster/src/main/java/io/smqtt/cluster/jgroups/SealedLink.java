@@ -38,6 +38,10 @@ final class SealedLink {
     static final int RECORD_BYTES = 64 * 1024;
 
     private static final byte[] PROTOCOL = {'s', 'm', 'q', 1};
+
+    /** The beginning of this protocol as a number: what a node without a secret reads as the length of a frame. */
+    static final int FIRST_BYTES = ByteBuffer.wrap(PROTOCOL).getInt();
+
     private static final int NUMBER_BYTES = 32;
     private static final byte[] REFUSED = new byte[NUMBER_BYTES];
     private static final int TAG_BYTES = 16;

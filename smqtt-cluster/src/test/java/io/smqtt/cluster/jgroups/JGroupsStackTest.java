@@ -7,10 +7,23 @@ import io.smqtt.config.ClusterConfig;
 import java.net.InetAddress;
 import org.jgroups.JChannel;
 import org.jgroups.protocols.FD_ALL3;
+import org.jgroups.protocols.PerDestinationBundler;
 import org.jgroups.protocols.VERIFY_SUSPECT2;
 import org.junit.jupiter.api.Test;
 
 class JGroupsStackTest {
+
+    /** One thread that waits for the socket of one peer would keep back what goes to all others. */
+    @Test
+    void noThreadThatSendsToSeveralPeersWaitsForOneOfThem() throws Exception {
+        try (JChannel channel =
+                JGroupsStack.create(ClusterConfig.builder().build(), InetAddress::getAllByName, null, reason -> {})) {
+            PlainTcp transport = channel.getProtocolStack().findProtocol(PlainTcp.class);
+
+            assertThat(transport.nonBlockingSends()).isTrue();
+            assertThat(transport.getBundler()).isInstanceOf(PerDestinationBundler.class);
+        }
+    }
 
     /** Promised are 8 s, and that a pause of less than 6 s is no end; the rest is for threads that are late. */
     @Test
