@@ -65,7 +65,7 @@ final class Explainer {
                     continue;
                 }
                 count(filters, topic, subscription.filter(), 1);
-                String node = subscription.subscriber().node();
+                String node = subscription.subscriber().relaysTo();
                 if (node == null) {
                     receivers.computeIfAbsent(id, key -> new ArrayList<>(1)).add(subscription);
                 } else {

@@ -42,7 +42,7 @@ final class PublishTicket extends HeldTicket {
 
     /** Adds a subscriber that gets the message. On the publisher's event loop. */
     void taker(Subscriber subscriber) {
-        String node = subscriber.node();
+        String node = subscriber.relaysTo();
         if (node != null && !nodes.contains(node)) {
             nodes.add(node);
         }

@@ -143,8 +143,8 @@ class CloseTest {
         }
 
         @Override
-        public boolean isLocal() {
-            return false;
+        public String relaysTo() {
+            return "elsewhere";
         }
 
         @Override

@@ -119,8 +119,8 @@ class PublishResultTest extends ServedBroker {
         idle.dispose();
     }
 
-    /** Somebody without an event loop, who may stand for a node. */
-    private record Taker(String id, @Nullable String node, boolean fails) implements Subscriber {
+    /** Somebody without an event loop, who may be a relay. */
+    private record Taker(String id, @Nullable String relaysTo, boolean fails) implements Subscriber {
 
         @Override
         public @Nullable RoutingLoop owner() {

@@ -246,7 +246,7 @@ public final class BrokerView implements BrokerModule {
         Core now = core;
         if (now != null) {
             now.router().index().forEach(subscription -> {
-                if (subscription.subscriber().isLocal()) {
+                if (!subscription.subscriber().isRelay()) {
                     visitor.accept(subscription);
                 }
             });

@@ -33,8 +33,8 @@ class BrokerViewTest {
             @Override
             public Mono<Void> start(Core core) {
                 return Mono.fromRunnable(() -> {
-                    core.router().index().add(to("theirs", new Somebody("peer", false)));
-                    core.router().index().add(to("ours", new Somebody("client", true)));
+                    core.router().index().add(to("theirs", new Somebody("peer", "elsewhere")));
+                    core.router().index().add(to("ours", new Somebody("client", null)));
                 });
             }
 
@@ -68,12 +68,12 @@ class BrokerViewTest {
     }
 
     /**
-     * A client of this node, or another node.
+     * A client, or a relay.
      *
      * @param id who it is
-     * @param isLocal whether it is on this node
+     * @param relaysTo the place of others that it stands for
      */
-    private record Somebody(String id, boolean isLocal) implements Subscriber {
+    private record Somebody(String id, @Nullable String relaysTo) implements Subscriber {
 
         @Override
         public @Nullable RoutingLoop owner() {

@@ -538,7 +538,7 @@ public final class ClusterModule implements BrokerModule {
 
         @Override
         public void added(Subscription subscription) {
-            if (subscription.subscriber().isLocal()
+            if (!subscription.subscriber().isRelay()
                     && !isOfThisNode(subscription.filter().value())) {
                 node.localChange(
                         subscription.clientFilter(),
@@ -549,7 +549,7 @@ public final class ClusterModule implements BrokerModule {
 
         @Override
         public void removed(Subscriber subscriber, TopicFilter filter, @Nullable String shareName) {
-            if (subscriber.isLocal() && !isOfThisNode(filter.value())) {
+            if (!subscriber.isRelay() && !isOfThisNode(filter.value())) {
                 String text = shareName == null ? filter.value() : new SharedFilter(shareName, filter).toString();
                 node.localChange(text, -1, subscriber.isDurable());
             }

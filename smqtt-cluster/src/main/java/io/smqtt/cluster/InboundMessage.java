@@ -2,18 +2,20 @@
 package io.smqtt.cluster;
 
 import io.smqtt.message.QoS;
+import io.smqtt.routing.RouteScope;
 import io.smqtt.routing.RouteTicket;
+import io.smqtt.routing.Subscriber;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * A message of another node, with the ticket for its acknowledgement to that node. The router calls {@link #refuse} for groups without a
- * member and then {@link #release}.
+ * A message of another node, with the ticket for its acknowledgement to that node. It is routed to subscribers of this
+ * node only, and then released.
  */
 @AnyThread
-final class InboundMessage implements RouteTicket {
+final class InboundMessage implements RouteTicket, RouteScope {
 
     private static final AtomicIntegerFieldUpdater<InboundMessage> HOLDS =
             AtomicIntegerFieldUpdater.newUpdater(InboundMessage.class, "holds");
@@ -66,8 +68,24 @@ final class InboundMessage implements RouteTicket {
         return forwarded.message().qos() != QoS.AT_MOST_ONCE;
     }
 
-    /** Records that a group has no member here. Call before the first {@link #release}. */
-    void refuse(SharedFilter group) {
+    @Override
+    public boolean test(Subscriber subscriber) {
+        return !subscriber.isRelay();
+    }
+
+    @Override
+    public boolean unshared() {
+        return forwarded.toAll();
+    }
+
+    @Override
+    public List<SharedFilter> groups() {
+        return forwarded.groups();
+    }
+
+    /** Reports to the other node that a group cannot take the message here. Before the first {@link #release}. */
+    @Override
+    public void refused(SharedFilter group) {
         batch.refuse(sequence, group.toString());
     }
 

@@ -53,7 +53,7 @@ final class PeerSubscriber implements Subscriber {
     }
 
     @Override
-    public String node() {
+    public String relaysTo() {
         return nodeId;
     }
 
@@ -89,11 +89,6 @@ final class PeerSubscriber implements Subscriber {
     @Override
     public int inFlightCount() {
         return outbox.size();
-    }
-
-    @Override
-    public boolean isLocal() {
-        return false;
     }
 
     @Override

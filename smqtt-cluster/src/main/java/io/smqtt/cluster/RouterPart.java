@@ -194,14 +194,7 @@ final class RouterPart implements LocalPart {
 
     private void route(RoutingLoop loop, InboundMessage inbound) {
         try {
-            ForwardedMessage forwarded = inbound.forwarded();
-            router.routeForwarded(
-                    loop,
-                    forwarded.message(),
-                    forwarded.toAll(),
-                    forwarded.groups(),
-                    inbound.ticket(),
-                    inbound::refuse);
+            router.route(loop, inbound.forwarded().message(), inbound.ticket(), inbound);
         } catch (RuntimeException e) {
             LOG.error("routing a forwarded message failed", e);
             inbound.fail();

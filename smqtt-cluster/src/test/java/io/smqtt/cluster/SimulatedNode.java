@@ -584,7 +584,7 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
             ForwardedMessage forwarded = inbound.forwarded();
             ApplicationMessage message = forwarded.message();
             if (refusesGroups) {
-                forwarded.groups().forEach(inbound::refuse);
+                forwarded.groups().forEach(inbound::refused);
             }
             arrivals.add(new Arrival(
                     String.valueOf(message.publisherId()),

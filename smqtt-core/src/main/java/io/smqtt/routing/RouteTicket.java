@@ -5,8 +5,8 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.thread.AnyThread;
 
 /**
- * Delays the acknowledgement to a publisher until all holders have released the ticket. Without a store or a cluster nothing holds
- * it; a store or a peer node holds it until the message is safe there.
+ * Delays the acknowledgement to a publisher until all holders have released the ticket. Without a store or a relay nothing holds
+ * it; a store or a relay holds it until the message is safe there.
  */
 public interface RouteTicket {
 
@@ -81,7 +81,7 @@ public interface RouteTicket {
     /**
      * Whether the publisher is the embedding application. Never changes.
      *
-     * @return false for a client, and for a peer
+     * @return false for a client, and for a relay
      */
     @AnyThread
     default boolean isOfApplication() {
@@ -91,7 +91,7 @@ public interface RouteTicket {
     /**
      * Whether the publisher may wait until a consumer has room for its message. Never changes.
      *
-     * @return false for a peer, because all of its other messages would wait, too
+     * @return false for a relay, because all of its other messages would wait, too
      */
     @AnyThread
     default boolean mayBeSlowed() {

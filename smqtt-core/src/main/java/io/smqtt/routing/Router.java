@@ -18,7 +18,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Routes application messages to their subscribers. It knows subscribers only by their interface: sessions, peers and in-process
+ * Routes application messages to their subscribers. It knows subscribers only by their interface: sessions, relays and in-process
  * consumers are treated alike.
  */
 public final class Router {
@@ -226,51 +226,42 @@ public final class Router {
     }
 
     /**
-     * Routes a message that another node has already routed, to subscribers of this node only. On an event loop.
+     * Routes a message to a part of its subscribers, because others get it in another way. On an event loop.
      *
      * @param loop the current event loop
      * @param message the message
-     * @param toAll whether to deliver to all matching subscriptions of this node that are not shared
-     * @param groups the shared groups of which one local member each gets the message
-     * @param ticket delays the acknowledgement to the other node
-     * @param refused called with each group that cannot take the message on this node, during this call
+     * @param ticket delays the publisher's acknowledgement
+     * @param scope the subscribers that may get it
      * @return number of subscribers that get the message
      */
-    public int routeForwarded(
-            RoutingLoop loop,
-            ApplicationMessage message,
-            boolean toAll,
-            List<SharedFilter> groups,
-            RouteTicket ticket,
-            Consumer<? super SharedFilter> refused) {
-        int count = toAll ? routeLocally(loop, message, ticket) : 0;
-        for (SharedFilter wanted : groups) {
+    public int route(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket, RouteScope scope) {
+        int count = scope.unshared() ? routeUnshared(loop, message, scope, ticket) : 0;
+        for (SharedFilter wanted : scope.groups()) {
             SharedGroup group = index.group(wanted.shareName(), wanted.filter());
-            if (group != null && hasRoom(group) && handToMember(loop, message, group, Subscriber::isLocal, ticket)) {
+            if (group != null && hasRoom(group, scope) && handToMember(loop, message, group, scope, ticket)) {
                 count++;
             } else {
-                refused.accept(wanted);
+                scope.refused(wanted);
             }
         }
         observer.messageReceived(message.qos(), message.payload().size(), count);
         return count;
     }
 
-    /** Whether this node can take a message of another node for a group; if not, it is queued on the other node. */
-    private static boolean hasRoom(SharedGroup group) {
+    private static boolean hasRoom(SharedGroup group, RouteScope scope) {
         GroupBacklog backlog = group.backlog();
-        return group.hasOnlineMember(member -> !member.isLocal())
+        return group.hasOnlineMember(scope)
                 && (backlog == null || backlog.subscription().subscriber().hasRoom());
     }
 
-    private int routeLocally(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
+    private int routeUnshared(RoutingLoop loop, ApplicationMessage message, RouteScope scope, RouteTicket ticket) {
         Matches matches = acquire(loop);
         try {
             match(message, matches);
             int count = 0;
             for (int i = 0; i < matches.size(); i++) {
                 Subscription subscription = matches.get(i);
-                if (subscription.subscriber().isLocal()) {
+                if (scope.test(subscription.subscriber())) {
                     dispatch(loop, message, subscription, ticket);
                     count++;
                 }
@@ -282,7 +273,7 @@ public final class Router {
     }
 
     /**
-     * Passes a message that another node or a member could not take to a local member of its group, or queues it. On an event loop.
+     * Passes a message that a member of a group could not take to another member that is no relay, or queues it. On an event loop.
      *
      * @param loop the current event loop
      * @param message the message
@@ -292,7 +283,11 @@ public final class Router {
      */
     public boolean redispatch(RoutingLoop loop, ApplicationMessage message, SharedFilter wanted, RouteTicket ticket) {
         SharedGroup group = index.group(wanted.shareName(), wanted.filter());
-        return routeToGroup(loop, message, group, Subscriber::isLocal, ticket);
+        return routeToGroup(loop, message, group, Router::isNoRelay, ticket);
+    }
+
+    private static boolean isNoRelay(Subscriber subscriber) {
+        return !subscriber.isRelay();
     }
 
     /**
@@ -366,8 +361,7 @@ public final class Router {
     private @Nullable Subscription member(
             ApplicationMessage message, SharedGroup group, @Nullable Predicate<? super Subscriber> among) {
         Subscription online = group.select(message, among);
-        boolean first =
-                online != null && !(group.hasBacklog() && online.subscriber().isLocal());
+        boolean first = online != null && (online.subscriber().isRelay() || !group.hasBacklog());
         if (first || message.qos() == QoS.AT_MOST_ONCE) {
             return online;
         }

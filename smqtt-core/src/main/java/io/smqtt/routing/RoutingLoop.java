@@ -105,12 +105,12 @@ public final class RoutingLoop {
             ApplicationMessage message,
             Subscription subscription,
             RouteTicket ticket,
-            boolean forwarded) {
+            boolean passedOn) {
         assert executor.inEventLoop();
         DeliveryBatch batch = outbound[target.index];
-        if (batch == null || batch.forwarded != forwarded) {
+        if (batch == null || batch.passedOn != passedOn) {
             flushTo(target.index);
-            batch = new DeliveryBatch(target, forwarded);
+            batch = new DeliveryBatch(target, passedOn);
             outbound[target.index] = batch;
         }
         batch.add(message, subscription, ticket);
@@ -122,11 +122,11 @@ public final class RoutingLoop {
 
     /** Delivers a message to a subscriber. An exception of the subscriber is logged, and does not affect other subscribers. */
     @OnEventLoop
-    boolean deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket, boolean forwarded) {
+    boolean deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket, boolean passedOn) {
         Subscriber subscriber = subscription.subscriber();
         try {
-            if (forwarded) {
-                subscriber.deliverForwarded(message, subscription, ticket);
+            if (passedOn) {
+                subscriber.deliverPassedOn(message, subscription, ticket);
             } else {
                 subscriber.deliver(message, subscription, ticket);
             }
@@ -162,15 +162,15 @@ public final class RoutingLoop {
         private static final int FIRST_CAPACITY = 32;
 
         private final RoutingLoop target;
-        private final boolean forwarded;
+        private final boolean passedOn;
         private ApplicationMessage[] messages = new ApplicationMessage[FIRST_CAPACITY];
         private Subscription[] subscriptions = new Subscription[FIRST_CAPACITY];
         private RouteTicket[] tickets = new RouteTicket[FIRST_CAPACITY];
         private int size;
 
-        DeliveryBatch(RoutingLoop target, boolean forwarded) {
+        DeliveryBatch(RoutingLoop target, boolean passedOn) {
             this.target = target;
-            this.forwarded = forwarded;
+            this.passedOn = passedOn;
         }
 
         void add(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
@@ -194,7 +194,7 @@ public final class RoutingLoop {
                     target.send(owner, messages[i], subscription, tickets[i], true);
                     continue;
                 }
-                tickets[i].release(target.deliver(messages[i], subscription, tickets[i], forwarded));
+                tickets[i].release(target.deliver(messages[i], subscription, tickets[i], passedOn));
             }
         }
     }

@@ -85,15 +85,14 @@ public final class SharedGroup {
     /**
      * Whether a member is online. Does not advance the round robin.
      *
-     * @param exclude true for members that do not count
-     * @return true if another member is online
+     * @param among true for members that count
+     * @return true if one of them is online
      */
     @AnyThread
-    public boolean hasOnlineMember(Predicate<? super Subscriber> exclude) {
+    public boolean hasOnlineMember(Predicate<? super Subscriber> among) {
         Object[] all = members.snapshot();
         for (int i = 0, size = MemberList.size(all); i < size; i++) {
-            Subscriber member = MemberList.get(all, i).subscriber();
-            if (member.isOnline() && !exclude.test(member)) {
+            if (isOnline(MemberList.get(all, i), among)) {
                 return true;
             }
         }
@@ -101,7 +100,7 @@ public final class SharedGroup {
     }
 
     /**
-     * The queue of the group on this node.
+     * The queue of the group.
      *
      * @return null if no message has been queued yet
      */
@@ -120,7 +119,7 @@ public final class SharedGroup {
         backlog = queue;
     }
 
-    /** Whether messages are queued on this node; members take these before later ones. */
+    /** Whether messages are queued; members take these before later ones. */
     boolean hasBacklog() {
         GroupBacklog present = backlog;
         return present != null && present.waiting() > 0;
@@ -179,11 +178,11 @@ public final class SharedGroup {
 
     /** The next online member. Turns of skipped members are used up, so that no other member gets them in addition. */
     private int nextInTurn(
-            Object[] all, int size, int start, @Nullable Predicate<? super Subscriber> among, boolean localOnly) {
+            Object[] all, int size, int start, @Nullable Predicate<? super Subscriber> among, boolean noRelays) {
         for (int passed = 0; passed < size; passed++) {
             int index = (start + passed) % size;
             Subscription member = MemberList.get(all, index);
-            if (isOnline(member, among) && (!localOnly || member.subscriber().isLocal())) {
+            if (isOnline(member, among) && !(noRelays && member.subscriber().isRelay())) {
                 if (passed > 0) {
                     TURN.addAndGet(this, passed);
                 }
@@ -194,8 +193,8 @@ public final class SharedGroup {
     }
 
     private int localFirst(Object[] all, int size, int start, @Nullable Predicate<? super Subscriber> among) {
-        int local = nextInTurn(all, size, start, among, true);
-        return local >= 0 ? local : nextInTurn(all, size, start, among, false);
+        int own = nextInTurn(all, size, start, among, true);
+        return own >= 0 ? own : nextInTurn(all, size, start, among, false);
     }
 
     /** The member that a number selects, or that a number derived from it selects, or the next one. */

@@ -5,7 +5,10 @@ import io.smqtt.message.ApplicationMessage;
 import io.smqtt.thread.AnyThread;
 import org.jspecify.annotations.Nullable;
 
-/** A receiver of messages: a session, a peer node, an in-process consumer, a rule. The router knows only this interface. */
+/**
+ * A receiver of messages: a session, an in-process consumer, or a relay, which represents subscribers elsewhere. The router knows only this
+ * interface.
+ */
 public interface Subscriber {
 
     /**
@@ -41,7 +44,7 @@ public interface Subscriber {
      * @param subscription the subscription that matched, or several merged into one
      * @param ticket delays the publisher's acknowledgement
      */
-    default void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    default void deliverPassedOn(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         deliver(message, subscription, ticket);
     }
 
@@ -72,16 +75,6 @@ public interface Subscriber {
     }
 
     /**
-     * Whether the subscriber is on this node.
-     *
-     * @return false for a peer
-     */
-    @AnyThread
-    default boolean isLocal() {
-        return true;
-    }
-
-    /**
      * Whether the subscriber outlives its connection, so that messages are kept for it while it cannot be reached. Never changes.
      *
      * @return false for a session that ends with its connection
@@ -102,12 +95,23 @@ public interface Subscriber {
     }
 
     /**
-     * The node of the cluster that this subscriber represents. Never changes.
+     * The destination of a relay. A message that came by a relay, or that a relay could not take, is not given to relays again. Never
+     * changes.
      *
-     * @return null for a subscriber of this node
+     * @return a name; null for a subscriber that is no relay
      */
     @AnyThread
-    default @Nullable String node() {
+    default @Nullable String relaysTo() {
         return null;
+    }
+
+    /**
+     * Whether the subscriber represents others elsewhere. Never changes.
+     *
+     * @return false for a subscriber that takes messages for itself
+     */
+    @AnyThread
+    default boolean isRelay() {
+        return relaysTo() != null;
     }
 }

@@ -38,8 +38,8 @@ public final class SubscriptionIndex {
     private final LevelTable exact = new LevelTable(0, true);
     private volatile long version;
     private volatile int size;
-    private volatile int localSize;
-    private volatile int localGroups;
+    private volatile int ownSize;
+    private volatile int ownGroups;
 
     /** Called under the lock on each change; null without an observer. */
     private @Nullable SubscriptionObserver observer;
@@ -52,8 +52,8 @@ public final class SubscriptionIndex {
     private int pathLength;
     private int nodeCount;
 
-    /** Number of members of this node, by group and filter. */
-    private final Map<String, Integer> localMembers = new HashMap<>();
+    /** Number of members that are no relays, by group and filter. */
+    private final Map<String, Integer> ownMembers = new HashMap<>();
 
     /**
      * Creates an empty index.
@@ -77,7 +77,7 @@ public final class SubscriptionIndex {
                     subscription.filter().hasWildcard() ? addToTrie(subscription) : addExact(subscription);
             if (replaced == null) {
                 size = size + 1;
-                countLocal(subscription.subscriber(), subscription.filter(), subscription.shareName(), 1);
+                countOwn(subscription.subscriber(), subscription.filter(), subscription.shareName(), 1);
                 if (observer != null) {
                     observer.added(subscription);
                 }
@@ -103,7 +103,7 @@ public final class SubscriptionIndex {
                     : removeExact(subscriber, filter.value(), shareName);
             if (removed) {
                 size = size - 1;
-                countLocal(subscriber, filter, shareName, -1);
+                countOwn(subscriber, filter, shareName, -1);
                 version = version + 1;
                 if (observer != null) {
                     observer.removed(subscriber, filter, shareName);
@@ -117,17 +117,17 @@ public final class SubscriptionIndex {
     }
 
     /** Called under the lock. */
-    private void countLocal(Subscriber subscriber, TopicFilter filter, @Nullable String shareName, int change) {
-        if (!subscriber.isLocal()) {
+    private void countOwn(Subscriber subscriber, TopicFilter filter, @Nullable String shareName, int change) {
+        if (subscriber.isRelay()) {
             return;
         }
-        localSize = localSize + change;
+        ownSize = ownSize + change;
         if (shareName != null) {
-            localMembers.merge(
+            ownMembers.merge(
                     shareName + TopicLevels.SEPARATOR + filter.value(),
                     change,
                     (before, more) -> before + more == 0 ? null : before + more);
-            localGroups = localMembers.size();
+            ownGroups = ownMembers.size();
         }
     }
 
@@ -236,7 +236,7 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * The number of subscriptions, shared ones and those of other nodes included.
+     * The number of subscriptions, shared ones and those of relays included.
      *
      * @return subscriptions
      */
@@ -246,23 +246,23 @@ public final class SubscriptionIndex {
     }
 
     /**
-     * The number of subscriptions of this node's own subscribers, shared ones included. In constant time.
+     * The number of subscriptions of subscribers that are no relays, shared ones included. In constant time.
      *
-     * @return subscriptions, without the routes of other nodes
+     * @return subscriptions of clients and consumers of this broker
      */
     @AnyThread
-    public int localSize() {
-        return localSize;
+    public int ownSize() {
+        return ownSize;
     }
 
     /**
-     * The number of shared groups that have a member on this node: distinct filters with a share name. In constant time.
+     * The number of shared groups that have a member that is no relay: distinct filters with a share name. In constant time.
      *
-     * @return groups, without those that only other nodes have members of
+     * @return groups of clients and consumers of this broker
      */
     @AnyThread
-    public int localGroups() {
-        return localGroups;
+    public int ownGroups() {
+        return ownGroups;
     }
 
     /**

@@ -28,7 +28,7 @@ final class GroupHandOver implements GroupPulls.Taker {
     @Override
     public boolean isThere() {
         SharedGroup group = groups.group(queue.name());
-        return group != null && group.hasOnlineMember(member -> !to.test(member));
+        return group != null && group.hasOnlineMember(to);
     }
 
     @Override

@@ -541,8 +541,8 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     private void handOut() {
         SharedGroup group = groups.group(name);
         if (group != null
-                && group.hasOnlineMember(member -> member instanceof Session)
-                && !group.hasOnlineMember(member -> !(member instanceof Session))) {
+                && group.hasOnlineMember(member -> !(member instanceof Session))
+                && !group.hasOnlineMember(member -> member instanceof Session)) {
             pulls.handOut(
                     new GroupHandOver(this, groups, member -> !(member instanceof Session)), waiting, Long.MAX_VALUE);
         }

@@ -116,7 +116,7 @@ final class GroupQueues {
         SharedGroup group = group(name);
         boolean[] found = {false};
         if (group != null) {
-            group.forEachMember(member -> found[0] |= !member.isLocal());
+            group.forEachMember(member -> found[0] |= member.isRelay());
         }
         return found[0];
     }
@@ -124,7 +124,7 @@ final class GroupQueues {
     /** Whether a group has another member that is there, on any node. */
     boolean hasOthersOnline(GroupQueue queue, Session member) {
         SharedGroup group = group(queue.name());
-        return group != null && group.hasOnlineMember(other -> other == member);
+        return group != null && group.hasOnlineMember(other -> other != member);
     }
 
     /** How many messages wait in all queues. */
@@ -242,7 +242,7 @@ final class GroupQueues {
         GroupWatch notified = watch;
         SharedGroup group = notified == null || queue.waiting() == 0 ? null : group(queue.name());
         if (notified != null && group != null) {
-            notified.held(queue.name(), group.hasOnlineMember(Subscriber::isLocal));
+            notified.held(queue.name(), group.hasOnlineMember(Subscriber::isRelay));
         }
     }
 
@@ -250,7 +250,7 @@ final class GroupQueues {
     void wanted(GroupQueue queue) {
         GroupWatch notified = watch;
         SharedGroup group = notified == null ? null : group(queue.name());
-        if (notified != null && group != null && group.hasOnlineMember(Subscriber::isLocal)) {
+        if (notified != null && group != null && group.hasOnlineMember(Subscriber::isRelay)) {
             notified.wanted(queue.name());
         }
     }
@@ -262,7 +262,7 @@ final class GroupQueues {
             return false;
         }
         GroupQueue queue = of(group);
-        boolean found = queue.waiting() == 0 && group.hasOnlineMember(member -> !member.isLocal() || !member.hasRoom());
+        boolean found = queue.waiting() == 0 && group.hasOnlineMember(member -> !member.isRelay() && member.hasRoom());
         queue.waitsElsewhere(!found);
         return found;
     }
@@ -278,7 +278,7 @@ final class GroupQueues {
         queue.pulls()
                 .pull(
                         node,
-                        new GroupHandOver(queue, this, member -> node.equals(member.node())),
+                        new GroupHandOver(queue, this, member -> node.equals(member.relaysTo())),
                         Math.max(1, Math.min(MAXIMUM_HANDED_OVER, limits.maxQueuedMessages() / SHARE)),
                         Math.max(1, limits.maxQueuedBytes() / SHARE));
     }

@@ -266,12 +266,12 @@ public final class Session implements Subscriber {
     }
 
     @Override
-    public void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    public void deliverPassedOn(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         assert owner.executor().inEventLoop();
         if (intake == null) {
             take(message, subscription, ticket);
         } else {
-            intake.deliverForwarded(message, subscription, ticket);
+            intake.deliverPassedOn(message, subscription, ticket);
         }
     }
 

@@ -41,7 +41,7 @@ final class SessionIntake {
     }
 
     /** A message was routed to the event loop that had the session before. */
-    void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+    void deliverPassedOn(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         HeldMessages moving = held; // what comes now is older
         passOn(moving == null ? null : moving.before(), message, subscription, ticket);
     }

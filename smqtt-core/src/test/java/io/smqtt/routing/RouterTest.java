@@ -167,8 +167,8 @@ class RouterTest {
         }
 
         @Override
-        public void deliverForwarded(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-            delivered.add(id + " forwarded " + message.payload().asString());
+        public void deliverPassedOn(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+            delivered.add(id + " passed on " + message.payload().asString());
         }
 
         @Override
@@ -283,8 +283,8 @@ class RouterTest {
 
         runAll();
 
-        assertThat(delivered).contains("m forwarded early", "m late", "barrier");
-        assertThat(delivered.indexOf("m forwarded early")).isLessThan(delivered.indexOf("barrier"));
+        assertThat(delivered).contains("m passed on early", "m late", "barrier");
+        assertThat(delivered.indexOf("m passed on early")).isLessThan(delivered.indexOf("barrier"));
         assertThat(ticket.holds).hasValue(0);
     }
 
@@ -400,13 +400,13 @@ class RouterTest {
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** A subscriber of this node or another one, on any event loop. */
+    /** A subscriber or a relay, on any event loop. */
     private static final class Somebody implements Subscriber {
         private final List<ApplicationMessage> delivered = new ArrayList<>();
-        private final boolean local;
+        private final boolean relay;
 
-        Somebody(boolean local) {
-            this.local = local;
+        Somebody(boolean relay) {
+            this.relay = relay;
         }
 
         @Override
@@ -435,16 +435,16 @@ class RouterTest {
         }
 
         @Override
-        public boolean isLocal() {
-            return local;
+        public @Nullable String relaysTo() {
+            return relay ? "elsewhere" : null;
         }
     }
 
     @Test
-    void aForwardedMessageStaysOnThisNode() {
+    void aMessageGoesToThoseInTheScopeOnly() {
         RoutingLoop loop = router.loops().get(0);
-        Somebody here = new Somebody(true);
-        Somebody there = new Somebody(false);
+        Somebody here = new Somebody(false);
+        Somebody there = new Somebody(true);
         SharedFilter group = SharedFilter.of("$share/g/a");
         SharedFilter unknown = SharedFilter.of("$share/x/a");
         List<SharedFilter> refused = new ArrayList<>();
@@ -453,9 +453,9 @@ class RouterTest {
         router.index().add(new Subscription(there, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
         ApplicationMessage message = ApplicationMessage.builder("a").build();
 
-        int all = router.routeForwarded(loop, message, true, List.of(), RouteTicket.NONE, refused::add);
+        int all = router.route(loop, message, RouteTicket.NONE, new NoRelays(true, List.of(), refused));
         int groups =
-                router.routeForwarded(loop, message, false, List.of(group, unknown), RouteTicket.NONE, refused::add);
+                router.route(loop, message, RouteTicket.NONE, new NoRelays(false, List.of(group, unknown), refused));
 
         assertThat(all).isEqualTo(1);
         assertThat(groups).isZero();
@@ -464,11 +464,26 @@ class RouterTest {
         assertThat(there.delivered).isEmpty();
     }
 
+    /** A scope without relays. */
+    private record NoRelays(boolean unshared, List<SharedFilter> groups, List<SharedFilter> refusals)
+            implements RouteScope {
+
+        @Override
+        public boolean test(Subscriber subscriber) {
+            return !subscriber.isRelay();
+        }
+
+        @Override
+        public void refused(SharedFilter group) {
+            refusals.add(group);
+        }
+    }
+
     @Test
-    void aRefusedSharedMessageStaysOnThisNode() {
+    void aMessageThatARelayCouldNotTakeIsNotGivenToRelaysAgain() {
         RoutingLoop loop = router.loops().get(0);
-        Somebody there = new Somebody(false);
-        Somebody here = new Somebody(true);
+        Somebody there = new Somebody(true);
+        Somebody here = new Somebody(false);
         SharedFilter group = SharedFilter.of("$share/g/a");
         router.index().add(new Subscription(there, group.filter(), "g", QoS.EXACTLY_ONCE, false, true, 0));
         ApplicationMessage message = ApplicationMessage.builder("a").build();

@@ -91,8 +91,8 @@ class SharedGroupTest {
     @Test
     void localFirstTakesOthersOnlyWithoutOnlineMembersOfThisNode() {
         SharedGroup group = group(SharedStrategy.LOCAL_FIRST, 4);
-        members.get(0).local = false;
-        members.get(1).local = false;
+        members.get(0).relay = true;
+        members.get(1).relay = true;
         assertThat(spread(group, 100)).containsOnlyKeys(members.get(2), members.get(3));
 
         members.get(2).online = false;
@@ -106,7 +106,7 @@ class SharedGroupTest {
         for (int size = 2; size <= 4; size++) {
             members.clear();
             SharedGroup group = group(strategy, size);
-            members.forEach(member -> member.local = false);
+            members.forEach(member -> member.relay = true);
             assertThat(spread(group, 600)).hasSize(size).containsValue(600 / size);
         }
     }
@@ -118,7 +118,7 @@ class SharedGroupTest {
         members.forEach(member -> member.online = false);
         members.get(23).online = true;
         members.get(23).inFlight = 1_000;
-        members.get(23).local = false;
+        members.get(23).relay = true;
 
         for (int i = 0; i < 500; i++) {
             assertThat(chosen(group, message("t" + i, "p" + i))).isSameAs(members.get(23));

@@ -235,29 +235,29 @@ class SubscriptionIndexTest {
     @Test
     void routesOfOtherNodesAreNotCountedAsSubscriptionsOfThisOne() {
         TestSubscriber peer = new TestSubscriber("peer");
-        peer.local = false;
+        peer.relay = true;
         TestSubscriber other = new TestSubscriber("other");
         index.add(peer.to("a/b"));
         index.add(peer.to("a/#", "g"));
         assertThat(index.size()).isEqualTo(2);
-        assertThat(index.localSize()).isZero();
-        assertThat(index.localGroups()).isZero();
+        assertThat(index.ownSize()).isZero();
+        assertThat(index.ownGroups()).isZero();
 
         index.add(subscriber.to("a/b"));
         index.add(subscriber.to("a/b")); // replaces
         index.add(subscriber.to("a/#", "g"));
         index.add(other.to("a/#", "g"));
         index.add(other.to("a/#", "h"));
-        assertThat(index.localSize()).isEqualTo(4);
-        assertThat(index.localGroups()).isEqualTo(2);
+        assertThat(index.ownSize()).isEqualTo(4);
+        assertThat(index.ownGroups()).isEqualTo(2);
 
         index.remove(peer, TopicFilter.of("a/#"), "g");
         index.remove(subscriber, TopicFilter.of("a/#"), "g");
-        assertThat(index.localSize()).isEqualTo(3);
-        assertThat(index.localGroups()).isEqualTo(2);
+        assertThat(index.ownSize()).isEqualTo(3);
+        assertThat(index.ownGroups()).isEqualTo(2);
         index.remove(other, TopicFilter.of("a/#"), "g");
         index.remove(other, TopicFilter.of("a/#"), "g");
-        assertThat(index.localSize()).isEqualTo(2);
-        assertThat(index.localGroups()).isEqualTo(1);
+        assertThat(index.ownSize()).isEqualTo(2);
+        assertThat(index.ownGroups()).isEqualTo(1);
     }
 }

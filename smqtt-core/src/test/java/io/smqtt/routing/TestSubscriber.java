@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class TestSubscriber implements Subscriber {
 
     volatile boolean online = true;
-    volatile boolean local = true;
+    volatile boolean relay;
     volatile int inFlight;
     volatile long removedAt = Long.MAX_VALUE;
     private final String id;
@@ -52,8 +52,8 @@ final class TestSubscriber implements Subscriber {
     }
 
     @Override
-    public boolean isLocal() {
-        return local;
+    public @Nullable String relaysTo() {
+        return relay ? "elsewhere" : null;
     }
 
     @Override

@@ -210,12 +210,12 @@ public final class MetricModule implements BrokerModule, MetricsSource {
         gauge(
                         "smqtt.subscriptions.active",
                         "subscriptions of this node's clients, shared ones included",
-                        () -> router.index().localSize())
+                        () -> router.index().ownSize())
                 .register(registry);
         gauge(
                         "smqtt.subscriptions.groups",
                         "shared groups with a member on this node",
-                        () -> router.index().localGroups())
+                        () -> router.index().ownGroups())
                 .register(registry);
         gauge(
                         "smqtt.messages.inflight",

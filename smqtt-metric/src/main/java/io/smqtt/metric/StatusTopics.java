@@ -177,8 +177,8 @@ final class StatusTopics {
                 "store/messages/bytes",
                 sums.queuedBytes() + core.router().retained().bytes());
         put(values, "retained messages/count", core.router().retained().count());
-        put(values, "subscriptions/count", core.router().index().localSize());
-        put(values, "shared_subscriptions/count", core.router().index().localGroups());
+        put(values, "subscriptions/count", core.router().index().ownSize());
+        put(values, "shared_subscriptions/count", core.router().index().ownGroups());
     }
 
     private void loads(Map<String, String> values, long now) {
