@@ -122,6 +122,15 @@ final class LoopbackCluster implements AutoCloseable {
         brokers.set(node, process(node));
     }
 
+    /** Starts nodes again that have ended, in this order, and waits until all nodes know each other. */
+    void restartAll(int... nodes) {
+        for (int node : nodes) {
+            brokers.get(node).close();
+            brokers.set(node, process(node));
+        }
+        awaitTogether();
+    }
+
     /** The process of a node. */
     BrokerProcess broker(int node) {
         return brokers.get(node);
