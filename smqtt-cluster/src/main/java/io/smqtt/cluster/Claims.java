@@ -48,7 +48,7 @@ final class Claims {
     private static final class Open {
 
         private final ClientIdentity client;
-        private final boolean cleanStart;
+        private final Frame.Purpose purpose;
         private final Consumer<@Nullable ReasonCode> outcome;
         private final long number;
         private final long sinceNanos;
@@ -59,12 +59,12 @@ final class Claims {
 
         Open(
                 ClientIdentity client,
-                boolean cleanStart,
+                Frame.Purpose purpose,
                 Consumer<@Nullable ReasonCode> outcome,
                 long number,
                 long nowNanos) {
             this.client = client;
-            this.cleanStart = cleanStart;
+            this.purpose = purpose;
             this.outcome = outcome;
             this.number = number;
             this.sinceNanos = nowNanos;
@@ -76,8 +76,8 @@ final class Claims {
      *
      * @param outcome receives null if this node owns it, otherwise the reason why not
      */
-    void claim(ClientIdentity client, boolean cleanStart, Consumer<@Nullable ReasonCode> outcome) {
-        Open claim = new Open(client, cleanStart, outcome, ++numbers, wire.nanoTime());
+    void claim(ClientIdentity client, Frame.Purpose purpose, Consumer<@Nullable ReasonCode> outcome) {
+        Open claim = new Open(client, purpose, outcome, ++numbers, wire.nanoTime());
         byNumber.put(claim.number, claim);
         byClient.put(client, claim);
         byClientId.computeIfAbsent(client.clientId(), id -> new ArrayList<>(1)).add(claim);
@@ -91,7 +91,7 @@ final class Claims {
         wire.send(
                 claim.asked,
                 new Frame.Claim(
-                        claim.number, clientId, claim.cleanStart, claim.client.userName(), local.clockOf(clientId)));
+                        claim.number, clientId, claim.purpose, claim.client.userName(), local.clockOf(clientId)));
     }
 
     /** Whether a claim waits for its decision. */
@@ -151,6 +151,14 @@ final class Claims {
         }
         end(claim);
         return claim.granted;
+    }
+
+    /** Ends a granted claim without a session: this node does not own the identifier. */
+    void abandon(ClientIdentity client) {
+        Open claim = byClient.get(client);
+        if (claim != null) {
+            end(claim);
+        }
     }
 
     private void end(Open claim) {

@@ -76,10 +76,12 @@ final class ClientCodec {
 
     static void write(FrameWriter target, Frame.Client frame, long nowNanos) {
         if (frame instanceof Frame.Claim claim) {
-            target.number(claim.number()).text(claim.clientId()).u8(claim.cleanStart() ? 1 : 0);
+            target.number(claim.number())
+                    .text(claim.clientId())
+                    .u8(claim.purpose().ordinal());
             optional(target, claim.userName()).i64(claim.clock());
         } else if (frame instanceof Frame.Release release) {
-            key(target, release.claim()).u8(release.discard() ? 1 : 0);
+            key(target, release.claim()).u8(release.purpose().ordinal());
             optional(target, release.userName()).i64(release.clock()).i64(release.claimantClock());
         } else if (frame instanceof Frame.Released released) {
             key(target, released.claim()).u8(released.outcome().ordinal()).i64(released.clock());
@@ -119,9 +121,15 @@ final class ClientCodec {
     static @Nullable Frame read(int type, FrameReader source, long nowNanos, NameCache names) {
         return switch (type) {
             case CLAIM ->
-                new Frame.Claim(number(source), source.text(), source.u8() == 1, optional(source), source.i64());
+                new Frame.Claim(
+                        number(source),
+                        source.text(),
+                        one(Frame.Purpose.values(), source),
+                        optional(source),
+                        source.i64());
             case RELEASE ->
-                new Frame.Release(key(source), source.u8() == 1, optional(source), source.i64(), source.i64());
+                new Frame.Release(
+                        key(source), one(Frame.Purpose.values(), source), optional(source), source.i64(), source.i64());
             case RELEASED -> new Frame.Released(key(source), one(Frame.Outcome.values(), source), source.i64());
             case GRANTED -> new Frame.Granted(number(source), source.text(), source.u8() == 1, source.i64());
             case SETTLED -> new Frame.Settled(number(source), source.text());

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.cluster;
 
-import io.smqtt.message.ProtocolVersion;
 import io.smqtt.message.ReasonCode;
 import io.smqtt.session.SessionState;
 import io.smqtt.spi.ClientIdentity;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -29,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 @OnClusterLoop
 final class ClusterClients {
 
-    private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
     private static final Duration LONGEST_ANNOUNCEMENT = Duration.ofSeconds(1);
     private static final int OWNED_PER_FRAME = 500;
 
@@ -54,6 +50,7 @@ final class ClusterClients {
     private final Runnable flushRoutes;
     private final Duration retry;
     private final Claims claims;
+    private final Inheritances inheritances;
     private final Coordinator coordinator;
     private final RouteSync sync;
     private final Wills wills;
@@ -117,6 +114,7 @@ final class ClusterClients {
             newIds.add(clientId);
             newClocks.add(clock);
         });
+        this.inheritances = new Inheritances(wire, local, claims, this::settled);
         this.coordinator = new Coordinator(wire, retry);
         this.sync = new RouteSync(wire, retry);
         this.wills = new Wills(wire, local, retry, willRefused);
@@ -127,7 +125,7 @@ final class ClusterClients {
 
     /** Claims an identifier; the callback receives null, or the reason of the failure. */
     void claim(ClientIdentity client, boolean cleanStart, Consumer<@Nullable ReasonCode> outcome) {
-        claims.claim(client, cleanStart, outcome);
+        claims.claim(client, cleanStart ? Frame.Purpose.DISCARD : Frame.Purpose.RESUME, outcome);
     }
 
     void settled(ClientIdentity client) {
@@ -136,6 +134,9 @@ final class ClusterClients {
             SessionReceiver receiver = receivingByClient.get(client.clientId());
             if (receiver != null) {
                 receiver.opened();
+            }
+            if (drain != null) {
+                drain.add(client.clientId());
             }
         }
     }
@@ -190,7 +191,9 @@ final class ClusterClients {
         ClaimKey claim = release.claim();
         String clientId = claim.clientId();
         wire.heardClock(release.clock());
-        wills.connected(clientId);
+        if (release.purpose() != Frame.Purpose.INHERIT) {
+            wills.connected(clientId);
+        }
         SessionSender present = sending.get(clientId);
         if (present != null) {
             if (present.claim().equals(claim)) {
@@ -209,10 +212,12 @@ final class ClusterClients {
             return; // requested again when the session is open
         } else if (mine == LocalClients.NONE) {
             answer(from.nodeId(), claim, Frame.Outcome.FREE, 0);
+        } else if (release.purpose() == Frame.Purpose.INHERIT && drain == null) {
+            answer(from.nodeId(), claim, Frame.Outcome.REFUSED, 0);
         } else {
             SessionSender sender = sender(claim);
             sender.askers().add(from.nodeId());
-            local.depart(clientId, release.discard(), release.userName(), sender);
+            local.depart(clientId, release.purpose() == Frame.Purpose.DISCARD, release.userName(), sender);
         }
     }
 
@@ -277,7 +282,8 @@ final class ClusterClients {
      * @param done called once with the result
      */
     void drain(Iterator<String> clientIds, Consumer<SessionDrain.Result> done) {
-        SessionDrain started = new SessionDrain(wire, local, clientIds, sending::size, done);
+        SessionDrain started = new SessionDrain(
+                wire, local, clientIds, sending::containsKey, () -> sending.size() + inheritances.underway(), done);
         drain = started;
         started.run();
     }
@@ -287,25 +293,12 @@ final class ClusterClients {
         return Objects.requireNonNull(drain, "no drain has started").stop();
     }
 
-    /** A stopping node asks this one to take a session over: it is claimed in the name of the client, which is absent. */
     private void inherit(String from, Frame.Inherit offer) {
-        String clientId = offer.clientId();
-        if (drain != null || claims.concerns(clientId)) {
-            wire.send(from, new Frame.Inherited(clientId, false));
-            return;
+        if (drain != null || claims.concerns(offer.clientId())) {
+            wire.send(from, new Frame.Inherited(offer.clientId(), false));
+        } else {
+            inheritances.take(from, offer);
         }
-        ClientIdentity client =
-                new ClientIdentity(clientId, offer.userName(), NOWHERE, "", ProtocolVersion.MQTT_5, Set.of());
-        claims.claim(client, false, reason -> {
-            boolean taken = reason == null && local.clockOf(clientId) != LocalClients.NONE;
-            if (reason == null) {
-                settled(client);
-            }
-            if (taken && offer.will() != null) {
-                local.inheritWill(clientId, offer.will());
-            }
-            wire.send(from, new Frame.Inherited(clientId, taken));
-        });
     }
 
     private void answer(String to, ClaimKey claim, Frame.Outcome outcome, long clock) {

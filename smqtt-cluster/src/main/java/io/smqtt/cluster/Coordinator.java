@@ -132,7 +132,7 @@ final class Coordinator {
 
     private void release(Turn turn, String other) {
         Frame.Claim claim = turn.claim;
-        wire.send(other, new Frame.Release(turn.key, claim.cleanStart(), claim.userName(), turn.clock, claim.clock()));
+        wire.send(other, new Frame.Release(turn.key, claim.purpose(), claim.userName(), turn.clock, claim.clock()));
     }
 
     private void decide(Turn turn, boolean granted) {

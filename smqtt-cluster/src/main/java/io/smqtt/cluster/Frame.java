@@ -199,28 +199,38 @@ sealed interface Frame {
      *
      * @param number counts the claims of the sender
      * @param clientId the client identifier
-     * @param cleanStart whether an existing session is discarded
+     * @param purpose what becomes of an existing session
      * @param userName the client's user, or null
      * @param clock the clock of the sender's own session, or {@link #NOTHING}
      */
     record Claim(
             long number,
             String clientId,
-            boolean cleanStart,
+            Purpose purpose,
             @Nullable String userName,
             long clock) implements Client {}
+
+    /** What becomes of an existing session of a client identifier that is claimed. */
+    enum Purpose {
+        /** The client has connected: the session is sent to its node. */
+        RESUME,
+        /** The client has connected with a clean start: the session ends. */
+        DISCARD,
+        /** The node of the session stops and the client is absent: the session is sent, but a node that does not stop refuses that. */
+        INHERIT
+    }
 
     /**
      * Requests that a node releases a client identifier.
      *
      * @param claim the claim
-     * @param discard whether the session ends, instead of being sent to the claimant
+     * @param purpose whether the session ends or is sent to the claimant
      * @param userName the claimant's user, or null
      * @param clock the clock of the claim; a session that was claimed later stays
      * @param claimantClock the clock of the claimant's own session, or {@link #NOTHING}
      */
     record Release(
-            ClaimKey claim, boolean discard, @Nullable String userName, long clock, long claimantClock)
+            ClaimKey claim, Purpose purpose, @Nullable String userName, long clock, long claimantClock)
             implements Client {}
 
     /**

@@ -2,7 +2,9 @@
 package io.smqtt.cluster;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -11,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +48,9 @@ final class SessionDrain {
     private final ClientWire wire;
     private final LocalClients local;
     private final Iterator<String> clientIds;
-    private final IntSupplier leaving;
+    private final Deque<String> arrived = new ArrayDeque<>();
+    private final Predicate<String> isLeaving;
+    private final IntSupplier underway;
     private final Consumer<Result> done;
     private final Map<String, Offer> open = new LinkedHashMap<>();
     private final Set<String> silent = new HashSet<>();
@@ -57,19 +62,22 @@ final class SessionDrain {
      * Creates a drain that has not started.
      *
      * @param clientIds the clients whose sessions are to be moved, the most important first, none twice
-     * @param leaving the number of sessions that are on their way to another node; the drain waits for all of them
+     * @param isLeaving whether the session of a client is on its way to another node, which may take long
+     * @param underway the number of sessions that are on their way from or to this node; the drain waits for all of them
      * @param done called once, when nothing is left to do or {@link #stop} was called
      */
     SessionDrain(
             ClientWire wire,
             LocalClients local,
             Iterator<String> clientIds,
-            IntSupplier leaving,
+            Predicate<String> isLeaving,
+            IntSupplier underway,
             Consumer<Result> done) {
         this.wire = wire;
         this.local = local;
         this.clientIds = clientIds;
-        this.leaving = leaving;
+        this.isLeaving = isLeaving;
+        this.underway = underway;
         this.done = done;
     }
 
@@ -81,18 +89,30 @@ final class SessionDrain {
         for (String clientId : List.copyOf(open.keySet())) {
             check(clientId);
         }
-        while (open.size() < AT_ONCE && clientIds.hasNext()) {
-            String clientId = clientIds.next();
-            if (isHere(clientId)) {
-                open.put(clientId, new Offer());
+        while (open.size() < AT_ONCE && hasNext()) {
+            String clientId = next();
+            if (isHere(clientId) && open.putIfAbsent(clientId, new Offer()) == null) {
                 check(clientId);
             }
         }
-        if (open.isEmpty() && !clientIds.hasNext() && leaving.getAsInt() == 0) {
+        if (open.isEmpty() && !hasNext() && underway.getAsInt() == 0) {
             stop();
         } else {
             wire.later(POLL_MILLIS, this::run);
         }
+    }
+
+    /** A session has come to this node after the beginning. */
+    void add(String clientId) {
+        arrived.add(clientId);
+    }
+
+    private boolean hasNext() {
+        return clientIds.hasNext() || !arrived.isEmpty();
+    }
+
+    private String next() {
+        return clientIds.hasNext() ? clientIds.next() : arrived.remove();
     }
 
     private boolean isHere(String clientId) {
@@ -107,6 +127,10 @@ final class SessionDrain {
         if (!isHere(clientId)) {
             open.remove(clientId);
             moved++;
+            return;
+        }
+        if (isLeaving.test(clientId)) {
+            offer.askedAtNanos = wire.nanoTime();
             return;
         }
         String asked = offer.asked;
@@ -138,7 +162,9 @@ final class SessionDrain {
         local.absent(
                 clientId,
                 session -> wire.execute(() -> {
-                    if (!over && session != null) {
+                    if (session == null) {
+                        offer.asked = null; // its client is connected or it has ended: looked at again
+                    } else if (!over) {
                         offer.will = session.will();
                         wire.send(node, new Frame.Inherit(clientId, session.userName(), session.will()));
                     }
@@ -164,8 +190,8 @@ final class SessionDrain {
         if (!over) {
             over = true;
             kept += open.size();
-            while (clientIds.hasNext()) {
-                kept += isHere(clientIds.next()) ? 1 : 0;
+            while (hasNext()) {
+                kept += isHere(next()) ? 1 : 0;
             }
             done.accept(result());
         }

@@ -96,8 +96,10 @@ final class GoldenFrames {
 
     private static void clients(Map<String, Frame> frames) {
         ClaimKey key = new ClaimKey("node-2", 9, 300, "client");
-        frames.put("claim", new Frame.Claim(300, "client", true, "user", Frame.NOTHING));
-        frames.put("release", new Frame.Release(key, false, null, 1_000, 999));
+        frames.put("claim", new Frame.Claim(300, "client", Frame.Purpose.DISCARD, "user", Frame.NOTHING));
+        frames.put("claim-inherit", new Frame.Claim(300, "client", Frame.Purpose.INHERIT, "user", Frame.NOTHING));
+        frames.put("release", new Frame.Release(key, Frame.Purpose.RESUME, null, 1_000, 999));
+        frames.put("release-inherit", new Frame.Release(key, Frame.Purpose.INHERIT, null, 1_000, 999));
         frames.put("released", new Frame.Released(key, Frame.Outcome.NEWER, 1_001));
         frames.put("granted", new Frame.Granted(300, "client", true, 1_002));
         frames.put("settled", new Frame.Settled(300, "client"));

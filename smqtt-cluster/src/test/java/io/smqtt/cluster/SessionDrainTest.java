@@ -4,7 +4,10 @@ package io.smqtt.cluster;
 import static io.smqtt.cluster.SimulatedClients.identity;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.ReasonCode;
+import io.smqtt.message.Will;
+import io.smqtt.spi.ClientIdentity;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.SimulatedNetwork.Faults;
 import io.smqtt.test.cluster.Simulation;
@@ -15,6 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The sessions of a node that stops. */
 class SessionDrainTest {
@@ -93,6 +98,37 @@ class SessionDrainTest {
         }
     }
 
+    /** What a broker does with a client that connects. */
+    private static void connect(SimulatedNode here, String clientId) {
+        ClientIdentity client = identity(clientId);
+        here.claim(client, refusal -> {
+            if (refusal == null) {
+                here.clients().open(clientId);
+                here.node().clients().settled(client);
+            }
+        });
+    }
+
+    @Test
+    void aClientThatHasConnectedElsewhereKeepsItsConnection() {
+        drain(a);
+        for (int i = 0; i < SESSIONS; i++) {
+            connect(i % 2 == 0 ? b : c, "client-" + i);
+            simulation.run(Duration.ofMillis(1));
+        }
+        simulation.run(Duration.ofSeconds(15));
+
+        assertThat(a.clients().sessions()).isEmpty();
+        assertEachIsOnce(b, c);
+        for (int i = 0; i < SESSIONS; i++) {
+            String clientId = "client-" + i;
+            SimulatedClients.Held held =
+                    (i % 2 == 0 ? b : c).clients().sessions().get(clientId);
+            assertThat(held).as(clientId).isNotNull();
+            assertThat(held.isConnected()).as(clientId).isTrue();
+        }
+    }
+
     @Test
     void aNodeThatStopsAsWellTakesNothing() {
         drain(a);
@@ -103,6 +139,65 @@ class SessionDrainTest {
         assertThat(a.clients().sessions()).isEmpty();
         assertThat(b.clients().sessions()).isEmpty();
         assertEachIsOnce(c);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 5, 8, 12, 20, 40})
+    void aNodeThatStopsALittleLaterKeepsNothingThatHasComeToIt(int millis) {
+        drain(a);
+        simulation.run(Duration.ofMillis(millis));
+        drain(b);
+        simulation.run(Duration.ofSeconds(10));
+
+        assertThat(results)
+                .hasSize(2)
+                .allSatisfy(result -> assertThat(result.kept()).isZero());
+        assertThat(a.clients().sessions()).isEmpty();
+        assertThat(b.clients().sessions()).isEmpty();
+        assertEachIsOnce(c);
+    }
+
+    @Test
+    void aSessionThatTakesLongDoesNotMakeItsNewNodeSilent() {
+        Duration delay = Duration.ofMillis(5);
+        network.faults(new Faults(delay, delay, true, 0, 0, Duration.ofMillis(100)));
+        for (int i = 0; i < 2_000; i++) {
+            a.clients().open("client-0").messages().add(SimulatedClients.message("more"));
+        }
+        drain(a);
+        simulation.run(Duration.ofSeconds(9)); // longer than a silent node has time
+        assertThat(a.clients().sessions()).containsOnlyKeys("client-0");
+        simulation.run(Duration.ofSeconds(60));
+
+        assertThat(results).containsExactly(new SessionDrain.Result(SESSIONS, 0, false));
+        assertThat(a.clients().sessions()).isEmpty();
+    }
+
+    @Test
+    void theWillsOfSessionsThatNobodyGotArePublished() {
+        for (int i = 0; i < SESSIONS; i++) {
+            ApplicationMessage message =
+                    ApplicationMessage.builder("will").payload("will-" + i).build();
+            a.node().clients().wills().inForce("client-" + i, null, new Will(message, 10), 1_000);
+        }
+        simulation.run(Duration.ofSeconds(5));
+        drain(a);
+        simulation.run(Duration.ofMillis(2)); // others know of it, and do not have them
+        a.crash();
+        simulation.run(Duration.ofSeconds(60));
+
+        List<String> lost = new ArrayList<>();
+        for (int i = 0; i < SESSIONS; i++) {
+            String clientId = "client-" + i;
+            if (!b.clients().sessions().containsKey(clientId)
+                    && !c.clients().sessions().containsKey(clientId)) {
+                lost.add("will-" + i);
+            }
+        }
+        assertThat(lost).hasSizeGreaterThan(SESSIONS - 64);
+        List<String> published = new ArrayList<>(b.clients().published());
+        published.addAll(c.clients().published());
+        assertThat(published).containsAll(lost).doesNotHaveDuplicates();
     }
 
     @Test
