@@ -62,7 +62,7 @@ record BrokerClients(SessionRegistry registry) implements LocalClients {
     }
 
     private static Absent absent(Session session) {
-        Will will = session.delayedWill();
+        Will will = session.holdWill();
         String userName = session.client().userName();
         return new Absent(
                 userName,

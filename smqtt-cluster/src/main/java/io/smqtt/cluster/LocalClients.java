@@ -41,13 +41,14 @@ interface LocalClients {
     record Absent(@Nullable String userName, Frame.@Nullable HeldWill will) {}
 
     /**
-     * Looks up a session whose client is not connected.
+     * Looks up a session whose client is not connected, to offer it to another node. A will that waits is held until {@link #inheritWill},
+     * so that not both publish it.
      *
      * @param reply called on any thread; null if there is no such session
      */
     void absent(String clientId, Consumer<@Nullable Absent> reply);
 
-    /** The session has come with a will that waits for its delay. Does nothing if the client is connected. */
+    /** The session has come, or stays, with a will that waits for its delay. Does nothing if the client is connected. */
     void inheritWill(String clientId, Frame.HeldWill will);
 
     /** Installs a session from another node, and replaces an existing one. */

@@ -433,17 +433,19 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * Returns the will that waits for the will delay interval.
+     * Holds the will that waits for the will delay interval: another node is asked to take the session over, and only one of them may publish
+     * the will. It does not become due before {@link #inheritWill}.
      *
      * @return the will with the rest of its delay; null if there is none
      */
-    public @Nullable Will delayedWill() {
-        return absence.delayedWill();
+    public @Nullable Will holdWill() {
+        assert owner.executor().inEventLoop();
+        return absence.holdWill();
     }
 
     /**
-     * Sets the will of an absent client whose session has come from another node. Does nothing if the client is connected or the session
-     * has a will.
+     * Sets the will of an absent client whose session has come from another node. If the session has a will, it is held no more. Does nothing
+     * if the client is connected.
      *
      * @param will the will, which becomes due after its delay
      */

@@ -68,23 +68,35 @@ final class SessionAbsence {
         return timer != null && timer.isArmed();
     }
 
-    /** The will that waits for its time, with the rest of its delay; null if there is none. */
+    /** The will that waits for its time, with the rest of its delay; null if there is none. It does not become due before {@link #inherit}. */
     @Nullable
-    Will delayedWill() {
+    Will holdWill() {
         Deadline timer = willTimer;
-        if (will == null || timer == null || !timer.isArmed()) {
+        if (will == null || timer == null) {
             return null;
         }
+        timer.cancel();
         long millis = Math.max(0, timer.dueTick - wheel().nowTick()) * DeadlineWheel.TICK_MILLIS;
         return new Will(will.message(), Math.max(1, TimeUnit.MILLISECONDS.toSeconds(millis)));
     }
 
-    /** The session has come from another node, where its will was waiting. Does nothing if there is a will, or a client. */
+    /**
+     * The session has come from another node, where its will was waiting. If there is a will, it is held no more. Does nothing if there is a
+     * client.
+     */
     void inherit(Will waiting) {
-        if (will != null || session.isOnline() || session.hasEnded()) {
+        if (session.isOnline() || session.hasEnded()) {
+            return;
+        }
+        Deadline timer = willTimer;
+        if (will != null) {
+            if (timer != null && !timer.isArmed()) {
+                wheel().armAt(timer, timer.dueTick);
+            }
             return;
         }
         will = waiting;
+        willOfBefore = false;
         session.charge().add(HeapWeight.will(waiting));
         WillWatch watch = registry.willWatch();
         if (watch != null) {
@@ -160,7 +172,7 @@ final class SessionAbsence {
     void claimed(boolean wasConnected, boolean sessionEnds) {
         Will due = will;
         boolean lost = wasConnected || recovered; // or the broker has lost the connection by ending
-        boolean waiting = lost || (willTimer != null && willTimer.isArmed());
+        boolean waiting = lost || willTimer != null;
         dropWill();
         cancel();
         willGone(due);

@@ -207,6 +207,36 @@ class SessionRegistryTest {
     }
 
     @Test
+    void aWillThatIsHeldBecomesDueWhenItIsHeldNoMore() {
+        Session session = openWithWill(5, 60);
+        session.connectionEnded(first, true, -1);
+        bench.pass(Duration.ofSeconds(2));
+        Will held = session.holdWill();
+        assertThat(held).isNotNull();
+        assertThat(held.delaySeconds()).isBetween(2L, 3L);
+        bench.pass(Duration.ofSeconds(20));
+        assertThat(wills()).isZero();
+        assertThat(session.holdWill()).isNotNull();
+
+        session.inheritWill(held);
+        bench.pass(Duration.ofSeconds(1));
+        assertThat(wills()).isEqualTo(1);
+        assertThat(session.holdWill()).isNull();
+        bench.pass(Duration.ofSeconds(20));
+        assertThat(wills()).isEqualTo(1);
+    }
+
+    @Test
+    void aCleanStartPublishesAWillThatIsHeld() {
+        Session session = openWithWill(50, 60);
+        session.connectionEnded(first, true, -1);
+        bench.pass(Duration.ofSeconds(1));
+        assertThat(session.holdWill()).isNotNull();
+        bench.open("c", 1, true, 60, second);
+        assertThat(wills()).isEqualTo(1);
+    }
+
+    @Test
     void aCleanStartPublishesAWaitingWill() {
         openWithWill(50, 60).connectionEnded(first, true, -1);
         bench.open("c", 1, true, 60, second);
