@@ -59,9 +59,13 @@ final class RetainedHorizon {
         }
     }
 
-    /** Whether a message that another node has, and whose topic is unknown here, was removed here. */
+    /**
+     * Whether a message that another node has, and whose topic is unknown here, was removed here. The node that published it counts if this
+     * node has compared with it: the other one may have got the message from there since.
+     */
     boolean isForgotten(String topic, RetainedVersion version, String nodeId) {
-        long[] clocks = agreed.get(nodeId);
+        long[] published = agreed.get(version.nodeId());
+        long[] clocks = published == null ? agreed.get(nodeId) : published;
         return clocks != null && version.clock() <= clock && version.clock() <= clocks[RetainedEntries.partOf(topic)];
     }
 

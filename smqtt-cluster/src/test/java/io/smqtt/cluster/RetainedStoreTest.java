@@ -151,6 +151,39 @@ class RetainedStoreTest {
     }
 
     @Test
+    void aMessageThatWasPublishedApartStaysAlsoWhenAnotherNodeBringsIt() {
+        stop(a, b, c);
+        settings = remembering(20);
+        start();
+        a.retain("known", "x");
+        simulation.run(WHILE);
+        for (String other : List.of("a", "b")) {
+            network.cut(other, "c");
+            network.cut("c", other);
+        }
+        simulation.run(Duration.ofSeconds(20));
+        for (int i = 0; i < 300; i++) {
+            c.retain("apart/" + i, "x");
+        }
+        simulation.run(WHILE);
+        for (int i = 0; i < 500; i++) { // in each partition, and most of them are forgotten
+            a.retain("t/" + i, "x");
+            a.retain("t/" + i, "");
+            b.retain("here/" + i, "x");
+        }
+        simulation.run(Duration.ofSeconds(20));
+        network.healAll();
+        network.cut("a", "c"); // first c meets b
+        network.cut("c", "a");
+        simulation.run(Duration.ofSeconds(20));
+        network.healAll();
+        simulation.run(Duration.ofSeconds(20));
+
+        assertThat(c.tree()).hasSize(801);
+        allRetain(c.tree());
+    }
+
+    @Test
     void removalsLeaveTheStoreWhenTheyAreForgotten() {
         a.retain("removed", "old");
         a.retain("removed", "");
