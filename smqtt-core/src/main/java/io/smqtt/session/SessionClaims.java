@@ -77,9 +77,14 @@ final class SessionClaims {
         }
     }
 
+    /** Whether there is no room for one more session. */
+    boolean isFull() {
+        return sessions.size() >= resources.limits().maxSessions();
+    }
+
     /** Counts a new session against the limits; a user's oldest session without a connection gives way. */
     private boolean admit(Session fresh) {
-        if (sessions.size() >= resources.limits().maxSessions()) {
+        if (isFull()) {
             return false;
         }
         if (users == null) {

@@ -154,6 +154,9 @@ final class StoredArrival implements SessionArrival {
                     : HeapWeight.subscription(shared.filter().value(), shared.shareName());
         }
         Session replaced = registry.find(state.clientId());
+        if (replaced == null && registry.claims().isFull()) {
+            return false;
+        }
         return !registry.refused(
                 SessionCharge.refusal(resources.sessionBudget(), replaced, weight, state.userName(), true));
     }
