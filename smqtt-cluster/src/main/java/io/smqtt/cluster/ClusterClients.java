@@ -215,13 +215,15 @@ final class ClusterClients {
         } else if (release.purpose() == Frame.Purpose.INHERIT && drain == null) {
             answer(from.nodeId(), claim, Frame.Outcome.REFUSED, 0);
         } else {
-            SessionSender sender = sender(claim);
+            boolean inherits = release.purpose() == Frame.Purpose.INHERIT;
+            SessionSender sender = sender(claim, inherits ? Frame.Outcome.REFUSED : Frame.Outcome.BUSY);
             sender.askers().add(from.nodeId());
             local.depart(clientId, release.purpose() == Frame.Purpose.DISCARD, release.userName(), sender);
         }
     }
 
-    private SessionSender sender(ClaimKey claim) {
+    /** Creates a sender; the last argument is the answer if the session stays: whether it is requested again, or offered to another node. */
+    private SessionSender sender(ClaimKey claim, Frame.Outcome ifStays) {
         SessionSender[] created = new SessionSender[1];
         long attempt = ++attempts;
         SessionSender sender = new SessionSender(claim, attempt, wire, retry, this::fence, outcome -> {
@@ -229,7 +231,8 @@ final class ClusterClients {
             sendingByAttempt.remove(attempt);
             if (sending.remove(claim.clientId(), own)) {
                 unfinished.remove(claim.clientId());
-                own.askers().forEach(asker -> answer(asker, claim, outcome, 0));
+                Frame.Outcome said = outcome == Frame.Outcome.BUSY ? ifStays : outcome;
+                own.askers().forEach(asker -> answer(asker, claim, said, 0));
                 if (claim.number() == NO_CLAIM && outcome != Frame.Outcome.FREE) {
                     wire.later(retry.toMillis(), () -> compare(claim));
                 }
@@ -270,7 +273,9 @@ final class ClusterClients {
                     && !claims.concerns(clientId)
                     && !isComing(clientId);
             if (mine && wire.reaches(heir.nodeId(), heir.epoch())) {
-                local.bequeath(clientId, sender(new ClaimKey(heir.nodeId(), heir.epoch(), NO_CLAIM, clientId)));
+                local.bequeath(
+                        clientId,
+                        sender(new ClaimKey(heir.nodeId(), heir.epoch(), NO_CLAIM, clientId), Frame.Outcome.BUSY));
             }
         }
     }

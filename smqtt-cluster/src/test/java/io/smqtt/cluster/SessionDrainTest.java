@@ -201,6 +201,17 @@ class SessionDrainTest {
     }
 
     @Test
+    void whatOneNodeHasNoRoomForGoesToTheOther() {
+        b.clients().isFull();
+        drain(a);
+        simulation.run(Duration.ofSeconds(5));
+
+        assertThat(results).containsExactly(new SessionDrain.Result(SESSIONS, 0, false));
+        assertThat(b.clients().sessions()).isEmpty();
+        assertEachIsOnce(c);
+    }
+
+    @Test
     void whenAllStopEverySessionStaysWhereItIs() {
         drain(a);
         drain(b);

@@ -32,6 +32,7 @@ final class SimulatedClients implements LocalClients {
     private final List<String> published = new ArrayList<>();
     private final List<String> settled = new ArrayList<>();
     private boolean somethingComes;
+    private boolean full;
     private int given;
     private final List<StoredMessage> alsoElsewhere = new ArrayList<>();
     private int stayed;
@@ -86,6 +87,11 @@ final class SimulatedClients implements LocalClients {
     /** From now on whatever leaves always has one more message. */
     void somethingComesAllTheTime() {
         somethingComes = true;
+    }
+
+    /** From now on no session may arrive. */
+    void isFull() {
+        full = true;
     }
 
     /** How many messages that came meanwhile were given away. */
@@ -302,6 +308,10 @@ final class SimulatedClients implements LocalClients {
 
         @Override
         public void install(Consumer<Boolean> done) {
+            if (full) {
+                loop.execute(() -> done.accept(false));
+                return;
+            }
             if (replaces) {
                 sessions.put(clientId, held);
                 there = true;
