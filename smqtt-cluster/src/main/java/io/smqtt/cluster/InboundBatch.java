@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
 
 /** The messages of one frame, and the number of those that are not yet accepted. */
 @AnyThread
@@ -21,7 +22,16 @@ final class InboundBatch {
     private final boolean awaited;
     private final int bytes;
     private final Queue<Frame.Refusal> refusals = new ConcurrentLinkedQueue<>();
+    private @Nullable List<Identified> exactlyOnce;
     private volatile int missing;
+
+    /**
+     * A QoS 2 message.
+     *
+     * @param sequence its sequence number
+     * @param id its identifier
+     */
+    record Identified(long sequence, long id) {}
 
     /**
      * Creates a batch of messages that are not yet accepted.
@@ -50,6 +60,30 @@ final class InboundBatch {
 
     int bytes() {
         return bytes;
+    }
+
+    /** Records the identifier of a QoS 2 message. On the cluster's loop. */
+    @OnClusterLoop
+    void identified(long sequence, long id) {
+        List<Identified> all = exactlyOnce;
+        if (all == null) {
+            all = new ArrayList<>();
+            exactlyOnce = all;
+        }
+        all.add(new Identified(sequence, id));
+    }
+
+    /** The QoS 2 messages with an identifier. On the cluster's loop. */
+    @OnClusterLoop
+    List<Identified> exactlyOnce() {
+        return exactlyOnce == null ? List.of() : exactlyOnce;
+    }
+
+    /** Whether a whole message was refused. Call when it is complete. */
+    boolean isRefused(long sequence) {
+        return refusals.stream()
+                .anyMatch(refusal ->
+                        refusal.sequence() == sequence && refusal.group().isEmpty());
     }
 
     /** Records the refusal of a message, or of its delivery to a group. Called before its end. */

@@ -18,6 +18,7 @@ final class OutboundMessage extends Outbound {
     private List<SharedFilter> groups = List.of();
     private RouteTicket ticket = RouteTicket.NONE;
     private long row;
+    private boolean refused;
 
     OutboundMessage(ApplicationMessage message) {
         this.message = message;
@@ -38,6 +39,15 @@ final class OutboundMessage extends Outbound {
 
     void parkedAs(long number) {
         row = number;
+    }
+
+    /** The peer could not store it. */
+    void refuse() {
+        refused = true;
+    }
+
+    boolean isRefused() {
+        return refused;
     }
 
     /** Splits the groups off as another message. */

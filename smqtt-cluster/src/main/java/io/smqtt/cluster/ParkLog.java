@@ -22,6 +22,7 @@ final class ParkLog {
     private final Consumer<Alarm> alarms;
     private final Map<Key, Line> lines = new HashMap<>();
     private long readFailureLoggedNanos = Long.MIN_VALUE;
+    private long refusalLoggedNanos = Long.MIN_VALUE;
 
     private record Key(String nodeId, DropReason reason) {}
 
@@ -114,6 +115,14 @@ final class ParkLog {
         if (readFailureLoggedNanos == Long.MIN_VALUE || now - readFailureLoggedNanos >= MINUTE_NANOS) {
             readFailureLoggedNanos = now;
             LOG.warn("messages that are parked for node {} cannot be read; trying again", nodeId, cause);
+        }
+    }
+
+    void refused(String nodeId) {
+        long now = nanoTime.getAsLong();
+        if (refusalLoggedNanos == Long.MIN_VALUE || now - refusalLoggedNanos >= MINUTE_NANOS) {
+            refusalLoggedNanos = now;
+            LOG.warn("node {} cannot store messages that were parked for it; they are sent again until it can", nodeId);
         }
     }
 }

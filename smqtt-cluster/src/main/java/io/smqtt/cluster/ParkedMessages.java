@@ -334,6 +334,15 @@ final class ParkedMessages {
         }
     }
 
+    /** The node could not store a message: it is parked again, behind all others. */
+    void refused(OutboundMessage message) {
+        report.refused(nodeId);
+        accepted(message);
+        OutboundMessage again = new OutboundMessage(message.message());
+        again.toAll(true);
+        add(again);
+    }
+
     /** The node is reachable, and may have everything: then nothing is stored for it. */
     void discardIfEmpty() {
         if (queue != 0 && size() == 0 && !reading && store != null) {

@@ -7,13 +7,14 @@ import io.smqtt.thread.AnyThread;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Receives the messages that one peer forwards to this node: accepts each message once, in order, and acknowledges cumulatively. On the
@@ -40,7 +41,13 @@ final class PeerInbox {
     private final AtomicBoolean collecting = new AtomicBoolean();
     private final ArrayDeque<InboundBatch> open = new ArrayDeque<>();
     private final ArrayDeque<Frame.Refusal> refusals = new ArrayDeque<>();
-    private final Set<Long> exactlyOnce = new LinkedHashSet<>();
+
+    /** Batches of an earlier run of the peer that are not complete. */
+    private final List<InboundBatch> abandoned = new ArrayList<>();
+
+    /** Identifiers of QoS 2 messages, and whether each has been accepted. */
+    private final Map<Long, Boolean> exactlyOnce = new LinkedHashMap<>();
+
     private long epoch = Long.MIN_VALUE;
     private int stream;
     private long received;
@@ -108,28 +115,49 @@ final class PeerInbox {
         InboundBatch taken = new InboundBatch(this, received, next.size(), awaited, bytes);
         open.add(taken);
         List<InboundMessage> fresh = new ArrayList<>(next.size());
-        List<InboundMessage> repeated = new ArrayList<>();
         for (ForwardedMessage message : next) {
             sequence++;
-            boolean again = isKnown(message.message()) && batch.parked();
-            (again ? repeated : fresh).add(new InboundMessage(taken, sequence, message, slowly));
+            InboundMessage inbound = new InboundMessage(taken, sequence, message, slowly);
+            Boolean earlier = earlier(taken, sequence, message.message());
+            if (earlier == null || !batch.parked()) {
+                fresh.add(inbound);
+            } else {
+                inbound.release(earlier); // false: the first one is not accepted yet, and may fail
+            }
         }
-        repeated.forEach(message -> message.release(true));
         return fresh;
     }
 
-    /** Whether a QoS 2 message has arrived before, maybe from an earlier run of the peer. Remembers it. */
-    private boolean isKnown(ApplicationMessage message) {
+    /**
+     * Whether a QoS 2 message that has arrived before, maybe from an earlier run of the peer, was accepted. Remembers it.
+     *
+     * @return null if it has not arrived before
+     */
+    private @Nullable Boolean earlier(InboundBatch batch, long sequence, ApplicationMessage message) {
         if (message.qos() != QoS.EXACTLY_ONCE || message.id() == ApplicationMessage.NO_ID) {
-            return false;
+            return null;
         }
-        boolean known = !exactlyOnce.add(message.id());
+        Boolean known = exactlyOnce.putIfAbsent(message.id(), false);
+        if (known == null) {
+            batch.identified(sequence, message.id());
+        }
         if (exactlyOnce.size() > REMEMBERED) {
-            Iterator<Long> oldest = exactlyOnce.iterator();
+            Iterator<Long> oldest = exactlyOnce.keySet().iterator();
             oldest.next();
             oldest.remove();
         }
         return known;
+    }
+
+    /** A batch is complete: what was refused has not arrived. */
+    private void settle(InboundBatch done) {
+        for (InboundBatch.Identified message : done.exactlyOnce()) {
+            if (done.isRefused(message.sequence())) {
+                exactlyOnce.remove(message.id());
+            } else {
+                exactlyOnce.replace(message.id(), true);
+            }
+        }
     }
 
     private void begin(long senderEpoch, Frame.PublishBatch batch) {
@@ -139,6 +167,7 @@ final class PeerInbox {
         upTo = received;
         acknowledged = received;
         unacknowledgedBytes = 0;
+        abandoned.addAll(open);
         open.clear();
         refusals.clear();
     }
@@ -160,8 +189,15 @@ final class PeerInbox {
     private void collect() {
         collecting.set(false); // before the check: a message that completes now triggers another run
         boolean awaited = false;
+        abandoned.removeIf(batch -> {
+            if (batch.isDone()) {
+                settle(batch);
+            }
+            return batch.isDone();
+        });
         while (!open.isEmpty() && open.element().isDone()) {
             InboundBatch done = open.remove();
+            settle(done);
             upTo = done.last();
             unacknowledgedBytes += done.bytes();
             awaited |= done.isAwaited();

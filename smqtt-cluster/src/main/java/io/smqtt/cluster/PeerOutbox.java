@@ -15,6 +15,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 final class PeerOutbox {
 
     private static final int PARKED_IN_FLIGHT = 1_024;
+
+    /** Pause after the peer could not store a parked message. */
+    private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Executor loop;
     private final ClusterSettings settings;
@@ -58,6 +62,8 @@ final class PeerOutbox {
     private long received;
     private long progressNanos;
     private long patienceNanos;
+    private boolean refusing;
+    private long refusedAtNanos;
     private final ArrayDeque<Marker> markers = new ArrayDeque<>();
 
     /** A callback that waits until a message has been accepted: a queued one, or the parked one of a row. */
@@ -357,7 +363,7 @@ final class PeerOutbox {
             progress(nowNanos);
         }
         for (Frame.Refusal refusal : ack.refusals()) {
-            refused(refusal);
+            refused(refusal, nowNanos);
         }
         boolean settled = false;
         while (!unacknowledged.isEmpty() && unacknowledged.element().lastSequence() <= ack.upTo()) {
@@ -374,13 +380,18 @@ final class PeerOutbox {
     private void accepted(Outbound done) {
         onTheirWay -= done.count();
         onTheirWayBytes -= done.bytes();
-        if (done instanceof OutboundMessage one && one.row() != 0) {
-            park.accepted(one);
+        OutboundMessage parked = done instanceof OutboundMessage one && one.row() != 0 ? one : null;
+        if (parked != null && parked.isRefused()) {
+            park.refused(parked);
         } else {
-            forget(done);
+            if (parked == null) {
+                forget(done);
+            } else {
+                park.accepted(parked);
+            }
+            done.countDelivered(observer);
+            done.settle(true);
         }
-        done.countDelivered(observer);
-        done.settle(true);
         while (!markers.isEmpty() && markers.element().isReachedBy(done)) {
             markers.remove().task.run();
         }
@@ -391,13 +402,17 @@ final class PeerOutbox {
         patienceNanos = settings.retransmit().toNanos();
     }
 
-    private void refused(Frame.Refusal refusal) {
+    private void refused(Frame.Refusal refusal, long nowNanos) {
         for (Outbound message : unacknowledged) {
             if (message.sequence() > refusal.sequence()) {
                 return; // a repetition of a handled refusal
             }
             if (message.lastSequence() >= refusal.sequence()) {
-                if (refusal.group().isEmpty()) {
+                if (refusal.group().isEmpty() && rowOf(message) != 0) { // its publisher has its acknowledgement
+                    ((OutboundMessage) message).refuse();
+                    refusing = true;
+                    refusedAtNanos = nowNanos;
+                } else if (refusal.group().isEmpty()) {
                     message.settle(false);
                 } else if (message instanceof OutboundMessage one) {
                     SharedFilter group = MessageCodec.group(refusal.group());
@@ -413,6 +428,7 @@ final class PeerOutbox {
     /** Sends messages again after a timeout. Called periodically. */
     void tick(long nowNanos) {
         pressure.tick(isBeyond(4));
+        refusing = refusing && nowNanos - refusedAtNanos < REFUSED_NANOS;
         if (!reachable) {
             return;
         }
@@ -461,7 +477,7 @@ final class PeerOutbox {
     }
 
     private void pump() {
-        if (reachable && park.hasUnread() && unsent.size() < settings.rowsPerFrame()) {
+        if (reachable && !refusing && park.hasUnread() && unsent.size() < settings.rowsPerFrame()) {
             park.take(this::unpark);
         }
         sendUnsent();

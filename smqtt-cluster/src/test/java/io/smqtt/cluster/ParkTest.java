@@ -12,6 +12,7 @@ import io.smqtt.test.cluster.Simulation;
 import io.smqtt.test.store.ManualStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -133,6 +134,26 @@ class ParkTest {
         simulation.run(WHILE);
         assertThat(ticket.isOpen()).isFalse();
         assertThat(ticket.failed).isFalse();
+    }
+
+    @Test
+    void aMessageThatTheReturnedNodeCannotStoreIsSentAgainUntilItCan() {
+        b.crash();
+        simulation.run(WHILE);
+        publishAll(0, 40);
+        b = nodeB(2);
+        b.cannotTake(7);
+        b.subscribe("t");
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(arrived()).containsAll(numbers(8, 40));
+        assertThat(Collections.frequency(arrived(), 7L)).as("attempts").isBetween(5, 31);
+        assertThat(Collections.frequency(arrived(), 8L)).isOne();
+        assertThat(store.messages(QUEUE)).hasSize(1);
+
+        b.cannotTake(-1);
+        simulation.run(Duration.ofSeconds(5));
+
+        assertThat(store.session(QUEUE)).isEmpty();
     }
 
     @Test
