@@ -160,6 +160,7 @@ class MetricReferenceTest {
             | `store/messages/count`, `messages/stored` (old name) | retained messages and those in the queues of sessions |
             | `store/messages/bytes` | bytes of these, topics and properties included. mosquitto counts a message in several queues once, and its payload only |
             | `retained messages/count` | retained messages, the broker's own included |
+            | `alarms/parked` (not in mosquitto) | published at once, not at the interval, when messages for an absent node of the cluster were dropped: `{"node":"n3","reason":"forgotten","messages":285,"parked":0}`. `reason` is `limit`, `forgotten` or `unreadable`; `messages` counts since the last one for this node and reason, at most one a minute; `parked` is what is left for the node |
             | `subscriptions/count`, `shared_subscriptions/count` | subscriptions of this node's clients. For shared subscriptions mosquitto counts the members, smqtt counts the groups |
             | `load/messages/received/<n>`, `load/messages/sent/<n>`, `load/bytes/received/<n>`, `load/bytes/sent/<n>` | packets and bytes |
             | `load/publish/received/<n>`, `load/publish/sent/<n>`, `load/publish/dropped/<n>` | messages |
