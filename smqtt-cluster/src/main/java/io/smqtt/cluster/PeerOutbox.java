@@ -225,7 +225,7 @@ final class PeerOutbox {
         pump();
     }
 
-    /** Messages that the last run has not accepted go to the next one, except for those of clean sessions, which have ended. */
+    /** Messages that the last run has not accepted go to the next one, except for those of clean sessions alone, which have ended. */
     private void beginAgain(long epoch) {
         peerEpoch = epoch;
         stream = streams.getAsInt();
@@ -235,7 +235,7 @@ final class PeerOutbox {
         onTheirWayBytes = 0;
         while (!unacknowledged.isEmpty()) {
             Outbound last = unacknowledged.removeLast();
-            if (last.isParked()) {
+            if (isOfUseLater(last)) {
                 unsent.addFirst(last);
             } else {
                 forget(last);

@@ -103,6 +103,26 @@ class ParkTest {
     }
 
     @Test
+    void aQos2MessageOfAGroupThatMayHaveArrivedGoesToTheNextRun() {
+        b.subscribe("$share/g/t");
+        simulation.run(WHILE);
+        network.cut("b", "a"); // what b has taken is not known
+        Ticket ticket = new Ticket();
+        a.publishShared("$share/g/t", "b", 7, QoS.EXACTLY_ONCE, ticket);
+        simulation.run(Duration.ofMillis(100));
+        assertThat(arrived()).containsExactly(7L);
+        b.crash();
+        network.healAll();
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(ticket.isOpen()).isFalse();
+        assertThat(ticket.failed).isFalse();
+
+        returnOfB(2);
+
+        assertThat(arrived()).containsExactly(7L);
+    }
+
+    @Test
     void theRoutesOfAnAbsentNodeSurviveToo() {
         b.subscribe("clean", false);
         b.subscribe("other");

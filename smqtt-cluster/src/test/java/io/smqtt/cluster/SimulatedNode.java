@@ -349,10 +349,15 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
 
     /** Sends a message to one member of a group on another node. */
     void publishShared(String group, String to, long number, RouteTicket ticket) {
+        publishShared(group, to, number, QoS.AT_LEAST_ONCE, ticket);
+    }
+
+    /** A client publishes for a member of a group on another node. */
+    void publishShared(String group, String to, long number, QoS qos, RouteTicket ticket) {
         SharedFilter shared = SharedFilter.of(group);
         ApplicationMessage message = ApplicationMessage.builder(shared.filter().value())
                 .payload(Long.toString(number))
-                .qos(QoS.AT_LEAST_ONCE)
+                .qos(qos)
                 .build()
                 .accepted(ids.next(), simulation.nanoTime(), nodeId);
         buffers.toGroup(numberOf(to), outboxes.get(to), message, ticket, shared);
