@@ -101,7 +101,9 @@ class DataCommandTest {
                 .contains(
                         "\"clientId\":\"döner ",
                         "\",\"userName\":\"anna\",\"roles\":[\"café\",\"cook\"],\"expirySeconds\":7200,\"expiresInMillis\":71")
-                .contains("\"willInMillis\":3", "\"willDelaySeconds\":4294967295,\"will\":{\"topic\":\"höuse/");
+                .contains(
+                        "\"willInMillis\":3",
+                        "\"willDelaySeconds\":4294967295,\"will\":{\"id\":\"1122334455667788\",\"topic\":\"höuse/");
         assertThat(lines)
                 .anySatisfy(line -> assertThat(line)
                         .contains("\"filter\":\"house/#\",\"qos\":2,\"noLocal\":true,\"retainAsPublished\":false")

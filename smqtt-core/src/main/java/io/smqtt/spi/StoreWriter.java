@@ -2,15 +2,13 @@
 package io.smqtt.spi;
 
 import io.smqtt.message.ApplicationMessage;
-import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.TopicName;
 
 /**
- * Accepts the operations of one event loop. Operations are collected and become visible to the store's thread with {@link #flush}, which
- * the broker calls at the end of each iteration of the loop. An operation is committed when the {@link BrokerStore.CommitListener} has
+ * Accepts the operations of one thread: that of an event loop, or of the cluster's loop. Operations are collected and become visible to the
+ * store's thread with {@link #flush}, which the broker calls at the end of each iteration of the loop. An operation is committed when the {@link BrokerStore.CommitListener} has
  * been called with its position. All operations of one flush are committed together or not at all. Not thread-safe. No method blocks.
  */
-@OnEventLoop
 public interface StoreWriter {
 
     /**
