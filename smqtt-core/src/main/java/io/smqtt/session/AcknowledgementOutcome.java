@@ -3,7 +3,7 @@ package io.smqtt.session;
 
 /** The effect of a client's acknowledgement on its session (MQTT 5.0, section 4.3). */
 public enum AcknowledgementOutcome {
-    /** It is the next step of the delivery with its packet identifier, or a PUBREC that is repeated. */
+    /** The next step of the delivery with its packet identifier, or a repeated PUBREC. */
     EXPECTED,
     /** No delivery that was sent over this connection has its packet identifier. */
     UNKNOWN,

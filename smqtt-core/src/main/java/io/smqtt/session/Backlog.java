@@ -13,8 +13,8 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages that wait behind a session's in-flight window, in order, bounded by count and bytes. A {@link DeliveryQueue} keeps
- * them in memory, a {@link DurableQueue} in the store with the first of them at hand.
+ * Messages that wait behind a session's in-flight window, in order, bounded by count and bytes. A {@link DeliveryQueue}
+ * keeps them in memory. A {@link DurableQueue} keeps them in the store, with a prefetched head in memory.
  */
 @OnEventLoop
 abstract sealed class Backlog permits DeliveryQueue, DurableQueue {
@@ -30,11 +30,11 @@ abstract sealed class Backlog permits DeliveryQueue, DurableQueue {
     /**
      * The rule by which every queue refuses a message.
      *
-     * @param messages that wait already
-     * @param bytes of these and of the message
+     * @param messages messages already waiting
+     * @param bytes bytes of these messages and of the new one
      * @param maximumMessages the limit of the queue
      * @param maximumBytes the limit of the queue
-     * @param memory the budget that the queue counts against; null if its messages are in the store
+     * @param memory the budget that the queue counts against; null if its messages are stored
      * @return null if the message fits
      */
     static @Nullable DropReason refusal(
@@ -48,34 +48,35 @@ abstract sealed class Backlog permits DeliveryQueue, DurableQueue {
         return memory != null && memory.isExhausted() ? DropReason.TOTAL_QUEUE_BYTES : null;
     }
 
-    /** Why one more message does not fit, or null if it does. */
+    /** Returns why one more message does not fit, or null if it fits. */
     final @Nullable DropReason refusal(int footprintBytes, LimitsConfig limits) {
         QueueBudget memory = isInMemory() ? resources.budget() : null;
         return refusal(size, bytes + footprintBytes, limits.maxQueuedMessages(), limits.maxQueuedBytes(), memory);
     }
 
-    /** How many messages wait. */
+    /** The number of waiting messages. */
     @AnyThread
     final int size() {
         return size;
     }
 
-    /** The footprint of the messages that wait. */
+    /** The footprint of the waiting messages, in bytes. */
     final long bytes() {
         return bytes;
     }
 
-    /** Whether nothing waits, at hand or not: the next message need not wait either. */
+    /** Whether no message waits, in memory or in the store. If so, the next message need not wait either. */
     abstract boolean isEmpty();
 
-    /** Whether the messages are in memory alone, also when they are in flight, and count against the {@link QueueBudget}. */
+    /** Whether messages exist in memory only, in flight too, and count against the {@link QueueBudget}. */
     abstract boolean isInMemory();
 
     /**
-     * Drops messages until one more fits: those that have expired, then the oldest if the drop policy is so.
+     * Drops messages until one more fits: first expired ones, then the oldest ones if the drop policy says so.
      *
-     * @param slows whether the publisher is slowed down if there is no room, so that the oldest need not go
-     * @return why the message does not fit, or null if it does now
+     * @param slows whether the publisher is slowed down when there is no room, so that the oldest message need not be
+     *     dropped
+     * @return why the message does not fit, or null if it fits now
      */
     abstract @Nullable DropReason makeRoom(int footprintBytes, LimitsConfig limits, boolean slows);
 
@@ -86,23 +87,23 @@ abstract sealed class Backlog permits DeliveryQueue, DurableQueue {
      * Adds a message, even beyond the limits.
      *
      * @param qos of the delivery
-     * @param ticket held until the message is safe, if it is stored
+     * @param ticket held until the message is committed, if it is stored
      */
     abstract void append(ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket);
 
-    /** Whether the oldest message is at hand, which the following methods are about. */
+    /** Whether the oldest message is in memory. The following methods refer to this message. */
     abstract boolean hasNext();
 
     abstract ApplicationMessage message();
 
     abstract Subscription subscription();
 
-    /** Whether the message was sent before, by an earlier run of the broker: it goes by {@link #delivery}. */
+    /** Whether an earlier run of the broker has sent the message. Its packet identifier and QoS are in {@link #delivery}. */
     boolean wasSent() {
         return false;
     }
 
-    /** How far the delivery of the message has come. */
+    /** The state of the message's delivery. */
     StoredDelivery delivery() {
         return StoredDelivery.WAITING;
     }
@@ -112,21 +113,21 @@ abstract sealed class Backlog permits DeliveryQueue, DurableQueue {
         return 0;
     }
 
-    /** Takes off the oldest message, which goes into the window. */
+    /** Removes the oldest message, which moves to the in-flight window. */
     abstract void remove();
 
-    /** Takes off the oldest message, which is not sent. */
+    /** Removes the oldest message without sending it. */
     void drop(DropReason reason) {
         remove();
         resources.observer().messageDropped(reason, 1);
     }
 
-    /** Brings the oldest messages to hand, in a while. Does nothing if there are enough, or no client is connected. */
+    /** Loads the oldest messages asynchronously. Does nothing if enough are loaded, or no client is connected. */
     void fetch() {}
 
-    /** The client is connected. */
+    /** Called when the client has connected. */
     void attach() {}
 
-    /** The client is gone. */
+    /** Called when the client has disconnected. */
     void detach() {}
 }

@@ -3,15 +3,15 @@ package io.smqtt.session;
 
 import io.smqtt.thread.OnEventLoop;
 
-/** Is told what became of what a session has stored. */
+/** Receives the outcome of a write to the store. */
 @OnEventLoop
 @FunctionalInterface
 public interface CommitCallback {
 
     /**
-     * Tells the outcome.
+     * Reports the outcome.
      *
-     * @param kept whether it is safe; if not, it never will be
+     * @param kept whether the write is committed; if false, it never will be
      */
     void committed(boolean kept);
 }

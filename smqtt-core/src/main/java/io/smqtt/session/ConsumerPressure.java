@@ -25,15 +25,16 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The back-pressure of a consumer in this process. A message above QoS 0 that comes when the queue of the consumer is full is taken all the
- * same, and its publisher's ticket is held until there is room: a client is not acknowledged and runs out of its receive maximum, and the
- * result of a publish of this process does not come. Nothing is lost that way unless all queues of the broker together
- * hold more than they may. Other nodes of a cluster do not wait: their messages are taken above the limits, up to that one.
+ * The back-pressure of an in-process consumer. A message above QoS 0 that arrives when the consumer's queue is full is
+ * accepted, and its publisher's ticket is held until there is room. A client is not acknowledged and runs out of its
+ * receive maximum; the result of an in-process publish stays incomplete. No message is lost unless all queues of the broker
+ * together exceed their limit. Other nodes of a cluster do not wait: their messages are accepted above the consumer's
+ * limits, up to that one.
  *
- * <p>A consumer that waits for a message that it publishes to itself would wait for ever. So publishes of this process go on when the
- * consumer has taken nothing for a while, with the message above the limit; clients stay held.
+ * <p>A consumer that waits for a message which it publishes to itself would deadlock. Therefore in-process publishers are
+ * released when the consumer has taken nothing for a while, and their messages stay above the limit. Clients stay held.
  *
- * <p>It also logs what was dropped: at once, and then once a minute with the number of those since.
+ * <p>It also logs dropped messages: the first one at once, then a count once a minute.
  */
 @AnyThread
 public final class ConsumerPressure {
@@ -59,10 +60,10 @@ public final class ConsumerPressure {
     private final AtomicBoolean watched = new AtomicBoolean();
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
-    /** A publisher that waits for the room of its message; numbers grow. */
+    /** A held publisher. Numbers ascend. */
     private record Held(RouteTicket ticket, int footprintBytes, long number) {}
 
-    /** The back-pressure of the session of a client identifier; null if that is not a consumer in this process. */
+    /** Returns the back-pressure of the session with a client identifier; null if it is not an in-process consumer. */
     static @Nullable ConsumerPressure of(
             String clientId, LimitsConfig limits, RoutingLoop loop, Router router, QueueBudget budget) {
         if (!InProcess.isReserved(clientId)) {
@@ -75,9 +76,9 @@ public final class ConsumerPressure {
     /**
      * Creates the pressure of a consumer that drops nothing.
      *
-     * @param name how the log calls the consumer
-     * @param limits whose queue limits are those of the consumer
-     * @param executor an event loop, for what is looked at later
+     * @param name the consumer's name in log messages
+     * @param limits the consumer's queue limits
+     * @param executor an event loop, for deferred checks
      * @param budget of all queues
      */
     public ConsumerPressure(String name, LimitsConfig limits, ScheduledExecutorService executor, QueueBudget budget) {
@@ -89,12 +90,12 @@ public final class ConsumerPressure {
     }
 
     /**
-     * Sets what a consumer wants that comes to an existing session.
+     * Sets the options of a consumer that attaches to an existing session.
      *
-     * @param consumer how the log calls it
-     * @param queue whose queue limits are those of the consumer
+     * @param consumer its name in log messages
+     * @param queue the consumer's queue limits
      * @param slowing false if messages above the limits are dropped
-     * @param stalled how long the consumer may take nothing before publishes of this process go on
+     * @param stalled how long the consumer may take nothing before in-process publishers are released
      */
     public void set(String consumer, LimitsConfig queue, boolean slowing, Duration stalled) {
         name = consumer;
@@ -106,23 +107,24 @@ public final class ConsumerPressure {
     /**
      * The limits of the queue.
      *
-     * @return of which those of a queue count
+     * @return limits, of which only those of the queue apply
      */
     public LimitsConfig limits() {
         return limits;
     }
 
     /**
-     * Tells whether a message above QoS 0 is taken though the queue is full.
+     * Returns whether a message above QoS 0 is accepted although the queue is full.
      *
-     * @return false if messages are dropped then, all queues together are full, or as much is held as one consumer may
+     * @return false if messages are dropped then, if all queues together are full, or if the consumer's share of held
+     *     messages is used up
      */
     public boolean takesMore() {
         return slows && !budget.isFull() && heldBytes.get() < Math.max(limits.maxQueuedBytes(), budget.share());
     }
 
     /**
-     * Tells whether the publisher of a message above QoS 0 is held though the queue of the consumer has room.
+     * Returns whether the publisher of a message above QoS 0 is held although the consumer's queue has room.
      *
      * @return true if all queues together are nearly full
      */
@@ -131,9 +133,9 @@ public final class ConsumerPressure {
     }
 
     /**
-     * Holds the publisher of a message that was taken above the limits, until {@link #left} finds room for it.
+     * Holds the publisher of a message that was accepted above the limits, until {@link #left} finds room for it.
      *
-     * @param ticket the publisher's; before the call of {@code deliver} returns
+     * @param ticket the publisher's ticket; call this before {@code deliver} returns
      * @param footprintBytes of the message
      */
     public void hold(RouteTicket ticket, int footprintBytes) {
@@ -159,10 +161,10 @@ public final class ConsumerPressure {
     }
 
     /**
-     * There may be room: those publishers go on whose messages are within the limits now.
+     * Releases the publishers whose messages are within the limits now.
      *
-     * @param waiting messages that wait, those of held publishers included
-     * @param waitingBytes what these hold
+     * @param waiting waiting messages, including those of held publishers
+     * @param waitingBytes the footprint of these messages
      */
     public void left(int waiting, long waitingBytes) {
         if (heldCount.get() == 0) {
@@ -180,7 +182,7 @@ public final class ConsumerPressure {
         letGo(free);
     }
 
-    /** Where the one is that has waited longest; null if nobody waits. */
+    /** The queue with the publisher that has waited longest; null if none waits. */
     private @Nullable ArrayDeque<Held> oldest() {
         Held client = clients.peek();
         Held own = application.peek();
@@ -213,7 +215,7 @@ public final class ConsumerPressure {
                         && withinBytes + next.footprintBytes <= limits.maxQueuedBytes());
     }
 
-    /** The consumer has gone: nobody waits for it. */
+    /** Releases all publishers: the consumer has disconnected. */
     public void releaseAll() {
         List<Held> free = new ArrayList<>();
         synchronized (lock) {
@@ -229,11 +231,11 @@ public final class ConsumerPressure {
     private void watch() {
         if (watched.compareAndSet(false, true)) {
             long seen = progress.get();
-            later(() -> look(seen), patience.toNanos());
+            later(() -> releaseIfStalled(seen), patience.toNanos());
         }
     }
 
-    private void look(long seen) {
+    private void releaseIfStalled(long seen) {
         if (progress.get() == seen) {
             long end;
             synchronized (lock) {
@@ -245,7 +247,7 @@ public final class ConsumerPressure {
         }
     }
 
-    /** Lets the publishes of this process go on that came before a number, a few at a time: others use this event loop. */
+    /** Releases in-process publishers up to a number, in small batches because the event loop is shared. */
     private void releaseStalled(long end, int before) {
         List<Held> free = new ArrayList<>();
         boolean more;
@@ -293,12 +295,12 @@ public final class ConsumerPressure {
     // --- the log
 
     /**
-     * A message for the consumer was dropped.
+     * Logs that a message for the consumer was dropped.
      *
-     * @param reason why
+     * @param reason the reason for the drop
      */
     public void dropped(DropReason reason) {
-        if (reason != DropReason.NOT_AUTHORIZED && reason != DropReason.EXPIRED) { // somebody wants these
+        if (reason != DropReason.NOT_AUTHORIZED && reason != DropReason.EXPIRED) { // expected losses are not logged
             String consumer = name;
             if (lines.allows(consumer)) {
                 LOG.warn(

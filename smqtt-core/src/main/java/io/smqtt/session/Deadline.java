@@ -6,8 +6,8 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happens when its time comes, kept in a {@link DeadlineWheel} by links of its own, so that arming and
- * cancelling create nothing.
+ * An action that runs at a given time. It is linked into a {@link DeadlineWheel} intrusively, so that arming and cancelling
+ * allocate nothing.
  */
 @OnEventLoop
 public abstract class Deadline {
@@ -27,11 +27,11 @@ public abstract class Deadline {
     /** Creates a deadline that is not armed. */
     protected Deadline() {}
 
-    /** What happens. Called on the wheel's event loop, after the deadline was taken off the wheel. */
+    /** Runs the action. Called on the wheel's event loop, after the deadline was removed from the wheel. */
     protected abstract void expired();
 
     /**
-     * Tells whether the deadline is on a wheel.
+     * Returns whether the deadline is on a wheel.
      *
      * @return true between arming and expiry or cancellation
      */
@@ -40,7 +40,7 @@ public abstract class Deadline {
         return wheel != null;
     }
 
-    /** Takes the deadline off its wheel; does nothing if it is not armed. */
+    /** Removes the deadline from its wheel; does nothing if it is not armed. */
     public final void cancel() {
         DeadlineWheel current = wheel;
         if (current != null) {

@@ -10,14 +10,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All deadlines of one event loop: keep alive, connect timeouts, will delays, session expiry. One recurring task turns
- * the wheel, whatever the number of deadlines; an idle client costs one link in a list. Times are the broker's monotonic
- * clock, so that steps of the wall clock change nothing. A deadline expires never early, and little more
- * than {@link #TICK_MILLIS} late.
+ * A timer wheel for the deadlines of one event loop: keep alive, connect timeouts, will delays, session expiry. One
+ * recurring task turns the wheel, whatever the number of deadlines. An idle client costs one list node. The wheel uses the
+ * broker's monotonic clock, so that steps of the wall clock have no effect. A deadline never expires early, and expires
+ * little more than {@link #TICK_MILLIS} late.
  */
 public final class DeadlineWheel {
 
-    /** How often the wheel turns. */
+    /** The interval between two turns of the wheel, in milliseconds. */
     public static final int TICK_MILLIS = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(DeadlineWheel.class);
@@ -30,7 +30,7 @@ public final class DeadlineWheel {
     private final @Nullable Deadline[] slots = new @Nullable Deadline[SLOTS];
     private long tick;
 
-    /** The entry that is looked at next while a slot is walked; {@link #remove} keeps it valid. */
+    /** The next entry while a slot is traversed; {@link #remove} keeps it valid. */
     private @Nullable Deadline upcoming;
 
     /**
@@ -44,7 +44,7 @@ public final class DeadlineWheel {
     }
 
     /**
-     * Lets an event loop turn the wheel until the loop ends.
+     * Schedules the wheel on an event loop until the loop ends.
      *
      * @param executor the event loop that owns the wheel
      */
@@ -53,19 +53,19 @@ public final class DeadlineWheel {
     }
 
     /**
-     * The current tick, a coarse clock that costs a field read.
+     * The current tick: a coarse clock that costs one field read.
      *
-     * @return ticks of {@link #TICK_MILLIS} since the wheel was made
+     * @return ticks of {@link #TICK_MILLIS} since the wheel was created
      */
     public long tick() {
         return tick;
     }
 
     /**
-     * Arms a deadline, or arms it anew.
+     * Arms or rearms a deadline.
      *
-     * @param deadline what is to happen
-     * @param delayMillis when, in milliseconds from now
+     * @param deadline the deadline
+     * @param delayMillis the delay in milliseconds
      */
     public void arm(Deadline deadline, long delayMillis) {
         long nowMillis = TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime() - startNanos) + 1; // rounded up: never early
@@ -73,10 +73,10 @@ public final class DeadlineWheel {
     }
 
     /**
-     * Arms a deadline, or arms it anew, for a tick of {@link #tick()}'s clock.
+     * Arms or rearms a deadline for a tick of {@link #tick()}'s clock.
      *
-     * @param deadline what is to happen
-     * @param dueTick when; the next tick if that has passed
+     * @param deadline the deadline
+     * @param dueTick the tick; the next tick if it has passed
      */
     public void armAt(Deadline deadline, long dueTick) {
         deadline.cancel();
@@ -110,11 +110,11 @@ public final class DeadlineWheel {
         deadline.wheel = null;
     }
 
-    /** Turns the wheel up to the present and lets happen what is due. */
+    /** Turns the wheel up to the present and expires due deadlines. */
     @OnEventLoop
     public void advance() {
         long now = nowTick();
-        if (now - tick >= SLOTS) { // a long pause: each slot once is enough
+        if (now - tick >= SLOTS) { // after a long pause, visiting each slot once is enough
             tick = now - SLOTS;
         }
         while (tick < now) {
@@ -130,7 +130,7 @@ public final class DeadlineWheel {
             upcoming = deadline.next;
             if (deadline.dueTick <= now) {
                 remove(deadline);
-                run(deadline); // may arm and cancel others, of this slot too
+                run(deadline); // may arm and cancel others, in this slot too
             }
         }
     }
@@ -144,9 +144,10 @@ public final class DeadlineWheel {
     }
 
     /**
-     * The tick of this moment, which is ahead of {@link #tick()} if the loop, or the whole process, could not run.
+     * The tick of the present moment. It is ahead of {@link #tick()} if the event loop, or the whole process, could not
+     * run.
      *
-     * @return ticks of {@link #TICK_MILLIS} since the wheel was made
+     * @return ticks of {@link #TICK_MILLIS} since the wheel was created
      */
     public long nowTick() {
         return (ticker.nanoTime() - startNanos) / TICK_NANOS;

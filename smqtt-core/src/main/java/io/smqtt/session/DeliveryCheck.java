@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Checks whether one client may receive messages of a topic. Remembers a bounded number of answers until the rules change.
- * A delivery cannot wait: an authorizer that has no answer at hand is taken for a denial.
+ * Checks whether one client may receive messages of a topic. Caches a bounded number of decisions until the rules change. A
+ * delivery cannot wait: a decision that is not available at once counts as a denial.
  */
 @OnEventLoop
 final class DeliveryCheck {

@@ -7,8 +7,9 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.thread.OnEventLoop;
 
 /**
- * Records the steps of messages in the {@link InFlightWindow}: nothing of a session in memory, whose messages are {@link
- * #UNSTORED}. A step that answers false goes on when the store has it: {@link OutboundFlow#stored} is called then.
+ * Records the state changes of messages in the {@link InFlightWindow}. For a session in memory this does nothing ({@link
+ * #UNSTORED}). If a method returns false, the delivery continues when the store has committed the change: {@link
+ * OutboundFlow#stored} is called then.
  */
 @OnEventLoop
 sealed class DeliveryJournal permits StoredJournal {
@@ -17,9 +18,9 @@ sealed class DeliveryJournal permits StoredJournal {
     static final DeliveryJournal UNSTORED = new DeliveryJournal();
 
     /**
-     * A message that did not wait has its place in the window.
+     * Records that a message which did not wait is in the window.
      *
-     * @param ticket held until the message is safe or acknowledged
+     * @param ticket held until the message is committed or acknowledged
      * @return whether it may be sent now
      */
     boolean begin(long sequence, QoS qos, RouteTicket ticket) {
@@ -27,9 +28,9 @@ sealed class DeliveryJournal permits StoredJournal {
     }
 
     /**
-     * A message of the {@link Backlog} has its place in the window.
+     * Records that a message of the {@link Backlog} is in the window.
      *
-     * @param number its number there
+     * @param number its number in the backlog
      * @return whether it may be sent now
      */
     boolean place(long sequence, long number, QoS qos) {
@@ -37,7 +38,7 @@ sealed class DeliveryJournal permits StoredJournal {
     }
 
     /**
-     * A message that waited in the queue of a shared group has its place in the window.
+     * Records that a message from the queue of a shared group is in the window.
      *
      * @return whether it may be sent now
      */
@@ -46,7 +47,7 @@ sealed class DeliveryJournal permits StoredJournal {
     }
 
     /**
-     * A PUBREC has come, and the content of the message is gone.
+     * Records a PUBREC; the content of the message is discarded.
      *
      * @return whether the PUBREL may be sent now
      */
@@ -55,25 +56,25 @@ sealed class DeliveryJournal permits StoredJournal {
     }
 
     /**
-     * A message is about to leave the window.
+     * Records that a message is about to leave the window.
      *
-     * @return whether the session had stored it, rather than its shared group or nobody
+     * @return whether the session had stored it; false if its shared group had, or it was not stored
      */
     boolean end(long sequence) {
         return false;
     }
 
     /**
-     * Stores a QoS 1 message in flight whose shared group is no more.
+     * Stores a QoS 1 message in flight whose shared group has ended.
      *
-     * @return false if that is not possible: the session is in memory, or others wait before it
+     * @return false if that is not possible: the session is in memory, or earlier messages wait
      */
     boolean keep(long sequence) {
         return false;
     }
 
     /**
-     * Gives a message back to its shared group that the session has stored.
+     * Returns a message that the session has stored to its shared group.
      *
      * @return false if the session has not stored it
      */
@@ -81,6 +82,6 @@ sealed class DeliveryJournal permits StoredJournal {
         return false;
     }
 
-    /** The client is gone. */
+    /** Called when the client has disconnected. */
     void detach() {}
 }

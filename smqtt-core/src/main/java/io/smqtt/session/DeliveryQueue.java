@@ -14,8 +14,8 @@ import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A backlog in memory: all that waits for a session that is not stored, or what waits at QoS 0 for one that is. A ring that
- * takes no memory before its first use and gives it back when it runs empty.
+ * A backlog in memory: all waiting messages of a session that is not stored, or the waiting QoS 0 messages of a stored one.
+ * A ring buffer that is allocated at its first use and released when it becomes empty.
  */
 @OnEventLoop
 final class DeliveryQueue extends Backlog {
@@ -49,7 +49,7 @@ final class DeliveryQueue extends Backlog {
             full = refusal(footprintBytes, limits);
         }
         boolean oldest = !slows
-                && full != DropReason.TOTAL_QUEUE_BYTES // this queue's oldest would not make room among all
+                && full != DropReason.TOTAL_QUEUE_BYTES // dropping this queue's oldest message would not help
                 && footprintBytes <= limits.maxQueuedBytes()
                 && resources.config().dropPolicy() == DropPolicy.OLDEST;
         while (full != null && oldest && size > 0) {
@@ -115,7 +115,7 @@ final class DeliveryQueue extends Backlog {
         }
     }
 
-    /** Takes off the messages that a condition holds for, and returns how many those are. It is asked in order. */
+    /** Removes the messages that match a condition, and returns their number. The condition is evaluated in order. */
     int removeIf(BiPredicate<ApplicationMessage, Subscription> condition) {
         int before = size;
         for (int i = before; i > 0; i--) {
@@ -129,7 +129,7 @@ final class DeliveryQueue extends Backlog {
         return before - size;
     }
 
-    /** Takes off all messages. */
+    /** Removes all messages. */
     void clear() {
         while (size > 0) {
             remove();

@@ -21,15 +21,15 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The backlog of a stored session, at QoS 1 and 2. All of its messages are in the store, numbered in their order together with
- * those in flight. While a client is connected the first of them are at hand; of the others only their number and their bytes
- * are in memory. They are read page by page as the window has room, so that the numbers of what is in flight, of what is at
- * hand and of what is only in the store always follow each other.
+ * The backlog of a stored session, at QoS 1 and 2. All of its messages are in the store, numbered in order together with
+ * those in flight. While a client is connected, the head of the queue is loaded; of the other messages only their number
+ * and total bytes are in memory. They are read page by page as the window has room. The numbers of messages in flight, of
+ * loaded messages and of messages that are only in the store always follow each other.
  */
 @OnEventLoop
 final class DurableQueue extends Backlog {
 
-    /** What is read, or removed, at a time. */
+    /** The size of a page that is read or removed. */
     static final int PAGE_MESSAGES = 256;
 
     static final int PAGE_BYTES = 256 * 1024;
@@ -46,7 +46,7 @@ final class DurableQueue extends Backlog {
     private long next;
     private long unreadFrom;
 
-    /** Numbers of the last messages in a row that the store did not take: there is nothing to remove. */
+    /** Numbers of the last consecutive messages that the store has rejected: they need no removal. */
     private long unstoredFrom;
 
     private long unstoredEnd;
@@ -59,7 +59,7 @@ final class DurableQueue extends Backlog {
     private @Nullable StoredMessage last;
     private @Nullable Subscription lastSubscription;
 
-    /** A message that can be sent when the window has room. */
+    /** A loaded message, which can be sent when the window has room. */
     record Ready(long number, ApplicationMessage message, Subscription subscription, StoredDelivery delivery) {}
 
     DurableQueue(Session session, SessionRecord record, SessionResources resources, StoredQueue stored) {
@@ -70,10 +70,10 @@ final class DurableQueue extends Backlog {
         this.unreadFrom = stored.firstSequence();
         this.size = stored.messages();
         this.bytes = stored.bytes();
-        this.sweep = new QueueSweep(session, this, resources, size > 0); // nobody has read them yet
+        this.sweep = new QueueSweep(session, this, resources, size > 0); // not read yet
     }
 
-    /** Something goes to the client: messages are sent from here, and recorded in a journal. */
+    /** Creates the journal of an outbound flow that sends the messages of this queue. */
     StoredJournal open(OutboundFlow newFlow, InFlightWindow window) {
         StoredJournal opened = new StoredJournal(session, record, this, newFlow, window);
         flow = newFlow;
@@ -87,14 +87,14 @@ final class DurableQueue extends Backlog {
         interrupt();
     }
 
-    /** What is under way is for the connection, or its absence, that was until now. */
+    /** Abandons pending work of the connection, or of the absence, that has ended. */
     private void interrupt() {
         epoch++;
         reading = false;
         sweep.interrupt();
     }
 
-    /** What is at hand is only in the store again. */
+    /** Unloads all messages; they remain in the store. */
     @Override
     void detach() {
         connected = false;
@@ -113,8 +113,8 @@ final class DurableQueue extends Backlog {
         return size == 0 && unreadFrom == next;
     }
 
-    /** Whether something waits, and no client is there. */
-    boolean waitsForNobody() {
+    /** Whether messages wait and no client is connected. */
+    boolean waitsOffline() {
         return !connected && size > 0;
     }
 
@@ -135,15 +135,15 @@ final class DurableQueue extends Backlog {
         return false; // the group stores it
     }
 
-    /** Why the oldest has to go, or null if it may stay. */
+    /** Returns why the oldest message must be dropped, or null if it may stay. */
     @Nullable
     DropReason excess(LimitsConfig limits) {
         return refusal(size - 1, bytes, limits.maxQueuedMessages(), limits.maxQueuedBytes(), null);
     }
 
-    // --- what is written
+    // --- writes
 
-    /** The number of a message that is sent at once; nothing must wait. */
+    /** Allocates the number of a message that is sent at once. The queue must be empty. */
     long nextNumber() {
         long number = next++;
         unreadFrom = next;
@@ -205,14 +205,14 @@ final class DurableQueue extends Backlog {
         loop.watch(this, QueueStep.REMOVED, number, 0);
     }
 
-    /** Removes what has expired; see {@link QueueSweep#removeExpired}. */
+    /** Removes expired messages; see {@link QueueSweep#removeExpired}. */
     void removeExpired(LongConsumer next) {
         sweep.removeExpired(next);
     }
 
-    // --- what became of it
+    // --- completions
 
-    /** An operation is complete; one that is of interest only if it failed, has failed. Returns true if it is to be submitted again. */
+    /** Completes an operation, or reports the failure of one that is only watched. Returns true if it must be submitted again. */
     boolean completed(QueueStep step, long value, int footprint, boolean kept) {
         if (session.isHere()) {
             return completedHere(step, value, footprint, kept);
@@ -232,7 +232,7 @@ final class DurableQueue extends Backlog {
         switch (step) {
             case WAITING_APPENDED -> {
                 unstored(value);
-                lost(value, footprint);
+                appendFailed(value, footprint);
                 return false;
             }
             case APPENDED -> {
@@ -249,12 +249,12 @@ final class DurableQueue extends Backlog {
         throw new AssertionError(step);
     }
 
-    /** A step of a message in flight is complete. Returns true if it is to be submitted again. */
+    /** Completes an operation on a message in flight. Returns true if it must be submitted again. */
     boolean completedInFlight(QueueStep step, long sequence, boolean kept) {
         return journal != null && journal.completed(step, sequence, kept);
     }
 
-    /** Submits an operation again that failed. */
+    /** Submits a failed operation again. */
     void retry(QueueStep step, long value) {
         if (!session.isHere()) {
             session.execute(() -> retry(step, value));
@@ -282,26 +282,26 @@ final class DurableQueue extends Backlog {
         unstoredEnd = number + 1;
     }
 
-    /** A message that waited could not be stored. */
-    private void lost(long number, int footprint) {
+    /** Handles a waiting message that could not be stored. */
+    private void appendFailed(long number, int footprint) {
         if (number >= unreadFrom) {
             forget(footprint);
         } else if (ready != null && ready.removeIf(entry -> entry.number == number)) {
             resources.budget().add(-footprint);
             forget(footprint);
-        } else if (journal == null || !journal.lost(number)) {
-            return; // it was sent meanwhile
+        } else if (journal == null || !journal.appendFailed(number)) {
+            return; // it has been sent since
         }
         resources.observer().messageDropped(DropReason.FAILED, 1);
     }
 
-    /** A message waits no more. */
+    /** Uncounts a waiting message. */
     void forget(int footprint) {
         size = Math.max(0, size - 1);
         bytes = size == 0 ? 0 : Math.max(0, bytes - footprint);
     }
 
-    // --- what is read
+    // --- reads
 
     @Override
     boolean hasNext() {
@@ -363,23 +363,23 @@ final class DurableQueue extends Backlog {
         resources.budget().add(entry.message.footprintBytes());
     }
 
-    /** Reads a page if little is left at hand. */
+    /** Reads a page if few messages are loaded. */
     @Override
     void fetch() {
         if (reading || !connected || unreadFrom == next || readyCount() >= FEW) {
             return;
         }
         if (barrier() <= unreadFrom) {
-            return; // goes on when that is safe
+            return; // resumes when they are committed
         }
         reading = true;
         long end = next;
         readPage(unreadFrom, page -> read(page, end));
     }
 
-    /** Reads a page, and logs a failure. There is no reply if a client comes or goes meanwhile. */
+    /** Reads a page, and logs a failure. There is no reply if a client connects or disconnects in between. */
     void readPage(long from, Consumer<StoredPage> reply) {
-        record.loop().flush(); // what is submitted is seen
+        record.loop().flush(); // makes submitted writes visible to the read
         RoutingLoop here = session.owner();
         int asked = epoch;
         Consumer<StoredPage> now = page -> {
@@ -394,7 +394,7 @@ final class DurableQueue extends Backlog {
         Consumer<StoredPage> there = page -> {
             if (session.owner() == here) {
                 now.accept(page);
-            } else { // it has moved since
+            } else { // the session has moved since
                 session.execute(() -> now.accept(page));
             }
         };
@@ -435,7 +435,7 @@ final class DurableQueue extends Backlog {
         return reading;
     }
 
-    /** Keeps others from reading, unless somebody does; the reader ends that, or the connection or its absence. */
+    /** Claims the right to read, unless a read is pending. The reader releases it, or the end of the connection or absence does. */
     boolean claimReading() {
         boolean free = !reading;
         reading = true;
@@ -446,17 +446,17 @@ final class DurableQueue extends Backlog {
         reading = false;
     }
 
-    /** The first message that is only in the store. */
+    /** The number of the first message that is only in the store. */
     long unreadFrom() {
         return unreadFrom;
     }
 
-    /** The number of the message that comes next. */
+    /** The number of the next message to be added. */
     long next() {
         return next;
     }
 
-    /** The first message in the store is done with. */
+    /** Skips the first message in the store, which is finished. */
     void skip(StoredMessage first) {
         unreadFrom = first.sequence() + 1;
         forget(first.message().footprintBytes());
@@ -468,12 +468,12 @@ final class DurableQueue extends Backlog {
         }
     }
 
-    /** The first message that the store does not show yet, or {@link Long#MAX_VALUE}. */
+    /** The number of the first message that the store does not show yet, or {@link Long#MAX_VALUE}. */
     long barrier() {
         return joint == null ? Long.MAX_VALUE : joint.barrier();
     }
 
-    /** There is nothing up to a number: what was counted and is not there, was lost or done with. */
+    /** Handles a range without messages up to a number: those that were counted were not stored, or have ended. */
     private void nothingUpTo(long end) {
         unreadFrom = Math.max(unreadFrom, end);
         if (unreadFrom == next) {
@@ -484,7 +484,7 @@ final class DurableQueue extends Backlog {
         }
     }
 
-    /** A message as it is sent, or offered to others. */
+    /** Converts a stored message to one that can be sent or offered. */
     Ready ready(StoredMessage message) {
         Subscription subscription = lastSubscription;
         StoredMessage like = last;
@@ -504,7 +504,7 @@ final class DurableQueue extends Backlog {
 
     // --- the end of the session
 
-    /** The session ends: what waits is dropped. */
+    /** Ends the queue with its session: waiting messages are dropped. */
     void end() {
         int dropped = size;
         forgetMoved();
@@ -513,12 +513,12 @@ final class DurableQueue extends Backlog {
         }
     }
 
-    /** Whether all messages can be read from the store: none is on its way into it. */
+    /** Whether all messages can be read from the store: no write is pending. */
     boolean isQuiet() {
         return joint == null || joint.isEmpty();
     }
 
-    /** The session lives on another node: what waits is forgotten, and was not dropped. */
+    /** Forgets the waiting messages without counting them as dropped: the session has moved to another node. */
     void forgetMoved() {
         if (journal != null) {
             journal.detach();

@@ -21,14 +21,14 @@ final class GroupExpiry extends Deadline {
         this.action = action;
     }
 
-    /** A message waits, which may expire. */
+    /** Registers a waiting message, which may have an expiry interval. */
     void await(ApplicationMessage message) {
         if (message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
             await(message.remainingExpirySeconds(ticker.nanoTime()));
         }
     }
 
-    /** Something may expire after so many seconds. */
+    /** Registers an expiry after a number of seconds. */
     void await(long after) {
         if (after < seconds || !isArmed()) {
             seconds = after;

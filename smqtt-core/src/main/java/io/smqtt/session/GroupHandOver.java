@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
- * Hands messages of a shared group to members that do not pull: other nodes, and subscribers without a session. Each message
- * stays in the store until it is safe there.
+ * Hands messages of a shared group to members that do not pull: other nodes, and subscribers without a session. Each
+ * message stays in the store until the receiver has committed it.
  */
 @OnEventLoop
 final class GroupHandOver implements GroupPulls.Taker {

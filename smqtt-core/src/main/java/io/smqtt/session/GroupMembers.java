@@ -8,7 +8,7 @@ import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The members of a shared group on this node, as its queue sees them. */
+/** The members of a shared group on this node, for the group's queue. */
 @OnEventLoop
 final class GroupMembers {
 
@@ -18,7 +18,7 @@ final class GroupMembers {
     private final AtomicInteger all = new AtomicInteger();
     private final AtomicInteger stored = new AtomicInteger();
 
-    // what the queue may hold
+    // the limits of the queue
     private volatile boolean limitsChanged = true;
     private volatile long maximumMessages;
     private volatile long maximumBytes;
@@ -30,7 +30,7 @@ final class GroupMembers {
     }
 
     @AnyThread
-    void joined(Session member) {
+    void add(Session member) {
         all.incrementAndGet();
         if (member.isStored()) {
             stored.incrementAndGet();
@@ -39,7 +39,7 @@ final class GroupMembers {
     }
 
     @AnyThread
-    void left(Session member) {
+    void remove(Session member) {
         all.decrementAndGet();
         if (member.isStored()) {
             stored.decrementAndGet();
@@ -52,34 +52,34 @@ final class GroupMembers {
         return all.get() == 0;
     }
 
-    /** Whether a session is among them that survives the process. */
+    /** Whether one of the members is a stored session. */
     @AnyThread
     boolean hasStored() {
         return stored.get() > 0;
     }
 
-    /** The limits of a member are others now. */
+    /** Marks the limits of a member as changed. */
     @AnyThread
     void limitsChanged() {
         limitsChanged = true;
     }
 
-    /** The queue holds as many messages as the queues of the members would hold together. */
+    /** The maximum number of messages: the sum of the members' queue limits. */
     @AnyThread
     long maximumMessages() {
-        lookAtLimits();
+        updateLimits();
         return maximumMessages;
     }
 
-    /** The same in bytes. */
+    /** The maximum number of bytes: the sum of the members' queue limits. */
     @AnyThread
     long maximumBytes() {
-        lookAtLimits();
+        updateLimits();
         return maximumBytes;
     }
 
     @AnyThread
-    private void lookAtLimits() {
+    private void updateLimits() {
         if (!limitsChanged) {
             return;
         }
@@ -98,7 +98,7 @@ final class GroupMembers {
         maximumBytes = Math.max(sums[1], ofOne.maxQueuedBytes());
     }
 
-    /** A member has come: absent ones give it what they were sent and have not acknowledged. */
+    /** Called when a member has connected: absent members give back their unacknowledged messages. */
     @AnyThread
     void gatherFromAbsent() {
         SharedGroup group = groups.group(name);

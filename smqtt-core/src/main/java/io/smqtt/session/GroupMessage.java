@@ -4,16 +4,16 @@ package io.smqtt.session;
 import io.smqtt.message.ApplicationMessage;
 
 /**
- * A message of a shared group: it waits in the group's queue, or one member has it.
+ * A message of a shared group: it waits in the group's queue, or is assigned to one member.
  *
  * @param queue the queue of the group
  * @param message the message
  * @param number its place in the queue
- * @param record the group's number in the store at the time, or 0 if the store does not have the message
+ * @param record the group's number in the store at that time, or 0 if the message is not stored
  */
 record GroupMessage(GroupQueue queue, ApplicationMessage message, long number, long record) {
 
-    /** Whether the store has it, under the group's number. */
+    /** Whether it is stored, under the group's number. */
     boolean isStored() {
         return record != 0;
     }

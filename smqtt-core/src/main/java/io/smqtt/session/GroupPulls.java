@@ -7,25 +7,25 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Those who have room for messages of a shared group, in the order of asking. Members are remembered until something waits. */
+/** Pull requests for messages of a shared group, in the order of arrival. A member's request is kept until a message waits. */
 @OnEventLoop
 final class GroupPulls {
 
     private static final String NO_SESSION = "";
 
-    /** What a member is given at a time. */
+    /** The maximum size of one batch. */
     private static final int BATCH_BYTES = 256 * 1024;
 
     private final GroupQueue queue;
     private final Map<Object, Pull> pulls = new LinkedHashMap<>();
 
-    /** Somebody who can take messages. */
+    /** A receiver of messages. */
     interface Taker {
 
-        /** Whether messages would be of use now. Any thread. */
+        /** Whether it can use messages now. Any thread. */
         boolean isThere();
 
-        /** Is given messages. On the queue's event loop. */
+        /** Takes messages. On the queue's event loop. */
         void take(List<GroupMessage> batch);
     }
 
@@ -39,7 +39,7 @@ final class GroupPulls {
         queue.owner().executor().execute(task);
     }
 
-    /** A member has room for so many messages: it is given some as soon as they wait. */
+    /** Requests a number of messages for a member, which receives them as soon as they wait. */
     @AnyThread
     void pull(Session member, int messages) {
         Taker taker = new Taker() {
@@ -59,16 +59,16 @@ final class GroupPulls {
         });
     }
 
-    /** A member is gone, or will ask again. */
+    /** Cancels the request of a member that has disconnected or will ask again. */
     @AnyThread
     void cancel(Session member) {
         execute(() -> pulls.remove(member));
     }
 
     /**
-     * Another node takes what waits now, so many messages and bytes at most.
+     * Requests messages that wait now for another node, up to a number of messages and bytes.
      *
-     * @param node of requests of the same node the last one counts
+     * @param node the node; a new request replaces its previous one
      */
     @AnyThread
     void pull(String node, Taker taker, int messages, long bytes) {
@@ -81,19 +81,19 @@ final class GroupPulls {
         });
     }
 
-    /** Members that do not pull take what waits now. */
+    /** Hands waiting messages to members that do not pull. */
     void handOut(Taker taker, int messages, long bytes) {
         pull(NO_SESSION, taker, messages, bytes);
     }
 
-    /** Gives what waits to those who have asked. */
+    /** Serves the pending requests. */
     void serve() {
         while (!pulls.isEmpty() && queue.hasNext()) {
             Map.Entry<Object, Pull> oldest = pulls.entrySet().iterator().next();
             Pull pull = oldest.getValue();
             boolean there = pull.taker.isThere();
             List<GroupMessage> batch = there ? queue.take(pull.messages, pull.bytes) : List.of();
-            if (!there || !batch.isEmpty()) { // or else all had expired
+            if (!there || !batch.isEmpty()) { // otherwise all had expired
                 pulls.remove(oldest.getKey());
             }
             if (!batch.isEmpty()) {

@@ -23,18 +23,18 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of a shared group on this node (MQTT 5.0, section 4.8.2): messages that no member can take now. Members pull from
- * it when they have room. A message that a member could not finish comes back to the head of the queue.
+ * The queue of a shared group on this node (MQTT 5.0, section 4.8.2): messages that no member can take now. Members pull
+ * when they have room. A message that a member could not finish returns to the head of the queue.
  *
- * <p>With a store, messages are in it as long as the group has a stored member, or members on other nodes: under a number of
- * the group's own, in the way of a session's. QoS 1 messages stay there while a member has them, until it has acknowledged
- * them. A QoS 2 message goes from the group to the member in one step. At most a page is in memory of what the store has;
- * the rest is read as members pull.
+ * <p>With a store, messages are stored while the group has a stored member, or members on other nodes. They are stored under a
+ * number of the group's own, in the form of a session. QoS 1 messages stay in the store until the member has acknowledged
+ * them. A QoS 2 message moves from the group to the member in one write. At most one page of the stored messages is in
+ * memory; the rest is read as members pull.
  */
 @OnEventLoop
 final class GroupQueue implements Subscriber, GroupBacklog {
 
-    /** Where the numbers of messages begin that wait in order. Lower ones are of messages that were sent at once. */
+    /** The first number of messages that wait in order. Lower numbers belong to messages that were sent at once. */
     static final long FIRST_WAITING = 1L << 62;
 
     private static final String ID_PREFIX = InProcess.PREFIX + SharedFilter.PREFIX;
@@ -49,10 +49,10 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     private final GroupRecord record;
     private final GroupTail tail;
 
-    /** Messages that came back, by their numbers; before all others. */
+    /** Returned messages by number; they precede all others. */
     private final TreeMap<Long, GroupMessage> returned = new TreeMap<>();
 
-    /** The first of those that wait in order. */
+    /** The head of the messages that wait in order. */
     private final ArrayDeque<GroupMessage> ready = new ArrayDeque<>();
 
     private final GroupPulls pulls;
@@ -81,17 +81,17 @@ final class GroupQueue implements Subscriber, GroupBacklog {
                 this, name.filter(), name.shareName(), QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
     }
 
-    /** What the store calls the queue of a group. No client may have such an identifier. */
+    /** The key of a group's queue in the store. No client identifier can equal it. */
     static String id(SharedFilter name) {
         return InProcess.PREFIX + name;
     }
 
-    /** The group of a queue that was found in the store, or null if a session was. */
+    /** Returns the group of a queue that was found in the store, or null if the record is a session. */
     static @Nullable SharedFilter group(String id) {
         return id.startsWith(ID_PREFIX) ? SharedFilter.of(id.substring(InProcess.PREFIX.length())) : null;
     }
 
-    /** Takes over what was found in the store. At the start. */
+    /** Restores the queue from the store. At the start. */
     @AnyThread
     void recovered(long number, long first, long following, int messages, long size) {
         record.recovered(number);
@@ -101,13 +101,13 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         bytes = size;
     }
 
-    /** The first look at what has expired. */
+    /** Schedules the first search for expired messages. */
     @AnyThread
     void recovered() {
         owner.executor().execute(() -> expiry.await(1));
     }
 
-    // --- as the router sees it
+    // --- the router's view
 
     @Override
     @AnyThread
@@ -156,13 +156,13 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return waiting;
     }
 
-    /** What they take, as limits count it. */
+    /** The footprint of the waiting messages, in bytes. */
     @AnyThread
     long bytes() {
         return bytes;
     }
 
-    /** Whether the queue is no more: the group has no members. */
+    /** Whether the queue has ended: the group has no members. */
     @AnyThread
     boolean hasEnded() {
         return ended;
@@ -187,9 +187,9 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return groups.stores().of(owner);
     }
 
-    // --- what comes
+    // --- incoming messages
 
-    /** Takes a message that no member can take. */
+    /** Adds a message that no member can take. */
     @Override
     public void deliver(ApplicationMessage message, Subscription ofQueue, RouteTicket ticket) {
         assert owner.executor().inEventLoop();
@@ -213,7 +213,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         groups.held(this);
     }
 
-    /** Why one more message does not fit, or null if it does. */
+    /** Returns why one more message does not fit, or null if it fits. */
     private @Nullable DropReason refusal(int footprint) {
         return Backlog.refusal(
                 waiting,
@@ -223,7 +223,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
                 isStored() ? null : resources.budget());
     }
 
-    /** Drops the oldest messages if the drop policy is so, or expired ones. */
+    /** Drops expired messages, or the oldest ones if the drop policy says so. */
     private boolean makeRoom(int footprint) {
         long now = resources.ticker().nanoTime();
         boolean oldest = resources.config().dropPolicy() == DropPolicy.OLDEST && footprint <= members.maximumBytes();
@@ -296,13 +296,16 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         bytes = waiting == 0 ? 0 : bytes + change;
     }
 
-    /** A QoS 2 message that the publisher's event loop has stored can be pulled, or is dropped if it could not be stored. */
-    void settled(GroupMessage entry, boolean inMemory, boolean kept) {
+    /**
+     * Completes the write of a QoS 2 message that the publisher's event loop stored: it can be pulled, or is dropped if the
+     * write failed.
+     */
+    void appendCompleted(GroupMessage entry, boolean inMemory, boolean kept) {
         if (ended) {
             return;
         }
         if (!inMemory) {
-            tail.settled(entry.number(), kept);
+            tail.appendCompleted(entry.number(), kept);
         }
         if (!kept) {
             count(-1, -entry.bytes());
@@ -313,18 +316,18 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         serve();
     }
 
-    /** A message that waits could not be stored; its publisher is told. */
-    void lost(long number, int footprint) {
+    /** Handles a waiting message that could not be stored; its publisher is notified. */
+    void appendFailed(long number, int footprint) {
         if (ready.removeIf(entry -> entry.number() == number)) {
             resources.budget().add(-footprint);
-        } else if (!tail.lost(number)) {
-            return; // a member has it
+        } else if (!tail.appendFailed(number)) {
+            return; // assigned to a member
         }
         count(-1, -footprint);
         observer.messageDropped(DropReason.FAILED, 1);
     }
 
-    /** A message that came back could not be stored: it waits in memory. */
+    /** Handles a returned message that could not be stored: it waits in memory. */
     void notStored(long number) {
         returned.computeIfPresent(number, (key, entry) -> new GroupMessage(this, entry.message(), number, 0));
     }
@@ -341,9 +344,9 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return members;
     }
 
-    // --- what comes back
+    // --- returned messages
 
-    /** Messages that members could not finish wait again, before all others. */
+    /** Puts messages that members could not finish back to the head of the queue. */
     @AnyThread
     void giveBack(List<GroupMessage> entries) {
         owner.executor().execute(() -> takeBack(entries));
@@ -368,7 +371,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         groups.held(this);
     }
 
-    /** A message that was in a member's memory alone is stored now, if the group is. */
+    /** Stores a message that only the member's memory had, if the group is stored. */
     private GroupMessage stored(GroupMessage entry) {
         if (entry.isStored() || !isStored()) {
             return entry;
@@ -380,30 +383,30 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return kept;
     }
 
-    /** A message that a member has in memory, and cannot finish. */
+    /** Creates the entry of a message that a member has in memory and cannot finish. */
     @AnyThread
     GroupMessage inMemory(ApplicationMessage message) {
         return new GroupMessage(this, message, record.nextSentAtOnce(), 0);
     }
 
-    // --- what members pull
+    // --- pulls
 
-    /** Who can take messages. */
+    /** The pending pull requests. */
     @AnyThread
     GroupPulls pulls() {
         return pulls;
     }
 
-    /** Gives what waits to those who have asked. */
+    /** Serves the pending pull requests. */
     void serve() {
         pulls.serve();
     }
 
-    /** Whether a message is at hand; if not, those that are only in the store are read. */
+    /** Whether a message is loaded; if not, starts to read from the store. */
     boolean hasNext() {
         boolean found = first() != null;
         if (!found) {
-            tail.read(); // continues when the page is there
+            tail.read(); // resumes when the page is loaded
         }
         return found;
     }
@@ -413,7 +416,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return tail.isReading();
     }
 
-    /** Takes off the first messages that have not expired. */
+    /** Removes and returns the first messages that have not expired. */
     List<GroupMessage> take(int most, long mostBytes) {
         long now = resources.ticker().nanoTime();
         List<GroupMessage> batch = new ArrayList<>(Math.min(most, waiting));
@@ -435,7 +438,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
             entry = first();
         }
         if (stored) {
-            loop().flush(); // before what the member's event loop writes of them
+            loop().flush(); // before the member's event loop writes them
         }
         return batch;
     }
@@ -451,7 +454,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         forget(entry);
     }
 
-    /** A message that was in memory does not wait any more. */
+    /** Uncounts a message that was in memory. */
     private void forget(GroupMessage entry) {
         resources.budget().add(-entry.bytes());
         count(-1, -entry.bytes());
@@ -469,23 +472,23 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         }
     }
 
-    /** A message that was only in the store is at hand. */
+    /** Adds a message that was loaded from the store. */
     void wasRead(GroupMessage entry) {
         addReady(entry);
         expiry.await(entry.message());
     }
 
-    /** Messages that were counted are not in the store. */
+    /** Uncounts messages that are not in the store. */
     void areGone(int messages) {
         count(-messages, 0);
     }
 
-    /** The number of the message that comes next. */
+    /** The number of the next message to be added. */
     long next() {
         return next;
     }
 
-    // --- what has expired
+    // --- expiry
 
     private void removeExpired() {
         long now = resources.ticker().nanoTime();
@@ -505,7 +508,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         }
     }
 
-    /** All that is only in the store was looked at, or not all of it. */
+    /** Ends a search of the stored messages; false if it is incomplete. */
     void swept(boolean all) {
         if (!all) {
             expiry.await(1);
@@ -526,7 +529,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
 
     // --- members
 
-    /** Messages may wait on another node. */
+    /** Sets whether messages may wait on other nodes. */
     @AnyThread
     void waitsElsewhere(boolean value) {
         waitsElsewhere = value;
@@ -537,7 +540,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return waitsElsewhere;
     }
 
-    /** What members leave goes to others that do not pull, if no other one is there: this node may be about to stop. */
+    /** Hands out waiting messages to members that do not pull, if no other member is connected: this node may be about to stop. */
     private void handOut() {
         SharedGroup group = groups.group(name);
         if (group != null
@@ -548,22 +551,22 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         }
     }
 
-    /** A message that was handed over has arrived, or waits again. */
+    /** Completes the hand-over of a message: it has arrived, or waits again. */
     void handedOver(GroupMessage entry, boolean success, boolean last) {
         if (!success) {
-            observer.deliveriesAdded(DeliverySource.REPEATED, 1); // the one that has ended there goes on here
+            observer.deliveriesAdded(DeliverySource.REPEATED, 1); // the delivery that ended there continues here
             putBack(List.of(entry));
         } else if (entry.isStored() && !ended) {
             GroupRecord.settle(loop(), entry);
         }
         if (last && waiting > 0) {
-            groups.held(this); // that node may want more
+            groups.held(this); // that node may have more room
         }
     }
 
     // --- the end
 
-    /** The group has no members any more. */
+    /** Ends the queue: the group has no members any more. */
     @AnyThread
     void end() {
         ended = true;

@@ -26,16 +26,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The queues of all shared groups of this node, by group. A queue is there as long as its group has a member on any node. */
+/** The queues of all shared groups of this node, by group. A queue exists as long as its group has a member on any node. */
 @AnyThread
 final class GroupQueues {
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupQueues.class);
 
-    /** Other nodes have told their members by then, or are forgotten. */
+    /** The time after which other nodes have announced their members, or are forgotten. */
     private static final Duration MEMBERS_KNOWN = Duration.ofMinutes(15);
 
-    /** What is handed over to another node for one request: together a quarter of one queue, so that several may answer. */
+    /** The maximum hand-over per request of another node: a quarter of one queue in total, so that several nodes may answer. */
     private static final int MAXIMUM_HANDED_OVER = 1_000;
 
     private static final int SHARE = 4;
@@ -45,7 +45,7 @@ final class GroupQueues {
     private final ConcurrentMap<SharedFilter, GroupQueue> queues = new ConcurrentHashMap<>();
     private volatile @Nullable GroupWatch watch;
 
-    /** Whether all sessions of the store are there. */
+    /** Whether all stored sessions are recovered. */
     private volatile boolean complete;
 
     GroupQueues(SessionResources resources) {
@@ -60,7 +60,7 @@ final class GroupQueues {
         return Objects.requireNonNull(resources.stores());
     }
 
-    /** The queue of a group, which is made if there is none. */
+    /** Returns the queue of a group, and creates it if it does not exist. */
     GroupQueue of(SharedGroup group) {
         SharedFilter name = new SharedFilter(group.shareName(), group.filter());
         GroupQueue queue = queues.computeIfAbsent(name, this::create);
@@ -83,7 +83,7 @@ final class GroupQueues {
         return router.index().group(name.shareName(), name.filter());
     }
 
-    /** A session has a subscription; null if that is gone already. */
+    /** Returns the queue for a session's subscription; null if the subscription has ended. */
     @Nullable
     GroupQueue join(Session member, Subscription subscription) {
         SharedGroup group = router.index().group(subscription);
@@ -91,11 +91,11 @@ final class GroupQueues {
             return null;
         }
         GroupQueue queue = of(group);
-        queue.members().joined(member);
+        queue.members().add(member);
         return queue;
     }
 
-    /** A group has no members any more. Under the lock of the index. */
+    /** Ends the queue of a group without members. Under the lock of the index. */
     private void ended(SharedFilter name) {
         GroupQueue queue = queues.get(name);
         if (queue != null && !(queue.record().wasRecovered() && !complete)) {
@@ -121,13 +121,13 @@ final class GroupQueues {
         return found[0];
     }
 
-    /** Whether a group has another member that is there, on any node. */
+    /** Whether a group has another connected member, on any node. */
     boolean hasOthersOnline(GroupQueue queue, Session member) {
         SharedGroup group = group(queue.name());
         return group != null && group.hasOnlineMember(other -> other != member);
     }
 
-    /** How many messages wait in all queues. */
+    /** The number of messages in all queues. */
     long waiting() {
         long sum = 0;
         for (GroupQueue queue : queues.values()) {
@@ -136,7 +136,7 @@ final class GroupQueues {
         return sum;
     }
 
-    /** What the messages in all queues take, as limits count it. */
+    /** The footprint of the messages in all queues, in bytes. */
     long bytes() {
         long sum = 0;
         for (GroupQueue queue : queues.values()) {
@@ -147,7 +147,7 @@ final class GroupQueues {
 
     // --- at the start
 
-    /** Takes over the queue of a group that was found in the store. */
+    /** Restores the queue of a group from the store. */
     void recovered(SharedFilter name, StoredSession stored, StoredQueue waiting) {
         queues.computeIfAbsent(name, this::create)
                 .recovered(
@@ -159,9 +159,9 @@ final class GroupQueues {
     }
 
     /**
-     * All sessions were found.
+     * Completes the recovery of sessions.
      *
-     * @param all false if some did not fit: queues that were found stay until the next start, since those may be members
+     * @param all false if some sessions did not fit: recovered queues stay until the next start, since those may be members
      */
     void recovered(boolean all) {
         complete = all;
@@ -188,7 +188,7 @@ final class GroupQueues {
 
     // --- messages
 
-    /** Finds another member for a message, or a place in the queue; it is counted as dropped if there is neither. */
+    /** Finds another member for a message, or a place in the queue. If there is neither, the message is counted as dropped. */
     void requeue(RoutingLoop loop, SharedFilter name, ApplicationMessage message, RouteTicket ticket) {
         SharedGroup group = group(name);
         if (group != null) {
@@ -198,7 +198,7 @@ final class GroupQueues {
     }
 
     /**
-     * Puts a message into the queue that a member of its group cannot take. On the member's event loop.
+     * Queues a message that a member of its group cannot take. On the member's event loop.
      *
      * @param subscription the member's, which may have ended
      */
@@ -219,7 +219,7 @@ final class GroupQueues {
             try {
                 queue.deliver(message, queue.subscription(), ticket);
                 ticket.release(true);
-            } catch (RuntimeException e) { // who waits for it must not wait for ever
+            } catch (RuntimeException e) { // the publisher must not wait for ever
                 LOG.error("a message could not be queued for its shared subscription", e);
                 ticket.release(false);
             }
@@ -232,12 +232,12 @@ final class GroupQueues {
 
     // --- between nodes
 
-    /** Has somebody notified of groups whose members could stand in for each other across nodes. */
+    /** Registers a watch for groups whose members on other nodes may have room or messages. */
     void watch(GroupWatch notified) {
         watch = notified;
     }
 
-    /** Messages wait: other nodes may ask for them. */
+    /** Reports that messages wait: other nodes may pull them. */
     void held(GroupQueue queue) {
         GroupWatch notified = watch;
         SharedGroup group = notified == null || queue.waiting() == 0 ? null : group(queue.name());
@@ -246,7 +246,7 @@ final class GroupQueues {
         }
     }
 
-    /** A member of this node has room, and nothing waits here for it. */
+    /** Reports that a member of this node has room and the queue is empty. */
     void wanted(GroupQueue queue) {
         GroupWatch notified = watch;
         SharedGroup group = notified == null ? null : group(queue.name());
@@ -255,7 +255,7 @@ final class GroupQueues {
         }
     }
 
-    /** Whether a member of this node has room for what waits on other nodes; if not, it asks when it has. */
+    /** Whether a member of this node has room for messages of other nodes; if not, it asks when it has. */
     boolean hasTaker(SharedFilter name) {
         SharedGroup group = group(name);
         if (group == null) {
@@ -267,7 +267,7 @@ final class GroupQueues {
         return found;
     }
 
-    /** Members on another node have room: what waits here goes there. */
+    /** Hands waiting messages to members on another node. */
     void handOver(SharedFilter name, String node) {
         GroupQueue queue = queues.get(name);
         if (queue == null) {
@@ -283,7 +283,7 @@ final class GroupQueues {
                         Math.max(1, limits.maxQueuedBytes() / SHARE));
     }
 
-    /** Gives a message to a member; false if none of those is there. */
+    /** Hands a message to a member; returns false if no member is available. */
     boolean handTo(
             RoutingLoop loop,
             ApplicationMessage message,

@@ -14,9 +14,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stored part of a shared group, in the form of a session. It is written by the event loop of the group's queue, and by those
- * of members: a member stores a QoS 1 message under the group's number if it is not acknowledged at once, and removes it when it
- * is. So such a message is the group's after a crash, whoever had it.
+ * The stored part of a shared group, in the form of a session. It is written by the event loop of the group's queue and by
+ * those of its members. A member stores a QoS 1 message under the group's number if it is not acknowledged at once, and
+ * removes it at the acknowledgement. So after a crash such a message belongs to the group, whichever member had it.
  */
 @OnEventLoop
 final class GroupRecord {
@@ -31,7 +31,7 @@ final class GroupRecord {
     private volatile boolean headerKept;
     private volatile boolean recovered;
 
-    /** Numbers of messages that are sent at once begin here in this run of the broker; 0 if none was sent. */
+    /** The first number of messages that were sent at once in this run of the broker; 0 if none was sent. */
     private volatile long firstSentAtOnce;
 
     /** Guarded by this. */
@@ -42,7 +42,7 @@ final class GroupRecord {
         this.stores = stores;
     }
 
-    /** The group was found in the store. At the start. */
+    /** Restores the group from the store. At the start. */
     @AnyThread
     void recovered(long found) {
         number = found;
@@ -50,7 +50,7 @@ final class GroupRecord {
         recovered = true;
     }
 
-    /** Whether the group was there in an earlier run of the broker. */
+    /** Whether the group existed in an earlier run of the broker. */
     @AnyThread
     boolean wasRecovered() {
         return recovered;
@@ -68,10 +68,11 @@ final class GroupRecord {
     }
 
     /**
-     * The group's number in the store. The group is written there if it is not, in the same flush as what follows.
+     * Returns the group's number in the store. Writes the group's header if it is not stored, in the same flush as what
+     * follows.
      *
-     * @param loop the event loop where this is called
-     * @return 0 if the group is no more
+     * @param loop the current event loop
+     * @return 0 if the group has ended
      */
     long number(StoreLoop loop) {
         long present = number;
@@ -89,7 +90,7 @@ final class GroupRecord {
         }
     }
 
-    /** The header is safe: messages need not bring it any more. */
+    /** Marks the header as committed: messages need not include it any more. */
     @AnyThread
     void headerKept(long of) {
         if (of == number) {
@@ -110,7 +111,7 @@ final class GroupRecord {
         loop.watch(queue, GroupStep.HEADER, of, 0);
     }
 
-    /** The group is gone. */
+    /** Removes the group. */
     void remove() {
         if (number != 0) {
             remove(number);
@@ -123,7 +124,7 @@ final class GroupRecord {
         loop.watch(queue, GroupStep.END, of, 0);
     }
 
-    /** Submits a step again. On the event loop of the queue, or of a member that wrote the header. */
+    /** Submits a failed operation again. On the event loop of the queue, or of the member that wrote the header. */
     void retry(GroupStep step, long of) {
         queue.owner().executor().execute(() -> {
             if (step == GroupStep.END) {
@@ -152,9 +153,9 @@ final class GroupRecord {
     }
 
     /**
-     * Stores a QoS 1 message that a member was sent at once and has not acknowledged in time.
+     * Stores a QoS 1 message that a member has not acknowledged in time.
      *
-     * @param loop the member's event loop, where this is called
+     * @param loop the member's event loop, which is the current one
      */
     GroupMessage store(StoreLoop loop, ApplicationMessage message) {
         GroupMessage entry = new GroupMessage(queue, message, nextSentAtOnce(), number(loop));
@@ -165,11 +166,12 @@ final class GroupRecord {
     }
 
     /**
-     * Takes a QoS 2 message that a member has stored and not sent. It waits in the queue when the store has done so.
+     * Takes back a QoS 2 message that a member has stored and not sent. It waits in the queue when the store has committed
+     * that.
      *
-     * @param loop the member's event loop, where this is called
+     * @param loop the member's event loop, which is the current one
      * @param session the member's number in the store
-     * @param ofSession the message's number there
+     * @param ofSession the message's number in the member's queue
      */
     void takeOver(StoreLoop loop, ApplicationMessage message, long session, long ofSession) {
         GroupMessage entry = store(loop, message);
@@ -179,7 +181,7 @@ final class GroupRecord {
         loop.watch(new TakeOver(loop, entry, session, ofSession));
     }
 
-    /** Puts a message into the queue when it is safe there, however long that takes. */
+    /** Queues a message when it is committed, and retries until then. */
     private record TakeOver(StoreLoop loop, GroupMessage entry, long session, long ofSession) implements StoreWaiter {
 
         @Override
@@ -196,10 +198,10 @@ final class GroupRecord {
         }
     }
 
-    /** A number below those that wait in order, which no run of the broker has given before. */
+    /** Allocates a number below those that wait in order and unused in all runs of the broker. */
     @AnyThread
     synchronized long nextSentAtOnce() {
-        if (stores != null && (sentAtOnce & LAST_OF_RANGE) == 0) { // the first, or all of a range are used up
+        if (stores != null && (sentAtOnce & LAST_OF_RANGE) == 0) { // the first one, or the range is used up
             sentAtOnce = stores.store().newSession() << RANGE_BITS;
             if (firstSentAtOnce == 0) {
                 firstSentAtOnce = sentAtOnce;
@@ -208,7 +210,7 @@ final class GroupRecord {
         return sentAtOnce++;
     }
 
-    /** Whether a member of this run has, or had, a message. */
+    /** Whether a member has, or had, a message in this run of the broker. */
     @AnyThread
     boolean isSentAtOnce(long message) {
         long first = firstSentAtOnce;
@@ -216,16 +218,16 @@ final class GroupRecord {
     }
 
     /**
-     * Forgets a message that a member is done with.
+     * Removes a message that a member has finished.
      *
-     * @param loop the event loop where this is called
+     * @param loop the current event loop
      */
     static void settle(StoreLoop loop, GroupMessage entry) {
         loop.writer().removeMessage(entry.record(), entry.number());
         loop.watch(new Removal(loop, entry));
     }
 
-    /** Removes a message again if the store has not done so. */
+    /** Retries the removal of a message until the store has committed it. */
     private record Removal(StoreLoop loop, GroupMessage entry) implements StoreWaiter {
 
         @Override
@@ -243,7 +245,7 @@ final class GroupRecord {
 
     /** Reads a page; the reply comes on the event loop of the queue. */
     void read(long from, Consumer<StoredPage> reply) {
-        queue.loop().flush(); // what is submitted is seen
+        queue.loop().flush(); // makes submitted writes visible to the read
         if (stores != null) {
             stores.store()
                     .read(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-/** The operations of a {@link GroupQueue} on its own event loop. */
+/** Store operations of a {@link GroupQueue} on its own event loop. */
 enum GroupStep implements StoreStep<GroupQueue> {
 
-    /** A message that waits, by its number, with its bytes. */
+    /** Adds a waiting message; its number and bytes. */
     APPENDED,
 
-    /** A message that came back, by its number. */
+    /** Adds a returned message; its number. */
     RETURNED,
 
-    /** The header of the group. */
+    /** Writes the header of the group. */
     HEADER,
 
-    /** The group is gone. */
+    /** Removes the group. */
     END;
 
     @Override
@@ -21,7 +21,7 @@ enum GroupStep implements StoreStep<GroupQueue> {
         if (this == HEADER && kept) {
             queue.record().headerKept(value);
         } else if (this == APPENDED && !kept) {
-            queue.lost(value, bytes);
+            queue.appendFailed(value, bytes);
         } else if (this == RETURNED && !kept) {
             queue.notStored(value);
         }

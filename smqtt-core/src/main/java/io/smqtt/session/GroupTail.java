@@ -10,8 +10,8 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * The part of a shared group's queue that is only in the store, behind all that is in memory. It is read page by page, up to the
- * first message that is not safe yet.
+ * The part of a shared group's queue that is only in the store, behind all messages in memory. It is read page by page, up
+ * to the first uncommitted message.
  */
 @OnEventLoop
 final class GroupTail {
@@ -19,13 +19,13 @@ final class GroupTail {
     private final GroupQueue queue;
     private final GroupRecord record;
 
-    /** The first message that is only in the store, and how many those are, unsettled ones included. */
+    /** The number of the first message that is only in the store. The count includes uncommitted ones. */
     private long from = GroupQueue.FIRST_WAITING;
 
     private int count;
     private boolean reading;
 
-    /** The numbers of messages among them that are not safe yet. */
+    /** The numbers of uncommitted messages among them. */
     private final TreeSet<Long> unsettled = new TreeSet<>();
 
     GroupTail(GroupQueue queue, GroupRecord record) {
@@ -33,7 +33,7 @@ final class GroupTail {
         this.record = record;
     }
 
-    /** Messages were found in the store. At the start. */
+    /** Restores the tail from the store. At the start. */
     @AnyThread
     void recovered(long first, int messages) {
         from = first;
@@ -48,29 +48,29 @@ final class GroupTail {
         return reading;
     }
 
-    /** Nothing before a number is only in the store: what has come is in memory. While this is empty. */
+    /** Sets the start of an empty tail: all messages before a number are in memory. */
     void beginsAt(long number) {
         from = number;
     }
 
-    /** A message is only in the store. */
+    /** Counts a message that is only in the store. */
     void add() {
         count++;
     }
 
-    /** The message that was added is not safe yet. */
+    /** Marks the added message as uncommitted. */
     void unsettled(long number) {
         unsettled.add(number);
     }
 
-    /** A message is safe, or could not be stored. */
-    void settled(long number, boolean kept) {
+    /** Completes the write of a message, which is committed or has failed. */
+    void appendCompleted(long number, boolean kept) {
         unsettled.remove(number);
         count -= kept ? 0 : 1;
     }
 
-    /** A message could not be stored. Returns false if it was read before that was known. */
-    boolean lost(long number) {
+    /** Handles a message that could not be stored. Returns false if it was read before that. */
+    boolean appendFailed(long number) {
         boolean found = number >= from && count > 0;
         count -= found ? 1 : 0;
         return found;
@@ -81,17 +81,17 @@ final class GroupTail {
         unsettled.clear();
     }
 
-    /** The first message that the store may not show yet. */
+    /** The number of the first message that the store may not show yet. */
     private long barrier() {
         return unsettled.isEmpty() ? Long.MAX_VALUE : unsettled.first();
     }
 
-    /** Whether a page may be read now: nobody does so, and there is something that is safe. */
+    /** Whether a page may be read now: no read is pending, and there is a committed message. */
     private boolean canRead() {
         return !reading && count > 0 && from < barrier();
     }
 
-    /** Whether a message that was read waits, and no member has it. */
+    /** Whether a message that was read waits and is not assigned to a member. */
     private boolean isUnread(StoredMessage row) {
         return row.sequence() >= from && !record.isSentAtOnce(row.sequence());
     }
@@ -133,7 +133,7 @@ final class GroupTail {
         }
         if (page.messages().isEmpty() || page.messages().get(0).sequence() >= barrier) {
             from = Math.max(from, Math.min(end, barrier));
-            if (from == queue.next() && count > 0) { // they were lost, or done with
+            if (from == queue.next() && count > 0) { // these were not stored, or have ended
                 queue.areGone(count);
                 count = 0;
             }
@@ -142,9 +142,9 @@ final class GroupTail {
     }
 
     /**
-     * Looks at all messages, page by page.
+     * Visits all messages, page by page.
      *
-     * @param each is shown each message that waits
+     * @param each visits each waiting message
      * @return false if that is not possible now
      */
     boolean sweep(Consumer<GroupMessage> each) {
@@ -175,7 +175,7 @@ final class GroupTail {
         });
     }
 
-    /** A message that was looked at is removed. */
+    /** Uncounts a visited message that is removed. */
     void removed() {
         count--;
     }

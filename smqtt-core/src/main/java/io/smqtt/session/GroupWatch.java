@@ -4,14 +4,14 @@ package io.smqtt.session;
 import io.smqtt.topic.SharedFilter;
 
 /**
- * Is told of shared groups whose members could stand in for each other across nodes. Called on event loops, also again and again for the
- * same group; must neither block nor throw.
+ * Observes shared groups whose members on different nodes can take each other's messages. Called on event loops, also
+ * repeatedly for the same group; must neither block nor throw.
  */
 public interface GroupWatch {
 
     /**
-     * A member of this node has come, or nothing waits for it any more; and other nodes that can be reached have members too, which may
-     * be absent and have messages.
+     * A member of this node has connected, or its queue is empty, and reachable nodes have members too. Those may be absent
+     * and have messages.
      *
      * @param group the group
      */

@@ -10,8 +10,8 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages for a session that are held back, in order, with the tickets of their publishers: older ones are on their way from another
- * event loop or another node and come first [MQTT-4.6.0-6]. Bounded like the session's queue.
+ * Messages for a session that are held back, in order, with the tickets of their publishers. Older messages are in transit
+ * from another event loop or node and come first [MQTT-4.6.0-6]. Bounded like the session's queue.
  */
 @OnEventLoop
 final class HeldMessages {
@@ -22,20 +22,20 @@ final class HeldMessages {
     private final DeliveryQueue messages;
     private final ArrayDeque<RouteTicket> tickets = new ArrayDeque<>();
 
-    /** Holds back the messages that these are to follow. */
+    /** Held messages that precede these. */
     private @Nullable HeldMessages before;
 
-    /** Takes a message that was held back, with the hold on its ticket. */
+    /** Takes a held message, together with the hold on its ticket. */
     @FunctionalInterface
     interface Taker {
         void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket);
     }
 
     /**
-     * Creates one that holds nothing.
+     * Creates an empty instance.
      *
-     * @param betweenNodes whether the session moves between nodes: its publishers are told what does not fit, and messages of shared
-     *     groups are not held back, since other members can take them
+     * @param betweenNodes whether the session moves between nodes. Its publishers are then notified of messages that do not
+     *     fit, and messages of shared groups are not held back, since other members can take them
      */
     HeldMessages(Session session, SessionResources resources, boolean betweenNodes) {
         this.session = session;
@@ -44,7 +44,7 @@ final class HeldMessages {
         this.messages = new DeliveryQueue(resources);
     }
 
-    /** These are let go before what is held back here. */
+    /** Sets the held messages that are released before these. */
     void follow(@Nullable HeldMessages others) {
         before = others;
     }
@@ -86,7 +86,7 @@ final class HeldMessages {
         return messages.isEmpty();
     }
 
-    /** Takes off what has waited longest. The hold on its ticket is the taker's. */
+    /** Removes the oldest message. The taker becomes responsible for the hold on its ticket. */
     void poll(Taker taker) {
         ApplicationMessage message = messages.message();
         Subscription subscription = messages.subscription();
@@ -94,7 +94,7 @@ final class HeldMessages {
         taker.take(message, subscription, tickets.remove());
     }
 
-    /** Hands all of them on. */
+    /** Passes all messages on. */
     void letGo(Taker taker) {
         while (!isEmpty()) {
             poll((message, subscription, ticket) -> {

@@ -5,7 +5,7 @@ import io.smqtt.routing.RouteTicket;
 import io.smqtt.thread.AnyThread;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A ticket that counts who holds it. */
+/** A ticket that counts its holders. */
 @AnyThread
 public abstract class HeldTicket implements RouteTicket {
 
@@ -15,7 +15,7 @@ public abstract class HeldTicket implements RouteTicket {
     /**
      * Creates a ticket.
      *
-     * @param held how often it is held already
+     * @param held the initial number of holds
      */
     protected HeldTicket(int held) {
         holds = new AtomicInteger(held);
@@ -37,9 +37,9 @@ public abstract class HeldTicket implements RouteTicket {
     }
 
     /**
-     * Nobody holds it any more. On the thread of the last one.
+     * Called when the last hold was released, on the thread of that holder.
      *
-     * @param success whether all of them had success
+     * @param success whether all holders reported success
      */
     protected abstract void released(boolean success);
 }

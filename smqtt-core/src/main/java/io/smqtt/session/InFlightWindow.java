@@ -13,21 +13,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * QoS 1 and 2 messages that were sent and are not yet acknowledged, in the order of sending. A message's sequence number
- * gives both its slot in a ring and its packet identifier, so that finding a message by packet identifier is arithmetic
- * and an identifier is never used twice while in use [MQTT-2.2.1-4]. The ring grows with need, up to 65,536 slots.
+ * determines both its slot in a ring and its packet identifier. So finding a message by packet identifier is arithmetic,
+ * and no identifier is used twice at a time [MQTT-2.2.1-4]. The ring grows as needed, up to 65,536 slots.
  *
- * <p>A client may leave old messages unacknowledged for as long as it likes while it acknowledges later ones. The ring does
- * not reach back to them for good: it leaves them behind as {@link Stragglers}, whose slots are beside the ring, and newer
- * messages skip their identifiers. So only a client with 65,535 messages in flight, or 60,000 in disorder, has no identifier
- * left, and the ring is as large as what is in flight asks for. A client that acknowledges in order, or nearly so, has no stragglers.
+ * <p>A client may leave old messages unacknowledged while it acknowledges later ones. The ring does not grow for them: they
+ * become {@link Stragglers}, whose slots are beside the ring, and newer messages skip their identifiers. So only a client
+ * with 65,535 messages in flight, or 60,000 out of order, runs out of identifiers, and the size of the ring follows the
+ * number of messages in flight. A client that acknowledges nearly in order has no stragglers.
  *
- * <p>A stored session keeps the number of each message in the store beside it. After a restart its messages come back in
- * their old order, each with its old identifier: {@link #reach} leaves slots empty for what was acknowledged in between.
+ * <p>For a stored session, each message's number in the store is kept beside it. After a restart its messages return in their
+ * old order, each with its old identifier: {@link #reach} leaves slots empty for those acknowledged in between.
  */
 @OnEventLoop
 final class InFlightWindow {
 
-    /** How many packet identifiers there are: 1 to 65,535. */
+    /** The number of packet identifiers: 1 to 65,535. */
     static final int IDENTIFIERS = 65_535;
 
     /** The states of a slot. */
@@ -38,8 +38,8 @@ final class InFlightWindow {
     static final byte AWAITING_PUBCOMP = 3;
 
     /**
-     * Flags of a slot: the message was not sent yet; its last step is not safe in the store yet; the store does not know it
-     * yet.
+     * Flags of a slot: the message was not sent yet; its last state change is not committed to the store yet; it was not
+     * written to the store yet.
      */
     static final byte UNSENT = 0x08;
 
@@ -51,15 +51,15 @@ final class InFlightWindow {
     private static final int STATE = 0x07;
     private static final int FIRST_CAPACITY = 8;
 
-    /** A ring of so many slots grows only if it is well used: what makes it long may be a few old messages. */
+    /** From this size on the ring grows only if it is well used: a few old messages may cause its length. */
     private static final int SPARSE_CAPACITY = 1_024;
 
     private static final int FEWEST_PLACES = 16;
 
-    /** How many messages there may be together with stragglers: so many that a free identifier is never far. */
+    /** The maximum number of messages while there are stragglers. It ensures that a free identifier is near. */
     private static final int MOST_IN_DISORDER = 60_000;
 
-    /** A window tells the budget of changes in steps of this, so that few messages cost an update of it. */
+    /** The granularity, in bytes, at which a window reports changes to the budget. It saves updates for small changes. */
     static final long STEP_BYTES = 4 * 1024;
 
     private final QueueBudget budget;
@@ -70,18 +70,18 @@ final class InFlightWindow {
     private @Nullable RouteTicket @Nullable [] tickets; // of messages that are held back
     private @Nullable Stragglers stragglers; // their slots follow the ring's
     private int mask = FIRST_CAPACITY - 1; // of the ring
-    private int limit = FIRST_CAPACITY; // how far it reaches
+    private int limit = FIRST_CAPACITY; // end of the ring
     private long head; // of the ring
     private long tail;
     private int size;
     private long bytes;
-    private long told; // to the budget
+    private long reportedBytes; // last value reported to the budget
 
     InFlightWindow(QueueBudget budget) {
         this.budget = budget;
     }
 
-    /** Tells whether one more message finds an unused packet identifier. */
+    /** Returns whether one more message finds an unused packet identifier. */
     boolean hasIdentifier() {
         return size < MOST_IN_DISORDER || (size < IDENTIFIERS && stragglers == null);
     }
@@ -91,7 +91,7 @@ final class InFlightWindow {
         return size;
     }
 
-    /** What the messages take that a client has not said to have. */
+    /** Bytes of unacknowledged messages. */
     long bytes() {
         return bytes;
     }
@@ -103,10 +103,10 @@ final class InFlightWindow {
     }
 
     /**
-     * The first sequence number, from a given one on, that may be in use: for loops from {@link #head()} to {@link #tail()}.
+     * Returns the first sequence number in use from a given one on: for loops from {@link #head()} to {@link #tail()}.
      *
      * @param sequence 0 or more
-     * @return a sequence number that the other methods take, or {@link #tail()} or more
+     * @return a sequence number that the other methods accept, or {@link #tail()} or more
      */
     long from(long sequence) {
         if (sequence >= head) {
@@ -116,7 +116,7 @@ final class InFlightWindow {
         return old == null ? head : old.from(sequence, head);
     }
 
-    /** Tells whether a message with this sequence number is in flight. Takes any. */
+    /** Returns whether a message with this sequence number is in flight. Accepts any number. */
     boolean holds(long sequence) {
         if (sequence >= head) {
             return sequence < tail && states[(int) sequence & mask] != FREE;
@@ -148,7 +148,7 @@ final class InFlightWindow {
         return tail++;
     }
 
-    /** Notes which message of the store a slot holds. */
+    /** Sets the store's number of the message in a slot. */
     void number(long sequence, long number) {
         long[] all = numbers;
         if (all == null) {
@@ -158,12 +158,12 @@ final class InFlightWindow {
         all[slot(sequence)] = number;
     }
 
-    /** Which message of the store a slot holds. */
+    /** The store's number of the message in a slot. */
     long number(long sequence) {
         return numbers == null ? 0 : numbers[slot(sequence)];
     }
 
-    /** Marks a message that the store does not know yet, and keeps the ticket that is held for it. */
+    /** Marks a message as not written to the store, and keeps the ticket that is held for it. */
     void holdBack(long sequence, RouteTicket ticket) {
         @Nullable RouteTicket[] all = tickets;
         if (all == null) {
@@ -186,7 +186,7 @@ final class InFlightWindow {
     }
 
     /**
-     * Lets the next message get a given identifier, by leaving slots empty.
+     * Advances the tail so that the next message gets a given identifier; skipped slots stay empty.
      *
      * @return false if the identifier is in use: that message must be acknowledged first
      */
@@ -200,7 +200,7 @@ final class InFlightWindow {
         return true;
     }
 
-    /** Leaves slots empty up to a sequence number, less than all identifiers from here. */
+    /** Leaves slots empty up to a sequence number, which is closer than the number of identifiers. */
     private void advanceTo(long wanted) {
         long span = wanted - head;
         if (head != tail && span >= SPARSE_CAPACITY && inRing() <= span / 4) {
@@ -217,7 +217,7 @@ final class InFlightWindow {
         tail = wanted;
     }
 
-    /** Makes the next slot one that can be used: it is within reach, and no old message has its identifier. */
+    /** Makes the next slot usable: within the ring, and with an identifier that no old message has. */
     private void prepare() {
         int taken = takenFrom(tail);
         while (taken > 0 || tail - head >= limit) {
@@ -226,16 +226,16 @@ final class InFlightWindow {
             } else {
                 makeRoom();
             }
-            taken = takenFrom(tail); // the ring may have left some behind
+            taken = takenFrom(tail); // the ring may have made stragglers
         }
     }
 
-    /** How many sequence numbers from a given one on have identifiers of old messages. */
+    /** The number of consecutive sequence numbers from a given one on whose identifiers are taken by old messages. */
     private int takenFrom(long sequence) {
         return stragglers == null ? 0 : stragglers.takenFrom(packetId(sequence));
     }
 
-    /** The ring is at its limit: it grows if it is well used, or else leaves its oldest messages behind. */
+    /** Makes room in a full ring: it grows if it is well used, or else makes stragglers of its oldest messages. */
     private void makeRoom() {
         long span = tail - head;
         boolean sparse = span >= SPARSE_CAPACITY && inRing() <= span / 4;
@@ -252,7 +252,7 @@ final class InFlightWindow {
         return stragglers == null ? size : size - stragglers.size();
     }
 
-    /** Makes stragglers of what the ring has before a sequence number, which is not beyond the tail. */
+    /** Makes stragglers of the ring's messages before a sequence number, which is not beyond the tail. */
     private void leaveBehind(long end) {
         int count = 0;
         for (long sequence = head; sequence < end; sequence++) {
@@ -292,7 +292,7 @@ final class InFlightWindow {
         }
     }
 
-    /** Where the ring begins. */
+    /** Advances the head over empty slots. */
     private void advance() {
         while (head < tail && states[(int) head & mask] == FREE) {
             head++;
@@ -333,7 +333,7 @@ final class InFlightWindow {
         return sequence >= 0 && isSent(states[slot(sequence)]) ? sequence : -1;
     }
 
-    /** The sequence number from the ring's head on that goes with an identifier. */
+    /** The sequence number in the ring that has an identifier. */
     private long ringSequence(int packetId) {
         return head + (packetId - 1 - head % IDENTIFIERS + IDENTIFIERS) % IDENTIFIERS;
     }
@@ -356,18 +356,18 @@ final class InFlightWindow {
         return subscriptions[slot(sequence)];
     }
 
-    /** The client has the message: only the handshake is left. */
+    /** Discards the content of a received message: only the handshake remains. */
     void received(long sequence) {
         int slot = slot(sequence);
         forget(slot);
         states[slot] = AWAITING_PUBCOMP;
     }
 
-    /** A message as it is told to another node. */
+    /** A copy of a message for another node. */
     StoredMessage snapshot(long sequence, long number) {
         ApplicationMessage message = message(sequence);
         Subscription subscription = subscription(sequence);
-        if (message == null || subscription == null) { // only the handshake is left
+        if (message == null || subscription == null) { // only the handshake remains
             return new StoredMessage(
                     number,
                     NOTHING,
@@ -382,7 +382,7 @@ final class InFlightWindow {
         return DurableQueue.stored(number, message, subscription, qos, delivery);
     }
 
-    /** How many messages the client has not said to have. */
+    /** The number of messages that the client has not confirmed to have. */
     int undelivered() {
         int count = 0;
         for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
@@ -393,7 +393,7 @@ final class InFlightWindow {
         return count;
     }
 
-    /** How many messages were never sent. */
+    /** The number of messages that were never sent. */
     int unsent() {
         int count = 0;
         for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
@@ -404,7 +404,7 @@ final class InFlightWindow {
         return count;
     }
 
-    /** Ends the message; its packet identifier may be used again. */
+    /** Removes a message; its packet identifier may be used again. */
     void remove(long sequence) {
         int slot = slot(sequence);
         forget(slot);
@@ -429,14 +429,14 @@ final class InFlightWindow {
 
     private void account(int change) {
         bytes += change;
-        long untold = bytes - told;
-        if (untold >= STEP_BYTES || untold <= -STEP_BYTES || (bytes == 0 && told != 0)) {
-            told = bytes;
-            budget.add(untold);
+        long unreported = bytes - reportedBytes;
+        if (unreported >= STEP_BYTES || unreported <= -STEP_BYTES || (bytes == 0 && reportedBytes != 0)) {
+            reportedBytes = bytes;
+            budget.add(unreported);
         }
     }
 
-    /** Lets go of all messages: the session has ended. */
+    /** Releases all messages at the end of the session. */
     void clear() {
         for (long sequence = head(); sequence < tail; sequence = from(sequence + 1)) {
             if (states[slot(sequence)] != FREE) {
@@ -454,7 +454,7 @@ final class InFlightWindow {
         subscriptions[slot] = null;
     }
 
-    /** Gives back what a burst took, while the client is away. */
+    /** Shrinks after a burst, while the client is offline. */
     void trim() {
         int capacity = mask + 1;
         while (capacity > FIRST_CAPACITY && capacity / 2 >= tail - head) {
@@ -478,7 +478,7 @@ final class InFlightWindow {
         return mask + 1 + old.place(sequence);
     }
 
-    /** Slots of stragglers beside a ring: not so few that all has to be copied often. */
+    /** The number of straggler slots beside a ring: enough that slots are rarely copied. */
     private static int places(int capacity, int count) {
         return Math.max(Math.max(FEWEST_PLACES, capacity / 16), Integer.highestOneBit(count) * 4);
     }
@@ -488,7 +488,7 @@ final class InFlightWindow {
     }
 
     /**
-     * Takes arrays of another size.
+     * Allocates arrays of another size and copies the slots.
      *
      * @param capacity slots of the ring, a power of two
      * @param places slots of stragglers
@@ -527,7 +527,7 @@ final class InFlightWindow {
         }
     }
 
-    /** How many slots it has, used and unused. */
+    /** The number of slots, used and unused. */
     int capacity() {
         return states.length;
     }

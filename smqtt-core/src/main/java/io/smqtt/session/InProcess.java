@@ -9,13 +9,13 @@ import java.net.InetSocketAddress;
 import java.util.Set;
 
 /**
- * Names of those who use the broker from its own process. They stand beside client identifiers, and no client may have one:
- * a CONNECT with such a name is refused. Access rules do not apply to them.
+ * Names of publishers and consumers in the broker's own process. They share the namespace of client identifiers, and no
+ * client may have one: a CONNECT with such a name is refused. Access rules do not apply to them.
  */
 @AnyThread
 public final class InProcess {
 
-    /** What all of these names begin with. */
+    /** The prefix of these names. */
     public static final String PREFIX = "$in-process/";
 
     private static final InetSocketAddress HERE = InetSocketAddress.createUnresolved("in-process", 0);
@@ -23,22 +23,22 @@ public final class InProcess {
 
     private InProcess() {}
 
-    /** The messages that may wait for a consumer unless it says otherwise. */
+    /** The default limit of a consumer's queue, in messages. */
     public static final int QUEUED_MESSAGES = 100_000;
 
-    /** The bytes that may wait for a consumer unless it says otherwise. */
+    /** The default limit of a consumer's queue, in bytes. */
     public static final long QUEUED_BYTES = 64L << 20;
 
-    /** The limits of a queue that wait for a consumer which has not said otherwise. */
+    /** The default limits of a consumer's queue. */
     static LimitsConfig limits(LimitsConfig ofClients) {
         return limits(ofClients, QUEUED_MESSAGES, QUEUED_BYTES);
     }
 
     /**
-     * The bytes that may wait in memory for a consumer unless it says otherwise.
+     * The default limit, in bytes, of a consumer's queue in memory.
      *
      * @param ofClients the limits of the broker
-     * @return a quarter of what all queues together may hold, if that is less than {@link #QUEUED_BYTES}
+     * @return a quarter of the limit of all queues together, at most {@link #QUEUED_BYTES}
      */
     public static long queuedBytes(LimitsConfig ofClients) {
         return Math.min(QUEUED_BYTES, Math.max(1, ofClients.maxTotalQueuedBytes() / 4));
@@ -47,9 +47,9 @@ public final class InProcess {
     /**
      * The limits of a consumer.
      *
-     * @param ofClients what applies but for the queue
-     * @param messages that may wait
-     * @param bytes that may wait
+     * @param ofClients the limits apart from those of the queue
+     * @param messages the maximum number of queued messages
+     * @param bytes the maximum number of queued bytes
      * @return limits with those of the queue
      */
     public static LimitsConfig limits(LimitsConfig ofClients, int messages, long bytes) {
@@ -60,7 +60,7 @@ public final class InProcess {
     }
 
     /**
-     * Tells whether a name is none that a client may have.
+     * Returns whether a name is reserved and not allowed for clients.
      *
      * @param clientId a client identifier
      * @return true if it begins with {@link #PREFIX}
@@ -70,7 +70,7 @@ public final class InProcess {
     }
 
     /**
-     * Who somebody in this process is.
+     * The identity of a publisher or consumer in this process.
      *
      * @param name the name without {@link #PREFIX}
      * @return an identity without a user and without an address

@@ -9,9 +9,9 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiver's half of QoS 2 (MQTT 5.0, section 4.3.3): packet identifiers of messages that were routed and wait for
- * PUBREL. As long as one waits, a PUBLISH with the same identifier is the same message again and is not routed. Messages
- * that a store or a peer has not yet made safe are unsettled: they must not be acknowledged, on whatever connection.
+ * The receiver's half of QoS 2 (MQTT 5.0, section 4.3.3): packet identifiers of messages that were routed and await PUBREL.
+ * While an identifier awaits PUBREL, a PUBLISH with it is a retransmission and is not routed. Messages that a store or a
+ * peer has not committed yet are unsettled: they must not be acknowledged on any connection.
  */
 @OnEventLoop
 public final class InboundFlow {
@@ -22,16 +22,16 @@ public final class InboundFlow {
     private @Nullable IntObjectHashMap<Unsettled> unsettled;
 
     /**
-     * Creates an empty one.
+     * Creates an empty flow.
      *
-     * @param record what the store has of the session; null if it is not stored
+     * @param record the stored part of the session; null if it is not stored
      */
     InboundFlow(@Nullable SessionRecord record) {
         this.record = record;
     }
 
     /**
-     * Tells whether the message with this identifier was routed already.
+     * Returns whether the message with this identifier was already routed.
      *
      * @param packetId 1 to 65,535
      * @return true until PUBREL
@@ -41,7 +41,7 @@ public final class InboundFlow {
     }
 
     /**
-     * Remembers a message that was routed.
+     * Records a message that was routed.
      *
      * @param packetId 1 to 65,535
      */
@@ -55,7 +55,7 @@ public final class InboundFlow {
         }
     }
 
-    /** A packet identifier whose message is not yet safe, with the first and the last connection that wait for it. */
+    /** A packet identifier of an uncommitted message, with the first and the last connection that wait for it. */
     private static final class Unsettled {
         private final RouteTicket origin;
         private @Nullable RouteTicket follower;
@@ -66,7 +66,7 @@ public final class InboundFlow {
     }
 
     /**
-     * Remembers a message that is being routed and that nobody may acknowledge before {@link #settled}.
+     * Records a message that is being routed and must not be acknowledged before {@link #settled}.
      *
      * @param packetId 1 to 65,535
      * @param origin the ticket with which it is routed
@@ -80,10 +80,10 @@ public final class InboundFlow {
     }
 
     /**
-     * Who will acknowledge a message when it is safe.
+     * Returns the ticket that acknowledges a message when it is committed.
      *
      * @param packetId 1 to 65,535
-     * @return the ticket that came last, or null if the message can be acknowledged now
+     * @return the latest ticket, or null if the message can be acknowledged now
      */
     public @Nullable RouteTicket awaiting(int packetId) {
         Unsettled entry = unsettled == null ? null : unsettled.get(packetId);
@@ -94,9 +94,9 @@ public final class InboundFlow {
     }
 
     /**
-     * Lets a ticket of another connection wait for an unsettled message, in place of the one that did.
+     * Makes a ticket of another connection wait for an unsettled message, in place of the previous ticket.
      *
-     * @param packetId that of an unsettled message
+     * @param packetId the identifier of an unsettled message
      * @param follower gives up one hold when the message is settled
      */
     public void follow(int packetId, RouteTicket follower) {
@@ -107,16 +107,16 @@ public final class InboundFlow {
     }
 
     /**
-     * A message is safe, or could not be kept: then the client's next attempt is a new one.
+     * Completes a message, which is committed or could not be kept. If not, the client's next attempt is a new message.
      *
      * @param packetId 1 to 65,535
      * @param origin the ticket with which it was routed
-     * @param kept whether it is safe
+     * @param kept whether it is committed
      */
     public void settled(int packetId, RouteTicket origin, boolean kept) {
         Unsettled entry = unsettled == null ? null : unsettled.get(packetId);
         if (entry == null || entry.origin != origin) {
-            return; // released meanwhile
+            return; // released in the meantime
         }
         forget(packetId);
         if (!kept) {
@@ -137,7 +137,7 @@ public final class InboundFlow {
     }
 
     /**
-     * Forgets a message at its PUBREL.
+     * Forgets an identifier at its PUBREL.
      *
      * @param packetId 1 to 65,535
      * @return false if there was none
@@ -155,12 +155,12 @@ public final class InboundFlow {
     }
 
     /**
-     * A QoS 2 message of the client has been routed. What subscribers store of it and the identifier become safe together.
+     * Stores the identifier of a routed QoS 2 message. The subscribers' copies and the identifier are committed together.
      *
-     * @param loop the event loop of the connection that the message came by, where this is called
+     * @param loop the event loop of the publishing connection, which is the current one
      * @param packetId 1 to 65,535
-     * @param operations what subscribers store of it
-     * @param ticket is held until all is safe
+     * @param operations what subscribers store for the message
+     * @param ticket held until all of this is committed
      */
     public void store(StoreLoop loop, int packetId, Iterable<JointOperation> operations, RouteTicket ticket) {
         if (record != null) {
@@ -169,12 +169,12 @@ public final class InboundFlow {
     }
 
     /**
-     * Forgets a message at its PUBREL, in the store as well [MQTT-4.3.3-11].
+     * Forgets an identifier at its PUBREL, in the store too [MQTT-4.3.3-11].
      *
      * @param packetId 1 to 65,535
      * @param waits whether this client waits for the store
      * @param stable whether it waits for stable storage
-     * @param then what follows when the store has forgotten the identifier; at once in a session that is not stored
+     * @param then runs when the store has forgotten the identifier; at once for a session that is not stored
      */
     public void release(int packetId, boolean waits, boolean stable, Runnable then) {
         boolean known = released(packetId);
@@ -182,28 +182,28 @@ public final class InboundFlow {
             then.run();
         } else if (known) {
             record.released(packetId, waits, stable, then);
-        } else { // released before, but maybe not yet forgotten
+        } else { // released before, but perhaps not yet removed
             record.await(waits, stable, kept -> then.run());
         }
     }
 
-    /** Whether all that was routed is safe. */
+    /** Whether all routed messages are committed. */
     boolean isSettled() {
         return unsettled == null;
     }
 
-    /** How many identifiers there is room for in what is kept. */
+    /** The number of identifiers that fit into the allocated memory. */
     int room() {
         return awaitingRelease == null ? 0 : awaitingRelease.size();
     }
 
-    /** The identifiers that wait for PUBREL. */
+    /** The identifiers that await PUBREL. */
     int[] identifiers() {
         return awaitingRelease == null ? new int[0] : awaitingRelease.stream().toArray();
     }
 
     /**
-     * How many messages wait for PUBREL.
+     * The number of messages that await PUBREL.
      *
      * @return messages
      */

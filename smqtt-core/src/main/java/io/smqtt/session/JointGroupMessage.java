@@ -6,7 +6,7 @@ import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.thread.OnEventLoop;
 
-/** A QoS 2 message for the queue of a shared group that is stored by the publisher's event loop. It can be pulled when it is safe. */
+/** A QoS 2 message for the queue of a shared group, stored by the publisher's event loop. It can be pulled when it is committed. */
 @OnEventLoop
 final class JointGroupMessage implements JointOperation {
 
@@ -27,9 +27,9 @@ final class JointGroupMessage implements JointOperation {
     public void settled(boolean kept) {
         RoutingLoop owner = entry.queue().owner();
         if (owner.executor().inEventLoop()) {
-            entry.queue().settled(entry, inMemory, kept);
+            entry.queue().appendCompleted(entry, inMemory, kept);
         } else {
-            owner.executor().execute(() -> entry.queue().settled(entry, inMemory, kept));
+            owner.executor().execute(() -> entry.queue().appendCompleted(entry, inMemory, kept));
         }
     }
 }

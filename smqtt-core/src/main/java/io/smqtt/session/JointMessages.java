@@ -13,8 +13,8 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * QoS 2 messages of a stored session that the publisher's event loop stores, together with what other sessions store of them. Those
- * that wait keep the queue from being read beyond them.
+ * QoS 2 messages of a stored session that the publisher's event loop stores, together with the copies of other sessions.
+ * Uncommitted messages in the backlog limit how far the queue can be read.
  */
 @OnEventLoop
 final class JointMessages {
@@ -24,10 +24,10 @@ final class JointMessages {
     private final SessionResources resources;
     private final DurableQueue queue;
 
-    /** Those that wait and are not safe yet, in order. */
+    /** Messages that wait in the backlog and are not committed yet, in order. */
     private @Nullable ArrayDeque<Part> waiting;
 
-    /** How many were sent at once and are not safe yet. */
+    /** The number of messages that were sent at once and are not committed yet. */
     private int unsafeSent;
 
     JointMessages(Session session, SessionRecord record, SessionResources resources, DurableQueue queue) {
@@ -40,7 +40,7 @@ final class JointMessages {
     /**
      * Offers a message to the publisher.
      *
-     * @param sequence its place in the window; negative if it waits
+     * @param sequence its sequence number in the window; negative if it waits in the backlog
      * @return false if the session stores it by itself
      */
     boolean offer(StoredMessage stored, long sequence, RouteTicket ticket) {
@@ -59,7 +59,7 @@ final class JointMessages {
         return true;
     }
 
-    /** Whether all are safe. */
+    /** Whether all messages are committed. */
     boolean isEmpty() {
         return waiting == null && unsafeSent == 0;
     }
@@ -69,13 +69,13 @@ final class JointMessages {
         return waiting == null ? Long.MAX_VALUE : waiting.element().stored.sequence();
     }
 
-    /** The messages that wait are forgotten. */
+    /** Forgets the waiting messages. */
     void clear() {
         waiting = null;
     }
 
-    /** A message that waited is safe, or was dropped. */
-    private void settled() {
+    /** Removes completed messages from the head: a message was committed, or was dropped. */
+    private void removeSettled() {
         ArrayDeque<Part> parts = waiting;
         while (parts != null && !parts.isEmpty() && parts.element().isSettled) {
             parts.remove();
@@ -128,11 +128,11 @@ final class JointMessages {
                     queue.forget(stored.message().footprintBytes());
                     resources.observer().messageDropped(DropReason.FAILED, 1);
                 }
-                JointMessages.this.settled();
+                JointMessages.this.removeSettled();
             }
         }
 
-        /** The message was stored behind the session's end. If it is of a group it was never sent: others may have it. */
+        /** Handles a message that was stored after the session's end. A message of a group was never sent: other members may have it. */
         private void endLate() {
             if (SharedFilter.isShared(stored.clientFilter())) {
                 resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);

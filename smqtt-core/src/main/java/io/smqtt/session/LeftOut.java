@@ -10,8 +10,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sessions that were found in the store and do not fit into memory: for each the hash of its client identifier and its number,
- * 16 bytes, and who waits while one is read. Guarded by its own monitor.
+ * Sessions that were found in the store and do not fit into memory. For each one it keeps the hash of the client identifier
+ * and the session's number, 16 bytes, and the claims that wait while it is read. Guarded by its own monitor.
  */
 @AnyThread
 final class LeftOut {
@@ -23,7 +23,7 @@ final class LeftOut {
 
     private static final long REMOVED = -1;
 
-    private final long key = ThreadLocalRandom.current().nextLong() | 1; // so that nobody can choose who shares a hash
+    private final long key = ThreadLocalRandom.current().nextLong() | 1; // random: collisions must not be predictable
     private long[] table = new long[32]; // hash, number
     private int used; // pairs that are not NONE
     private int live; // of those, the ones that are not REMOVED
@@ -31,7 +31,7 @@ final class LeftOut {
 
     synchronized void add(String clientId, long number) {
         if ((used + 1) * 8 > table.length * 3) { // at most three quarters of the pairs
-            long[] before = table; // full of removed pairs it is made anew, and grows for others only
+            long[] before = table; // if it is full of removed pairs, it is rebuilt in the same size
             table = new long[(live + 1) * 16 > before.length * 3 ? before.length * 2 : before.length];
             used = 0;
             live = 0;
@@ -56,15 +56,15 @@ final class LeftOut {
     }
 
     /**
-     * The session of a client is to be read. {@link #end} follows if it gives a number.
+     * Begins to read the session of a client. {@link #end} follows if this returns a number.
      *
-     * @param again runs when somebody else, who is reading it, has it
+     * @param retry runs when a pending read of the session is complete
      * @return the number of the session, or {@link #NONE} or {@link #WAITS}
      */
-    synchronized long begin(String clientId, Runnable again) {
+    synchronized long begin(String clientId, Runnable retry) {
         List<Runnable> others = waiting.get(clientId);
         if (others != null) {
-            others.add(again);
+            others.add(retry);
             return WAITS;
         }
         long hash = hash(clientId);
@@ -80,7 +80,7 @@ final class LeftOut {
         return NONE;
     }
 
-    /** The session was read; it stays here if it still does not fit. */
+    /** Completes a read; the session stays here if it still does not fit. */
     void end(String clientId, long number, boolean stays) {
         @Nullable List<Runnable> others;
         synchronized (this) {
@@ -94,7 +94,7 @@ final class LeftOut {
         }
     }
 
-    /** The room that the table takes, in pairs. */
+    /** The capacity of the table, in pairs. */
     synchronized int capacity() {
         return table.length / 2;
     }

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A claim of a session that did not fit at the start. The session is read from the store and is back if it fits now. A session that
- * its client discards, or whose time is over, ends instead, without its subscriptions and whatever the limits are. Further claims of
- * the client wait until then. On the event loop of the claim.
+ * Claims a session that did not fit at the start. The session is read from the store and restored if it fits now. If its
+ * client discards it, or it has expired, it ends instead, without restoring its subscriptions and regardless of limits.
+ * Further claims of the client wait until then. On the event loop of the claim.
  */
 @OnEventLoop
 final class LeftOutClaim {
@@ -36,14 +36,14 @@ final class LeftOutClaim {
     private long number;
 
     /**
-     * Who claims a session.
+     * The origin of a claim.
      *
      * @param clientId the client identifier
      * @param userName the user, or null
      * @param discard whether the session is to end
      * @param loop the current event loop
-     * @param then runs there when the session is back, or there is none any more
-     * @param refused is told there why the session stays in the store
+     * @param then runs on that loop when the session is restored, or no longer exists
+     * @param refused receives on that loop the reason why the session stays in the store
      */
     record Claimant(
             String clientId,
@@ -62,7 +62,7 @@ final class LeftOutClaim {
         this.claimant = claimant;
     }
 
-    /** Begins to read; returns false if the client has no session that was left out: nothing runs then. */
+    /** Begins to read; returns false if the client has no such session: no callback runs then. */
     boolean begin() {
         RoutingLoop loop = claimant.loop;
         number = others.begin(claimant.clientId, () -> loop.executor().execute(claimant.then));
@@ -84,17 +84,17 @@ final class LeftOutClaim {
         Runnable next;
         try {
             next = take(found);
-        } catch (RuntimeException e) { // whoever waits for the session must not wait for ever
+        } catch (RuntimeException e) { // waiting claims must not wait for ever
             LOG.error("the stored session of {} cannot be used", LogText.escape(claimant.clientId), e);
             next = () -> stays(ReasonCode.QUOTA_EXCEEDED);
         }
         next.run();
     }
 
-    /** Decides what becomes of the session. Returns what follows. */
+    /** Decides whether the session is restored, ends or stays. Returns the next action. */
     private Runnable take(FoundSession found) {
         StoredSession header = found.session();
-        if (!header.clientId().equals(claimant.clientId)) { // identifiers of two clients have the same hash
+        if (!header.clientId().equals(claimant.clientId)) { // hash collision of two client identifiers
             return () -> stays(ReasonCode.QUOTA_EXCEEDED);
         }
         Session session = new Session(
@@ -107,25 +107,25 @@ final class LeftOutClaim {
                 found.waiting());
         boolean expired = header.expiresAtMillis() != StoredSession.CONNECTED
                 && header.expiresAtMillis() <= stores.store().clockMillis();
-        boolean superseded = registry.find(claimant.clientId) != null; // by one of another node
+        boolean superseded = registry.find(claimant.clientId) != null; // by a session of another node
         if (!expired && !superseded && !registry.claims().mayClaim(claimant.userName, session.client())) {
             return () -> stays(ReasonCode.NOT_AUTHORIZED);
         }
         if (expired || superseded || claimant.discard || header.expirySeconds() == 0) {
             end(session, found, expired, superseded);
-            // it must not come back after a crash; a store that takes nothing keeps nobody out
+            // it must not return after a crash; a failing store must not block the client
             return () -> session.afterCommit(kept -> back());
         }
         return fits(session, found) ? this::back : () -> stays(ReasonCode.QUOTA_EXCEEDED);
     }
 
-    /** Ends the session without its having been here. */
+    /** Ends the session without restoring it. */
     private void end(Session session, FoundSession found, boolean expired, boolean superseded) {
         arrived(found);
         session.charge().add(session.charge().weight());
         if (expired) {
             session.life().expireIfOffline();
-        } else if (superseded) { // its will is the concern of the session that the client has
+        } else if (superseded) { // the will belongs to the client's newer session
             session.life().end(false);
         } else {
             session.life().endConnection(true);
@@ -133,7 +133,7 @@ final class LeftOutClaim {
         }
     }
 
-    /** Takes the session into memory if it fits. */
+    /** Restores the session if it fits. */
     private boolean fits(Session session, FoundSession found) {
         long weight = session.charge().weight();
         List<Subscription> subscriptions = subscriptions(session, found);
@@ -147,7 +147,7 @@ final class LeftOutClaim {
         registry.recovered(session);
         subscriptions.forEach(session.subscriptions()::recover);
         found.received().forEach(packetId -> session.inbound().received(packetId));
-        claimant.loop.executor().execute(() -> session.life().awaitClient()); // if its client does not take it over now
+        claimant.loop.executor().execute(() -> session.life().awaitClient()); // if the client does not take it over now
         return true;
     }
 
@@ -159,7 +159,7 @@ final class LeftOutClaim {
         return all;
     }
 
-    /** What waits for the session is in the account from now on: it was not counted at the start. */
+    /** Adds the waiting messages to the account: they were not counted at the start. */
     private void arrived(FoundSession found) {
         int count = found.waiting().messages();
         if (count > 0) {

@@ -23,9 +23,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A session that comes to a node where its client has another one, since neither node knew of the other's. What it holds
- * goes behind what waits for the client here, without messages that came here as well; subscriptions that the client does not
- * have here are made. What is routed here meanwhile comes after that. Everything on the event loop of the session here.
+ * Merges a session of another node into the session that its client has here; neither node knew of the other's. Its
+ * messages are appended to those that wait here, except for those that this node has received too. Its subscriptions are
+ * added unless the client has them here. Messages that are routed here in the meantime follow after that. On the event loop
+ * of the session here.
  */
 @OnEventLoop
 final class MergingArrival implements SessionArrival {
@@ -38,7 +39,7 @@ final class MergingArrival implements SessionArrival {
     private final Session session;
     private final SessionState state;
 
-    /** Whether the client does not want what comes: it began with a clean start later. */
+    /** Whether the client discarded the arriving session by a later clean start. */
     private final boolean unwanted;
 
     private final HeldMessages hold;
@@ -94,7 +95,7 @@ final class MergingArrival implements SessionArrival {
         ApplicationMessage message = stored.message();
         StoredDelivery.State delivery = stored.delivery().state();
         if (delivery == StoredDelivery.State.RECEIVED) {
-            return; // the client has it
+            return; // the client has received it
         }
         boolean waited = delivery == StoredDelivery.State.WAITING;
         if (waited) {
@@ -113,7 +114,7 @@ final class MergingArrival implements SessionArrival {
             }
             return;
         }
-        if (!waited) { // the client was sent it by the other node, and gets it once more
+        if (!waited) { // the other node has sent it, and it is sent once more
             resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
         }
         Subscription subscription = StoredArrival.subscription(session, stored);
@@ -151,7 +152,7 @@ final class MergingArrival implements SessionArrival {
         }
     }
 
-    /** Makes a subscription unless there is one; returns false if a limit stands against it. */
+    /** Adds a subscription if it does not exist; returns false if a limit does not allow it. */
     private boolean subscribe(StoredSubscription stored) {
         Subscription subscription = SessionRecovery.subscription(session, stored);
         TopicFilter filter = subscription.filter();

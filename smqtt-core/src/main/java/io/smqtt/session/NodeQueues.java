@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues in the broker's store that belong to other nodes instead of sessions: messages that wait for the return of a node. They have
- * the form of sessions with reserved identifiers. The recovery finds them; a module takes them over and writes them.
+ * Queues in the broker's store that hold messages for absent nodes instead of sessions. They are stored as sessions with
+ * reserved identifiers. Recovery finds them; a module takes them over and writes them.
  */
 @AnyThread
 public final class NodeQueues {
@@ -24,7 +24,7 @@ public final class NodeQueues {
     private final List<Found> found = Collections.synchronizedList(new ArrayList<>());
 
     /**
-     * Creates it without queues.
+     * Creates an empty instance.
      *
      * @param store the broker's store
      * @param awaited whether acknowledgements wait for the store
@@ -45,7 +45,7 @@ public final class NodeQueues {
     public record Found(String nodeId, StoredSession header, StoredQueue waiting, List<String> filters) {}
 
     /**
-     * The client identifier under which the store has the queue of a node. No client can have it.
+     * The key of a node's queue in the store. No client identifier can equal it.
      *
      * @param nodeId the node
      * @return the identifier
@@ -54,7 +54,7 @@ public final class NodeQueues {
         return PREFIX + nodeId;
     }
 
-    /** The node whose queue was found, or null if it is a session. */
+    /** Returns the node of a recovered queue, or null if the record is a session. */
     static @Nullable String node(String clientId) {
         return clientId.startsWith(PREFIX) ? clientId.substring(PREFIX.length()) : null;
     }
@@ -62,7 +62,7 @@ public final class NodeQueues {
     /**
      * Removes the queues that were found at the start.
      *
-     * @return the queues that nobody has taken over
+     * @return the queues that were not taken over yet
      */
     public List<Found> take() {
         synchronized (found) {
@@ -90,12 +90,12 @@ public final class NodeQueues {
         return awaited;
     }
 
-    /** A queue was found; its filters follow. At the start. */
+    /** Adds a recovered queue; its filters follow. At the start. */
     void recovered(String nodeId, StoredSession header, StoredQueue waiting) {
         found.add(new Found(nodeId, header, waiting, new ArrayList<>()));
     }
 
-    /** A filter of the queue that was found last. At the start. */
+    /** Adds a filter to the queue that was added last. At the start. */
     void recovered(String filter) {
         found.get(found.size() - 1).filters().add(filter);
     }

@@ -22,15 +22,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sender's half of delivery to one client: the in-flight window, and what goes into it (MQTT 5.0, sections 4.3, 4.4, 4.9).
- * Messages leave in this order: what was in flight when the client came back, then the {@link Backlog}, then retained messages;
- * a new message passes straight through when nothing waits. Whether messages are stored is known to the backlog and the {@link
- * DeliveryJournal} alone.
+ * The sender's half of delivery to one client (MQTT 5.0, sections 4.3, 4.4, 4.9): the in-flight window and the queues
+ * before it. Messages are sent in this order: those in flight from an earlier connection, then the {@link Backlog}, then
+ * retained messages. A new message is sent at once when nothing waits. Only the backlog and the {@link DeliveryJournal}
+ * depend on whether messages are stored.
  */
 @OnEventLoop
 final class OutboundFlow {
 
-    /** How many retained messages are looked at before the others of the event loop have their turn. */
+    /** The number of retained messages that are examined before the event loop's other tasks run. */
     private static final int RETAINED_STEPS = 1_000;
 
     private final Session session;
@@ -42,10 +42,10 @@ final class OutboundFlow {
     private final DeliveryJournal journal;
     private final SendWindow window;
 
-    /** Where messages wait at QoS 1 and 2. */
+    /** Queue for QoS 1 and 2. */
     private final Backlog backlog;
 
-    /** Where messages wait at QoS 0: in memory the same, so that all keep their order. */
+    /** Queue for QoS 0. In memory it is the same queue, so that all messages keep their order. */
     private final DeliveryQueue atMostOnce;
 
     private final @Nullable ConsumerPressure pressure;
@@ -56,9 +56,9 @@ final class OutboundFlow {
     /**
      * Creates a flow.
      *
-     * @param session whose messages these are
+     * @param session the owner of the messages
      * @param stored the backlog of a stored session, or null
-     * @param pressure what a consumer in this process does to publishers; null for a client
+     * @param pressure the back-pressure of an in-process consumer; null for a client
      */
     OutboundFlow(
             Session session,
@@ -110,9 +110,9 @@ final class OutboundFlow {
         return qos == QoS.AT_MOST_ONCE ? atMostOnce : backlog;
     }
 
-    // --- what comes
+    // --- new messages
 
-    /** Takes a routed message. */
+    /** Delivers a routed message. */
     void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         QoS qos = message.qos().atMost(subscription.maximumQos()); // [MQTT-3.8.4-8]
         PacketSink current = window.sink();
@@ -154,12 +154,12 @@ final class OutboundFlow {
         return pressure == null ? resources.limits() : pressure.limits();
     }
 
-    /** Whether a message is taken though the queue is full: its publisher waits. */
+    /** Whether a message is accepted although the queue is full, and its publisher waits. */
     private boolean slowsPublisher(QoS qos) {
         return pressure != null && window.sink() != null && qos != QoS.AT_MOST_ONCE && pressure.takesMore();
     }
 
-    /** Whether a publisher waits though the queue has room: all queues together are nearly full. */
+    /** Whether a publisher waits although the queue has room: all queues together are nearly full. */
     private boolean holdsEarly(QoS qos) {
         return pressure != null && window.sink() != null && qos != QoS.AT_MOST_ONCE && pressure.holdsEarly();
     }
@@ -176,14 +176,14 @@ final class OutboundFlow {
         }
     }
 
-    /** Messages may have left the queue. */
+    /** Releases held publishers if the queue has room again. */
     private void makeWay() {
         if (pressure != null) {
             pressure.left(queuedCount(), queuedBytes());
         }
     }
 
-    /** QoS 0 messages wait for nobody, unless older ones of their kind may be in the queue [MQTT-4.6.0-6]. */
+    /** Whether a QoS 0 message may be sent ahead of the queue: not if older QoS 0 messages may be in it [MQTT-4.6.0-6]. */
     private boolean mayPassQueue() {
         return atMostOnce.isEmpty() || !resources.config().queueQos0();
     }
@@ -211,7 +211,7 @@ final class OutboundFlow {
         return atMostOnce.isEmpty() && backlog.isEmpty() && window.mayPlace(current, backlog);
     }
 
-    /** Sends a message that need not wait, above QoS 0. */
+    /** Sends a message above QoS 0 that need not wait. */
     void send(PacketSink current, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         if (window.isExpired(message)) { // [MQTT-3.3.2-5]
             drop(DropReason.EXPIRED, ticket);
@@ -243,9 +243,9 @@ final class OutboundFlow {
         }
     }
 
-    // --- what the store says
+    // --- answers of the store
 
-    /** A step of a message in flight is safe that had to be. */
+    /** Continues a message in flight whose pending state change is committed. */
     void stored(long sequence, QueueStep step) {
         SharedDeliveries shared = window.shared();
         if (shared != null && step == QueueStep.SENT_APPENDED) {
@@ -256,13 +256,13 @@ final class OutboundFlow {
         }
         pump();
         if (window.sink() == null) {
-            session.life().stayedAway(); // when it was not safe the message had to stay
+            session.life().giveBackCommitted(); // it could not be given back before the commit
         } else {
             session.gatherMore();
         }
     }
 
-    /** The store has not taken a message that could not be sent before. One of a group is there as it was. */
+    /** Handles a message that the store has rejected before it was sent. A message of a group stays there. */
     void notStored(long sequence) {
         inFlight.remove(sequence);
         SharedDeliveries shared = window.shared();
@@ -272,7 +272,7 @@ final class OutboundFlow {
         pump();
     }
 
-    // --- what waits
+    // --- waiting messages
 
     /** See {@link SharedDeliveries#giveBack}. */
     void giveBackShared(Predicate<Subscription> inFlightToo, boolean ends) {
@@ -287,21 +287,21 @@ final class OutboundFlow {
         retained.add(cursor, subscription);
     }
 
-    /** A subscription has ended: retained messages that it still waits for are not sent any more. */
+    /** Discards retained messages that wait for a subscription which has ended. */
     void unsubscribed(TopicFilter filter) {
         if (retained != null) {
             retained.remove(filter);
         }
     }
 
-    /** Goes on with what {@link #pump()} put off: the others of the event loop have had their turn. */
+    /** Resumes {@link #pump()} after the event loop's other tasks had their turn. */
     void pumpLater() {
         pumpedLater = false;
         retainedSteps = RETAINED_STEPS;
         pump();
     }
 
-    /** Sends what waits, as far as the window and the socket allow. */
+    /** Sends waiting messages as far as the window and the socket allow. */
     void pump() {
         PacketSink current = window.sink();
         if (current == null) {
@@ -319,14 +319,14 @@ final class OutboundFlow {
         makeWay();
     }
 
-    /** Continues when the window has more room. */
+    /** Resumes sending when the window has more room. */
     void pumpIfNeeded() {
         if (!backlog.isEmpty() || !atMostOnce.isEmpty() || retained != null || !window.isCaughtUp()) {
             pump();
         }
     }
 
-    /** Moves what waits into the window as far as there is room, and sends it. */
+    /** Moves waiting messages into the window as far as there is room, and sends them. */
     private void pump(PacketSink current, Backlog from) {
         boolean goesOn = true;
         while (goesOn && from.hasNext() && window.mayPlace(current, from)) {
@@ -335,7 +335,7 @@ final class OutboundFlow {
         from.fetch();
     }
 
-    /** Sends what has waited longest. Returns false if its packet identifier is in use. */
+    /** Sends the oldest waiting message. Returns false if its packet identifier is in use. */
     private boolean sendNext(PacketSink current, Backlog from) {
         if (from.wasSent()) {
             return sendAgain(current, from);
@@ -361,7 +361,7 @@ final class OutboundFlow {
         return true;
     }
 
-    /** Sends what was in flight when the broker ended. Returns false if its packet identifier is in use. */
+    /** Sends a message that was in flight when the broker stopped. Returns false if its packet identifier is in use. */
     private boolean sendAgain(PacketSink current, Backlog from) {
         ApplicationMessage message = from.message();
         Subscription subscription = from.subscription();
@@ -372,7 +372,7 @@ final class OutboundFlow {
         }
         inFlight.number(sequence, from.number());
         from.remove();
-        observer.messageElsewhere(Elsewhere.SENT_BEFORE, 1); // it waited as long as it was only in the store
+        observer.messageElsewhere(Elsewhere.SENT_BEFORE, 1); // it counted as waiting while it was only in the store
         window.resend(current);
         return true;
     }
@@ -386,24 +386,24 @@ final class OutboundFlow {
         }
     }
 
-    /** Sends one retained message, if steps are left; returns false if the search for it goes on in a later pass. */
+    /** Sends one retained message if the step limit allows; returns false if the search continues in a later pass. */
     private boolean sendRetained(PacketSink current, RetainedDeliveries waiting) {
         if (waiting.isEmpty()) {
             retained = null;
             return false;
         }
-        if (!pumpedLater) { // where the steps are renewed
+        if (!pumpedLater) { // which resets the step limit
             pumpedLater = true;
             session.execute(this::pumpLater);
         }
         Subscription subscription = waiting.subscription();
         ApplicationMessage message = waiting.next(resources.ticker().nanoTime(), retainedSteps);
-        retainedSteps -= Math.max(1, waiting.steps()); // to find nothing costs something too
+        retainedSteps -= Math.max(1, waiting.steps()); // an unsuccessful search counts too
         if (message == null) {
             return !waiting.wasInterrupted();
         }
         if (!isFor(message, subscription)) {
-            return true; // not routed to this client, so nothing is dropped
+            return true; // not routed to this client, so not dropped
         }
         QoS qos = message.qos().atMost(subscription.maximumQos());
         observer.deliveriesAdded(DeliverySource.RETAINED, 1);
@@ -422,7 +422,7 @@ final class OutboundFlow {
     }
 
     /**
-     * Removes messages in memory that have expired while they waited.
+     * Removes expired messages from memory.
      *
      * @return seconds until the next one expires, or {@link ApplicationMessage#NEVER}
      */
@@ -444,7 +444,7 @@ final class OutboundFlow {
 
     // --- between nodes
 
-    /** What is in memory alone, in order: in flight and waiting, or of a stored session what waits at QoS 0. */
+    /** The messages in memory, in order: those in flight and waiting; of a stored session the waiting QoS 0 messages. */
     List<StoredMessage> snapshot() {
         List<StoredMessage> all = new ArrayList<>();
         for (long sequence = inFlight.head();
@@ -462,12 +462,12 @@ final class OutboundFlow {
         return all;
     }
 
-    /** How many deliveries have come about and not ended: what waits, and what was never sent. */
+    /** The number of pending deliveries: messages that wait, and those that were never sent. */
     int pendingCount() {
         return queuedCount() + inFlight.unsent();
     }
 
-    /** A message of a session in memory has come from another node: it takes its old place. */
+    /** Restores a message of a session in memory that has come from another node, at its old position. */
     void restore(StoredMessage message, Subscription subscription) {
         StoredDelivery delivery = message.delivery();
         if (delivery.state() == StoredDelivery.State.WAITING) {
@@ -479,7 +479,7 @@ final class OutboundFlow {
         }
     }
 
-    /** Lets go of all messages: the session lives on another node. */
+    /** Releases all messages: the session has moved to another node. */
     void forget() {
         releasePublishers();
         atMostOnce.clear();
@@ -491,7 +491,7 @@ final class OutboundFlow {
         retained = null;
     }
 
-    /** Drops all that waits, when the session ends. */
+    /** Drops all waiting messages at the end of the session. */
     void end() {
         int dropped = atMostOnce.size() + inFlight.unsent();
         if (dropped > 0) {

@@ -7,19 +7,19 @@ import io.smqtt.message.ReasonCode;
 import io.smqtt.routing.Subscription;
 import io.smqtt.thread.OnEventLoop;
 
-/** The port through which a session writes to its connection. All calls on the session's event loop. */
+/** The interface through which a session writes to its connection. On the session's event loop. */
 @OnEventLoop
 public interface PacketSink {
 
     /**
-     * Tells whether the client takes what is written to it.
+     * Returns whether the connection is writable.
      *
-     * @return false while too much waits in its socket
+     * @return false while too many bytes wait in its outbound buffer
      */
     boolean isWritable();
 
     /**
-     * How many unacknowledged QoS 1 and 2 messages the client and the broker allow at once.
+     * The maximum number of unacknowledged QoS 1 and 2 messages, by the client's and the broker's limits.
      *
      * @return at least 1
      */
@@ -61,7 +61,7 @@ public interface PacketSink {
     void pubRel(int packetId);
 
     /**
-     * Ends the connection, telling an MQTT 5.0 client why.
+     * Closes the connection, with a DISCONNECT for an MQTT 5.0 client.
      *
      * @param reason the reason code of the DISCONNECT
      */

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Bytes held by all queues and windows of a broker. Past the limit publishers are slowed; past one and a half times of it
- * queues in memory take nothing more. A message counts once for each session that holds it.
+ * Bytes held by all queues and windows of a broker. Above the limit publishers are slowed; above one and a half times the
+ * limit queues in memory reject messages. A message counts once for each session that holds it.
  */
 @AnyThread
 public final class QueueBudget {
@@ -30,9 +30,9 @@ public final class QueueBudget {
     }
 
     /**
-     * Counts what a queue holds.
+     * Adds to the bytes held.
      *
-     * @param change bytes that have come, or negative ones that have gone
+     * @param change bytes added, or negative for bytes removed
      */
     public void add(long change) {
         bytes.add(change);
@@ -43,7 +43,7 @@ public final class QueueBudget {
     }
 
     /**
-     * How many messages are above the limits of their consumers in this process, so that their publishers wait.
+     * The number of messages above the limits of their in-process consumers, whose publishers are held.
      *
      * @return messages
      */
@@ -52,7 +52,7 @@ public final class QueueBudget {
     }
 
     /**
-     * What all queues hold.
+     * The bytes held by all queues.
      *
      * @return bytes
      */
@@ -60,7 +60,7 @@ public final class QueueBudget {
         return bytes.sum();
     }
 
-    /** Compares what is held with what may be held at most, for {@link #isExhausted()}. Each event loop does so several times a second. */
+    /** Updates {@link #isExhausted()}. Each event loop calls this several times a second. */
     public void look() {
         boolean now = bytes.sum() > lastBytes;
         if (now != exhausted) {
@@ -69,36 +69,36 @@ public final class QueueBudget {
     }
 
     /**
-     * Tells whether queues in memory take nothing more, as it was at the last {@link #look()}.
+     * Returns whether queues in memory reject messages, as of the last {@link #look()}.
      *
-     * @return true past one and a half times of the limit
+     * @return true above one and a half times the limit
      */
     public boolean isExhausted() {
         return exhausted;
     }
 
     /**
-     * Tells whether publishers are to be slowed.
+     * Returns whether publishers are to be slowed.
      *
-     * @return true past the limit
+     * @return true above the limit
      */
     public boolean isExceeded() {
         return pressure.get() > 0 || isFull();
     }
 
     /**
-     * Tells whether the queues hold as much as they may.
+     * Returns whether the queues have reached their limit.
      *
-     * @return true past the limit
+     * @return true above the limit
      */
     public boolean isFull() {
         return bytes.sum() > limitBytes;
     }
 
     /**
-     * Tells whether publishers to consumers in this process wait for them although these have room by themselves.
+     * Returns whether publishers to in-process consumers are held even if the consumer's own queue has room.
      *
-     * @return true past three quarters of the limit
+     * @return true above three quarters of the limit
      */
     public boolean isNearlyFull() {
         return bytes.sum() > limitBytes - share();
@@ -110,13 +110,13 @@ public final class QueueBudget {
     }
 
     /**
-     * Has publishers slowed because a queue of somebody else's is nearly full. To be taken back by {@link #ease()}.
+     * Slows publishers because a queue outside of this budget is nearly full. Reverted by {@link #ease()}.
      */
     public void press() {
         pressure.incrementAndGet();
     }
 
-    /** Takes one {@link #press()} back. */
+    /** Reverts one {@link #press()}. */
     public void ease() {
         pressure.decrementAndGet();
     }

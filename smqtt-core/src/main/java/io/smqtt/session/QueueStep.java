@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
-/** The operations of a {@link DurableQueue}. Their value is the number of a message, or its place in the window. */
+/** Store operations of a {@link DurableQueue}. Their value is the number of a message, or its sequence number in the window. */
 enum QueueStep implements StoreStep<DurableQueue> {
 
-    /** A message that has to wait, by its number, with its bytes. */
+    /** Adds a message that has to wait; its number and bytes. */
     WAITING_APPENDED(false),
 
-    /** A message that is sent at QoS 1, by its number. */
+    /** Adds a message that is sent at QoS 1; its number. */
     APPENDED(false),
 
-    /** A message that is sent at QoS 2, by its place in the window. */
+    /** Adds a message that is sent at QoS 2; its sequence number. */
     SENT_APPENDED(true),
 
-    /** A message that waited is sent, by its place in the window. */
+    /** Records that a waiting message is sent; its sequence number. */
     SENT_WRITTEN(true),
 
-    /** A PUBREC has come, by the place in the window. */
+    /** Records a PUBREC; the sequence number. */
     RECEIVED_WRITTEN(true),
 
-    /** A message is removed, by its number. */
+    /** Removes a message; its number. */
     REMOVED(false);
 
     private final boolean wantsSuccess;

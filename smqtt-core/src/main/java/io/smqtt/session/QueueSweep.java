@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * Removes undelivered messages from a stored queue: the oldest when there is no room, and those that have expired. Owns
- * what is known of expiry in the queue.
+ * Removes undelivered messages from a stored queue: the oldest when there is no room, and expired ones. Tracks whether the
+ * queue may contain messages with an expiry interval.
  */
 @OnEventLoop
 final class QueueSweep {
@@ -25,7 +25,7 @@ final class QueueSweep {
     private final DurableQueue queue;
     private final SessionResources resources;
 
-    /** Whether a message that waits may have an expiry interval, and whether that is being looked for. */
+    /** Whether a waiting message may have an expiry interval, and whether a search for such messages is running. */
     private boolean mayExpire;
 
     private boolean sweeping;
@@ -39,24 +39,25 @@ final class QueueSweep {
         this.mayExpire = mayExpire;
     }
 
-    /** A message has to wait. */
+    /** Registers a message that has to wait. */
     void enqueued(ApplicationMessage message) {
         mayExpire |= message.expiryIntervalSeconds() != ApplicationMessage.NEVER;
     }
 
-    /** The client is there, or gone: what is under way was for the time until now. */
+    /** Abandons pending work: the client has connected or disconnected. */
     void interrupt() {
         trimming = false;
-        mayExpire |= sweeping; // not all of it was looked at
+        mayExpire |= sweeping; // the search is incomplete
         sweeping = false;
     }
 
-    // --- what has no room
+    // --- room
 
     /**
-     * Makes room for a message. What is only in the store goes a moment later; until then a few messages more may wait.
+     * Makes room for a message. Messages that are only in the store are removed asynchronously; until then a few messages
+     * more may wait.
      *
-     * @return false if there is no room: the message itself is dropped
+     * @return false if there is no room and the message itself must be dropped
      */
     boolean makeRoom(int footprintBytes, LimitsConfig limits) {
         long now = resources.ticker().nanoTime();
@@ -94,7 +95,7 @@ final class QueueSweep {
         queue.delete(number);
     }
 
-    /** Looks at the oldest messages in the store, and drops those that have expired or must go. */
+    /** Reads the oldest messages in the store, and drops those that have expired or exceed the limits. */
     private void trim() {
         if (!trimming && queue.claimReading()) {
             trimming = true;
@@ -120,7 +121,7 @@ final class QueueSweep {
         }
     }
 
-    /** Drops a message if it is the oldest and has to go. */
+    /** Drops a message if it is the oldest and must make room. */
     private boolean trim(StoredMessage message, long now) {
         if (message.sequence() < queue.unreadFrom()) {
             return true;
@@ -138,15 +139,16 @@ final class QueueSweep {
         return true;
     }
 
-    // --- what has expired while the client is away
+    // --- expiry while the client is offline
 
     /**
-     * Removes what has expired, wherever it stands, page by page. While no client is connected.
+     * Removes all expired messages from the queue, page by page. While no client is connected.
      *
-     * @param next is told when to look again, in seconds or {@link ApplicationMessage#NEVER}; not if a client comes
+     * @param next receives the delay of the next search, in seconds or {@link ApplicationMessage#NEVER}; not called if a
+     *     client connects
      */
     void removeExpired(LongConsumer next) {
-        if (!queue.waitsForNobody() || !mayExpire) {
+        if (!queue.waitsOffline() || !mayExpire) {
             return;
         }
         if (queue.isReading() || trimming) {
@@ -188,7 +190,7 @@ final class QueueSweep {
         }
     }
 
-    /** Drops a message if it has expired; else tells how many seconds it has, or many. */
+    /** Drops a message if it has expired. Otherwise returns the seconds until it expires, or a large value. */
     private long sweep(StoredMessage stored, long now) {
         ApplicationMessage message = stored.message();
         if (stored.sequence() < queue.unreadFrom()

@@ -10,7 +10,7 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Retained messages that new subscriptions asked for and that have not been sent yet, one pass over the tree for each
+ * Retained messages that new subscriptions asked for and that have not been sent yet, one pass over the topic tree for each
  * filter. They outlive the connection, as the subscription does.
  */
 @OnEventLoop
@@ -26,13 +26,13 @@ final class RetainedDeliveries {
         return passes.isEmpty();
     }
 
-    /** Begins a pass; one that is under way for the same filter begins anew. */
+    /** Begins a pass; a running one for the same filter restarts. */
     void add(RetainedCursor cursor, Subscription subscription) {
         remove(subscription.filter());
         passes.add(new Pass(cursor, subscription));
     }
 
-    /** The subscription has ended [MQTT-3.10.4-3]. */
+    /** Ends the pass of a subscription that has ended [MQTT-3.10.4-3]. */
     void remove(TopicFilter filter) {
         passes.removeIf(pass -> pass.subscription().filter().equals(filter));
     }
@@ -44,8 +44,8 @@ final class RetainedDeliveries {
     /**
      * The next message of the oldest pass.
      *
-     * @param maxSteps how many topics to look at
-     * @return null if that pass is over, or if it took so many steps without finding one ({@link #wasInterrupted()})
+     * @param maxSteps the maximum number of topics to examine
+     * @return null if that pass is complete, or if no message was found within these steps ({@link #wasInterrupted()})
      */
     @Nullable
     ApplicationMessage next(long nowNanos, int maxSteps) {
@@ -64,7 +64,7 @@ final class RetainedDeliveries {
         return passes.element().subscription();
     }
 
-    /** How many topics the last call of {@link #next} looked at. */
+    /** The number of topics that the last call of {@link #next} examined. */
     int steps() {
         return steps;
     }

@@ -17,28 +17,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps retained messages, in memory and in the store. Each topic is written by one event loop, and always as it is in
- * memory at that moment: so the last message in the store is the last one in memory, whoever published it.
+ * Keeps retained messages in memory and in the store. Each topic is written by one event loop, and always with its value in
+ * memory at that moment. So the store ends with the same message as memory, whatever the order of publishers.
  */
 public final class RetainedKeeper {
 
     private final Router router;
     private final @Nullable Stores stores;
 
-    /** For each event loop, the topics that it writes again in a while. */
+    /** For each event loop, the topics whose write is to be retried. */
     private final List<Set<TopicName>> unwritten = new ArrayList<>();
 
     /** Set before the store is read; null without a cluster. */
     private @Nullable RetainedVersions versions;
 
-    /** Whether the store has more than memory, because the limits allow less than they did. */
+    /** Whether the store has messages that are not in memory, because the limits were lowered. */
     private volatile boolean storeHasMore;
 
     /**
      * Creates a keeper.
      *
      * @param router the retained messages
-     * @param stores where they are kept as well, or null
+     * @param stores the store, or null
      */
     public RetainedKeeper(Router router, @Nullable Stores stores) {
         this.router = router;
@@ -51,17 +51,17 @@ public final class RetainedKeeper {
      *
      * @param loop the current event loop
      * @param message a message with the retain flag
-     * @param ticket what waits until the change is safe
-     * @return what became of it
+     * @param ticket held until the change is committed
+     * @return the outcome
      */
     public RetainedMessages.Outcome retain(RoutingLoop loop, ApplicationMessage message, RouteTicket ticket) {
         RetainedMessages.Outcome outcome = router.retain(message);
         boolean changed = outcome == RetainedMessages.Outcome.STORED
                 || outcome == RetainedMessages.Outcome.REPLACED
                 || outcome == RetainedMessages.Outcome.REMOVED
-                // that it is gone may not be safe yet, and who waits is told when it is
+                // its removal may not be committed yet, and the publisher is acknowledged after that
                 || (outcome == RetainedMessages.Outcome.NOTHING_TO_REMOVE && ticket != RouteTicket.NONE)
-                // what only the store has must not come back later, older than what was published since
+                // a message that only the store has must not reappear after newer ones
                 || storeHasMore;
         if (stores != null && changed) {
             write(stores, loop, message.topic(), ticket == RouteTicket.NONE ? ticket : ticket.claim());
@@ -72,7 +72,7 @@ public final class RetainedKeeper {
     /**
      * Stores versions with the messages. Before the store is read.
      *
-     * @param kept supplies them
+     * @param kept supplies the versions
      */
     public void keepVersions(RetainedVersions kept) {
         versions = kept;
@@ -84,18 +84,18 @@ public final class RetainedKeeper {
         return versions;
     }
 
-    /** Messages were found in the store that the limits do not allow. They stay there, unseen. Before clients connect. */
+    /** Marks that the store has messages which the limits do not allow in memory. They stay there. Before clients connect. */
     void storeHasMore() {
         storeHasMore = true;
     }
 
     /**
-     * Writes a note to the store. On an event loop.
+     * Writes a named value to the store. On an event loop.
      *
      * @param loop the current event loop
-     * @param name the name of the note
-     * @param note its content, not changed after this call
-     * @param then told on {@code loop} whether it is stored; not called without a store
+     * @param name the name
+     * @param note the value, not changed after this call
+     * @param then receives on {@code loop} whether it is stored; not called without a store
      */
     public void note(RoutingLoop loop, String name, byte[] note, CommitCallback then) {
         if (stores != null) {
@@ -106,7 +106,7 @@ public final class RetainedKeeper {
     }
 
     /**
-     * Writes what is kept of a topic, or that nothing is. On an event loop.
+     * Writes the retained message of a topic, or its absence. On an event loop.
      *
      * @param loop the current event loop
      * @param topic a topic whose message changed
@@ -156,7 +156,7 @@ public final class RetainedKeeper {
         }
     }
 
-    /** Writes a topic again, as it is then. */
+    /** Retries the write of a topic, with its value at that time. */
     private final class Change implements StoreWaiter {
 
         private final StoreLoop loop;
@@ -171,7 +171,7 @@ public final class RetainedKeeper {
 
         @Override
         public boolean completed(boolean kept) {
-            return !kept && unwritten.get(index).add(topic); // once, however often it changes meanwhile
+            return !kept && unwritten.get(index).add(topic); // once, however often the topic changes until then
         }
 
         @Override

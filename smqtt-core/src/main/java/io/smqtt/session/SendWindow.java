@@ -13,8 +13,8 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the messages of the in-flight window over one connection after the other, and takes their acknowledgements. A message
- * has its place in the window before it is sent; what was sent over an earlier connection is sent again first.
+ * Sends the messages of the in-flight window over successive connections, and processes their acknowledgements. A message
+ * is placed in the window before it is sent. Messages of an earlier connection are sent again first.
  */
 @OnEventLoop
 final class SendWindow {
@@ -56,7 +56,7 @@ final class SendWindow {
         journal.detach();
     }
 
-    /** The client has other rights from now on. */
+    /** Replaces the check after the client's access rights have changed. */
     void check(@Nullable DeliveryCheck newCheck) {
         check = newCheck;
     }
@@ -67,7 +67,7 @@ final class SendWindow {
         return sink;
     }
 
-    /** Messages of shared subscriptions, if there was one. */
+    /** The messages of shared subscriptions; null if there never was one. */
     @Nullable
     SharedDeliveries shared() {
         return shared;
@@ -77,7 +77,7 @@ final class SendWindow {
         shared = created;
     }
 
-    // --- what may be sent
+    // --- admission to the window
 
     boolean mayReceive(ApplicationMessage message) {
         return check == null || check.mayReceive(message.topic());
@@ -88,14 +88,14 @@ final class SendWindow {
                 && message.isExpired(resources.ticker().nanoTime());
     }
 
-    /** Whether all that has its place was sent. */
+    /** Whether all messages in the window were sent. */
     boolean isCaughtUp() {
         return resendNext == resendEnd;
     }
 
     /**
-     * Whether the window takes one more message. In memory a message waits until those before it have been sent; a stored one takes
-     * its place before.
+     * Whether the window takes one more message. A message in memory waits until those before it have been sent; a stored
+     * one is placed before that.
      */
     boolean mayPlace(PacketSink current, Backlog from) {
         return (isCaughtUp() || !from.isInMemory())
@@ -105,7 +105,7 @@ final class SendWindow {
                 && current.isWritable();
     }
 
-    /** While all queues are full a window takes little more: what it holds is acknowledged first, which moves on what waits. */
+    /** Limits the window to few bytes while all queues are full: acknowledgements of its messages then make room for others. */
     private boolean mayHold() {
         long bytes = inFlight.bytes();
         return bytes < InFlightWindow.STEP_BYTES
@@ -113,13 +113,13 @@ final class SendWindow {
                         && !resources.budget().isExhausted());
     }
 
-    // --- what is sent
+    // --- sending
 
-    /** Gives a message its place in the window and its packet identifier. {@link #leave} is to follow. */
+    /** Assigns a message a sequence number and a packet identifier. Call {@link #leave} next. */
     long place(ApplicationMessage message, Subscription subscription, QoS qos) {
         long sequence = inFlight.add(message, subscription, qos);
         if (isCaughtUp()) {
-            resendNext = sequence; // others may have the identifiers between
+            resendNext = sequence; // others may use the identifiers in between
         } else {
             inFlight.set(sequence, InFlightWindow.UNSENT);
         }
@@ -128,9 +128,9 @@ final class SendWindow {
     }
 
     /**
-     * Sends a message that has its place: now, or after those before it.
+     * Sends a message that was placed: now, or after those before it.
      *
-     * @param mayLeave whether the journal has no objection
+     * @param mayLeave whether the journal allows it
      */
     void leave(
             PacketSink current,
@@ -154,7 +154,7 @@ final class SendWindow {
         }
     }
 
-    /** Writes a PUBLISH and counts it. Returns false if the client does not take packets of its size. */
+    /** Writes a PUBLISH and counts it. Returns false if the packet is larger than the client accepts. */
     boolean write(
             PacketSink current,
             ApplicationMessage message,
@@ -164,7 +164,7 @@ final class SendWindow {
             boolean duplicate) {
         boolean retain = message.retain() && subscription.retainAsPublished(); // [MQTT-3.3.1-12] [MQTT-3.3.1-13]
         boolean written = current.publish(message, subscription, qos, retain, packetId, duplicate);
-        if (duplicate) { // it was delivered once
+        if (duplicate) { // it was already counted as delivered
             if (!written) {
                 observer.messageAbandoned(DropReason.PACKET_TOO_LARGE, 1);
             }
@@ -179,7 +179,7 @@ final class SendWindow {
         return written;
     }
 
-    /** Gives a message that was sent before its old place. Returns a negative number if its packet identifier is in use. */
+    /** Places a message that was sent before at its old position. Returns a negative number if its packet identifier is in use. */
     long placeAgain(StoredDelivery delivery, ApplicationMessage message, Subscription subscription, QoS qos) {
         if (!inFlight.reach(delivery.packetId())) {
             return -1;
@@ -193,9 +193,9 @@ final class SendWindow {
     }
 
     /**
-     * Sends again what was in flight when the connection was lost, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. A QoS 1
-     * message whose Message Expiry Interval has passed is given up instead: nobody wants it any more, and no half of an
-     * exchange is left behind. At QoS 2 the standard forbids that.
+     * Sends messages in flight again after a reconnect, in the old order [MQTT-4.4.0-1] [MQTT-4.6.0-1]. A QoS 1 message
+     * whose Message Expiry Interval has passed is dropped instead, which leaves no half of an exchange. At QoS 2 the
+     * standard forbids that.
      */
     void resend(PacketSink current) {
         while (resendNext < resendEnd && outstanding < current.sendMaximum() && current.isWritable()) {
@@ -205,7 +205,7 @@ final class SendWindow {
                 return;
             }
             if (inFlight.is(sequence, InFlightWindow.UNSAFE)) {
-                return; // goes on when the store has it
+                return; // resumes when the store has committed it
             }
             resendNext = sequence + 1;
             switch (inFlight.state(sequence)) {
@@ -215,7 +215,7 @@ final class SendWindow {
                     outstanding++;
                     current.pubRel(InFlightWindow.packetId(sequence));
                 }
-                default -> { // acknowledged meanwhile
+                default -> { // acknowledged in the meantime
                 }
             }
         }
@@ -254,12 +254,12 @@ final class SendWindow {
     }
 
     /**
-     * Ends a message that cannot be sent, or not again: its client may not have it any more, it has expired, or the client
-     * does not take packets of its size. At QoS 1, and if it was never sent, its identifier is free at once. At QoS 2 the
-     * client may have it, and would take the next message with this identifier for a repetition; so the exchange goes on
-     * without the content: the PUBREL lets a client forget the identifier that knows it, others answer that they do not,
-     * which is no error when a session is resumed (MQTT 5.0, section 3.7.2.1). After the PUBREL it is never sent again
-     * [MQTT-4.3.3-6].
+     * Ends a message that cannot be sent, or not again: access was revoked, it has expired, or the packet is larger than
+     * the client accepts. At QoS 1, or if it was never sent, its identifier is free at once. At QoS 2 the client may have
+     * received it, and would treat the next message with this identifier as a retransmission. So the exchange continues
+     * without the content. The PUBREL makes the client forget the identifier. A client that does not know it answers so,
+     * which is no error when a session is resumed (MQTT 5.0, section 3.7.2.1). After the PUBREL the message is never sent
+     * again [MQTT-4.3.3-6].
      */
     private void endWithoutContent(PacketSink current, long sequence, boolean first) {
         if (first || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
@@ -270,7 +270,7 @@ final class SendWindow {
         release(current, sequence);
     }
 
-    /** Only the PUBREL and its PUBCOMP are left of a message. In a stored session that has to be safe first. */
+    /** Reduces a message to PUBREL and PUBCOMP. In a stored session that must be committed first. */
     private void release(@Nullable PacketSink current, long sequence) {
         inFlight.received(sequence);
         if (journal.received(sequence) && current != null) {
@@ -286,7 +286,7 @@ final class SendWindow {
         inFlight.remove(sequence);
     }
 
-    /** The PUBREL of a message is safe that waited for that. */
+    /** Sends a PUBREL that waited for the commit. */
     void released(long sequence) {
         if (sink != null && sequence < resendNext) {
             sink.pubRel(InFlightWindow.packetId(sequence));
@@ -295,7 +295,7 @@ final class SendWindow {
 
     // --- acknowledgements
 
-    /** A PUBACK. */
+    /** Processes a PUBACK. */
     AcknowledgementOutcome acknowledged(int packetId, ReasonCode reason) {
         long sequence = inFlight.find(packetId);
         if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBACK) {
@@ -308,7 +308,7 @@ final class SendWindow {
         return AcknowledgementOutcome.EXPECTED;
     }
 
-    /** A PUBREC; after one that was not an error the PUBREL follows, also when it is repeated. */
+    /** Processes a PUBREC; unless it was an error the PUBREL follows, also when it is repeated. */
     AcknowledgementOutcome received(int packetId, ReasonCode reason) {
         long sequence = inFlight.find(packetId);
         if (sequence < 0 || inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK) {
@@ -323,14 +323,13 @@ final class SendWindow {
         }
         if (inFlight.state(sequence) == InFlightWindow.AWAITING_PUBREC) {
             release(sink, sequence);
-        } else if (sink != null
-                && !inFlight.is(sequence, InFlightWindow.UNSAFE)) { // or else it leaves when that is safe
+        } else if (sink != null && !inFlight.is(sequence, InFlightWindow.UNSAFE)) { // otherwise it follows the commit
             sink.pubRel(packetId);
         }
         return AcknowledgementOutcome.EXPECTED;
     }
 
-    /** A PUBCOMP. */
+    /** Processes a PUBCOMP. */
     AcknowledgementOutcome completed(int packetId) {
         long sequence = inFlight.find(packetId);
         if (sequence < 0 || inFlight.state(sequence) != InFlightWindow.AWAITING_PUBCOMP) {
@@ -341,8 +340,8 @@ final class SendWindow {
     }
 
     /**
-     * What an acknowledgement is that its delivery does not await. What was sent over an earlier connection alone may
-     * have another state here than the client remembers: only what left over this one must be answered in step.
+     * Classifies an acknowledgement that its delivery does not await. A message of an earlier connection may have another
+     * state here than the client remembers. Only messages sent over this connection must be acknowledged in step.
      */
     private AcknowledgementOutcome unexpected(long sequence) {
         return sequence >= 0 && sequence < resendNext

@@ -21,9 +21,9 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that a client and the broker share beyond one network connection (MQTT 5.0, section 4.1). A session is owned
- * by the event loop of its connection, or of its last one; all methods run there unless they say otherwise. It changes
- * loops only when a client takes it over ({@link SessionClaims}). What is possible depends on its {@link SessionPhase}.
+ * The state that a client and the broker share beyond one network connection (MQTT 5.0, section 4.1). A session is owned by
+ * the event loop of its current or last connection; all methods run there unless they say otherwise. It changes event loops
+ * only in a takeover ({@link SessionClaims}). Its {@link SessionPhase} determines what is possible.
  */
 @OnEventLoop
 public final class Session implements Subscriber {
@@ -41,7 +41,7 @@ public final class Session implements Subscriber {
     private @Nullable OutboundFlow outbound;
     private @Nullable InboundFlow inbound;
 
-    /** What holds back messages that come; null as long as all are taken at once. */
+    /** Holds back incoming messages; null while all are taken at once. */
     private @Nullable SessionIntake intake;
 
     private final long key;
@@ -50,7 +50,7 @@ public final class Session implements Subscriber {
     private final @Nullable SessionRecord record;
     private final boolean durable;
 
-    /** Who is connected, or was when the client was last connected. */
+    /** The identity of the connected, or last connected, client. */
     private volatile ClientIdentity client;
 
     Session(SessionResources resources, SessionRegistry registry, SessionRequest request) {
@@ -71,7 +71,7 @@ public final class Session implements Subscriber {
                 : new SessionRecord(this, resources, stores, stores.store().newSession(), SessionRecord.NOTHING_WAITS);
     }
 
-    /** A session that was found in the store, or one that comes from another node and is not stored. */
+    /** Creates a session that was found in the store, or one that comes from another node and is not stored. */
     Session(
             SessionResources resources,
             SessionRegistry registry,
@@ -132,9 +132,9 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * The back-pressure of a consumer in this process. Never changes.
+     * The back-pressure of an in-process consumer. Never changes.
      *
-     * @return null if the session is a client's
+     * @return null if the session belongs to a client
      */
     @AnyThread
     public @Nullable ConsumerPressure pressure() {
@@ -148,7 +148,7 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * Tells whether the session survives the broker's process. Never changes.
+     * Returns whether the session survives the broker's process. Never changes.
      *
      * @return false without a store, and for a session that began without an expiry interval
      */
@@ -157,7 +157,7 @@ public final class Session implements Subscriber {
         return record != null;
     }
 
-    /** Whether this is the session's event loop, and it is not on its way from another one. */
+    /** Whether the current event loop is the session's, and the session is not moving to it. */
     boolean isHere() {
         return life.phase() != SessionPhase.MOVING && owner.executor().inEventLoop();
     }
@@ -175,7 +175,7 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * Who the client is, or was when it was last connected.
+     * The identity of the connected, or last connected, client.
      *
      * @return the identity
      */
@@ -185,7 +185,7 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * Tells whether the session is over.
+     * Returns whether the session has ended.
      *
      * @return true once it was removed from the registry
      */
@@ -195,9 +195,9 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * Runs a task on the session's event loop, also if the session moves to another one meanwhile.
+     * Runs a task on the session's event loop, also if the session moves to another one in the meantime.
      *
-     * @param task what is to be done
+     * @param task the task
      */
     @AnyThread
     public void execute(Runnable task) {
@@ -220,12 +220,12 @@ public final class Session implements Subscriber {
         return life;
     }
 
-    /** What happens while the client is away. */
+    /** The deadlines of the session while its client is offline. */
     SessionAbsence absence() {
         return absence;
     }
 
-    /** What the session holds. */
+    /** The memory that the session is charged with. */
     @AnyThread
     SessionCharge charge() {
         return charge;
@@ -234,19 +234,19 @@ public final class Session implements Subscriber {
     /**
      * The subscriptions.
      *
-     * @return for the session's event loop; the size is out of date elsewhere
+     * @return to be used on the session's event loop; elsewhere the size may be out of date
      */
     @AnyThread
     public SessionSubscriptions subscriptions() {
         return subscriptions;
     }
 
-    /** The session is another event loop's from now on. */
+    /** Assigns the session to another event loop. */
     void owner(RoutingLoop target) {
         owner = target;
     }
 
-    /** The session is this client's from now on. */
+    /** Replaces the identity of the client. */
     void client(ClientIdentity newClient) {
         ClientIdentity before = client;
         client = newClient;
@@ -275,7 +275,7 @@ public final class Session implements Subscriber {
         }
     }
 
-    /** What holds back messages that come, and knows those that another node has taken. */
+    /** The intake, which holds back messages and skips those that another node has taken. */
     SessionIntake intake() {
         if (intake == null) {
             intake = new SessionIntake(this);
@@ -283,7 +283,7 @@ public final class Session implements Subscriber {
         return intake;
     }
 
-    /** It may be needed no more. */
+    /** Discards the intake if it is no longer needed. */
     void intakeChanged() {
         if (intake != null && intake.isIdle()) {
             intake = null;
@@ -294,7 +294,7 @@ public final class Session implements Subscriber {
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         boolean over = hasEnded();
         if (subscription.shareName() != null && (over || !isOnline())) {
-            registry.groups().add(owner, message, subscription, ticket); // it is for others, or waits in their queue
+            registry.groups().add(owner, message, subscription, ticket); // other members or the group's queue take it
         } else if (over) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         } else {
@@ -304,13 +304,13 @@ public final class Session implements Subscriber {
         }
     }
 
-    /** The number of this session, which no other one in this process has. */
+    /** The number of this session, unique in this process. */
     @AnyThread
     long key() {
         return key;
     }
 
-    /** What goes to the client, if anything ever did. */
+    /** The outbound flow; null if nothing was ever sent. */
     @Nullable
     OutboundFlow outboundOrNull() {
         return outbound;
@@ -331,7 +331,7 @@ public final class Session implements Subscriber {
         return flow;
     }
 
-    /** Begins or continues to send what waits, after CONNACK and SUBACK, and when the socket takes data again. */
+    /** Starts or resumes sending: after CONNACK and SUBACK, and when the socket becomes writable again. */
     public void start() {
         assert owner.executor().inEventLoop();
         if (outbound != null) {
@@ -355,10 +355,10 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * A PUBACK.
+     * Processes a PUBACK.
      *
      * @param packetId the packet identifier
-     * @param reason the reason code; the message ends with an error, too
+     * @param reason the reason code; an error ends the message too
      * @return whether a message awaits it
      */
     public AcknowledgementOutcome onPubAck(int packetId, ReasonCode reason) {
@@ -367,7 +367,7 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * A PUBREC; the PUBREL follows unless the reason is an error.
+     * Processes a PUBREC; the PUBREL follows unless the reason is an error.
      *
      * @param packetId the packet identifier
      * @param reason the reason code
@@ -379,7 +379,7 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * A PUBCOMP.
+     * Processes a PUBCOMP.
      *
      * @param packetId the packet identifier
      * @return whether a message awaits it
@@ -409,9 +409,9 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * Tells when everything that was changed up to now is safe: at once in a session that is not stored.
+     * Calls back when all changes up to now are committed: at once for a session that is not stored.
      *
-     * @param callback is told
+     * @param callback receives the outcome
      */
     public void afterCommit(CommitCallback callback) {
         if (record == null) {
@@ -424,19 +424,19 @@ public final class Session implements Subscriber {
     // --- figures
 
     /**
-     * Tells whether the client is gone and its will waits for the will delay interval.
+     * Returns whether the client is offline and its will waits for the will delay interval.
      *
-     * @return exact on the session's event loop
+     * @return a value that is exact on the session's event loop
      */
     public boolean delaysWill() {
         return absence.delaysWill();
     }
 
     /**
-     * Holds the will that waits for the will delay interval: another node is asked to take the session over, and only one of them may publish
-     * the will. It does not become due before {@link #inheritWill}.
+     * Holds the will that waits for the will delay interval. Another node is asked to take the session over, and only one
+     * of them may publish the will. It does not become due before {@link #inheritWill}.
      *
-     * @return the will with the rest of its delay; null if there is none
+     * @return the will with its remaining delay; null if there is none
      */
     public @Nullable Will holdWill() {
         assert owner.executor().inEventLoop();
@@ -444,8 +444,8 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * Sets the will of an absent client whose session has come from another node. If the session has a will, it is held no more. Does nothing
-     * if the client is connected.
+     * Sets the will of an absent client whose session has come from another node. If the session already has a will, that
+     * is released instead. Does nothing if the client is connected.
      *
      * @param will the will, which becomes due after its delay
      */
@@ -455,7 +455,7 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * How many messages wait for the client.
+     * The number of messages that wait for the client.
      *
      * @return a number, exact on the session's event loop
      */
@@ -469,9 +469,9 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * What waits for the client.
+     * The footprint of the messages that wait for the client.
      *
-     * @return bytes as they count against the limits, exact on the session's event loop
+     * @return bytes as counted by the limits, exact on the session's event loop
      */
     public long queuedBytes() {
         OutboundFlow flow = outbound;
@@ -481,10 +481,10 @@ public final class Session implements Subscriber {
         return flow.queuedBytes();
     }
 
-    // --- life
+    // --- lifecycle
 
     /**
-     * The connection is gone. Does nothing if the session has another one by now.
+     * Handles the end of a connection. Does nothing if the session has another connection by now.
      *
      * @param from the connection
      * @param publishWill whether the will is to be published [MQTT-3.1.2-8]
@@ -505,13 +505,13 @@ public final class Session implements Subscriber {
         return member;
     }
 
-    /** The same; null if it never was one. */
+    /** The session as a member of shared groups; null if it never was one. */
     @Nullable
     SharedMember memberOrNull() {
         return member;
     }
 
-    /** What waits for its shared groups is asked for, if there is room. */
+    /** Pulls messages from the queues of its shared groups, if there is room. */
     void gatherMore() {
         if (member != null) {
             member.gatherMore();
@@ -527,9 +527,9 @@ public final class Session implements Subscriber {
     // --- between nodes
 
     /**
-     * When this node claimed the client identifier.
+     * The time when this node claimed the client identifier.
      *
-     * @return the cluster's clock; 0 if the session was found in the store
+     * @return a time of the cluster's clock; 0 if the session was found in the store
      */
     @AnyThread
     public long claimClock() {
@@ -537,9 +537,9 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * This node has claimed the client identifier.
+     * Records that this node has claimed the client identifier.
      *
-     * @param clock the cluster's clock
+     * @param clock a time of the cluster's clock
      */
     @AnyThread
     public void claimClock(long clock) {
@@ -554,7 +554,7 @@ public final class Session implements Subscriber {
     // --- the end
 
     /**
-     * Ends the session and its connection, as an administrator asks for.
+     * Ends the session and its connection, on an administrator's request.
      *
      * @param reason the reason code of the DISCONNECT
      */
@@ -564,7 +564,7 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * The connection of the client, if it is connected. Use it on the session's event loop only; elsewhere the answer may be out of date.
+     * The client's connection. Use it on the session's event loop only; elsewhere the answer may be out of date.
      *
      * @return null if the client is offline
      */
@@ -583,9 +583,9 @@ public final class Session implements Subscriber {
     }
 
     /**
-     * Replaces who the client is, after it authenticated again.
+     * Replaces the client's identity after a reauthentication.
      *
-     * @param newClient the same client identifier
+     * @param newClient an identity with the same client identifier
      */
     public void reauthenticated(ClientIdentity newClient) {
         assert owner.executor().inEventLoop();

@@ -11,13 +11,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deadlines of a session without a connection: will delay, message expiry, session expiry. Owns the will and the expiry
- * interval of the present or last connection.
+ * The deadlines of a session without a connection: will delay, message expiry, session expiry. Holds the will and the
+ * expiry interval of the current or last connection.
  */
 @OnEventLoop
 final class SessionAbsence {
 
-    /** At least between two looks for expired messages of an absent client, and more where many wait. */
+    /** The minimum interval between searches for expired messages of an absent client; it is longer where many wait. */
     private static final long QUEUE_LOOK_MILLIS = 60_000;
 
     private static final long QUEUE_LOOK_MILLIS_PER_MESSAGE = 100;
@@ -31,7 +31,7 @@ final class SessionAbsence {
     private long expirySeconds;
     private @Nullable Will will;
 
-    /** Whether the session was found in the store, and what goes on has not been looked at. */
+    /** Whether the session was found in the store, and its deadlines are not resumed yet. */
     private boolean recovered;
 
     /** Whether the will was found in the store. */
@@ -49,26 +49,26 @@ final class SessionAbsence {
         this.expirySeconds = expirySeconds;
     }
 
-    /** The session was found in the store, with the will of its last connection. */
+    /** Restores the session, with the will of its last connection. */
     void recovered(@Nullable Will lastWill) {
         will = lastWill;
         willOfBefore = true;
         recovered = true;
     }
 
-    /** Whether there is nothing to do but to publish the will. */
+    /** Whether publishing the will is the only thing left to do. */
     boolean leavesWill() {
         return recovered && expirySeconds == 0 && will != null;
     }
 
-    /** Whether the will waits for its time. The answer may be out of date. */
+    /** Whether the will waits for its delay. The answer may be out of date. */
     @AnyThread
     boolean delaysWill() {
         Deadline timer = willTimer;
         return timer != null && timer.isArmed();
     }
 
-    /** The will that waits for its time, with the rest of its delay; null if there is none. It does not become due before {@link #inherit}. */
+    /** Returns the will that waits, with its remaining delay; null if there is none. It does not become due before {@link #inherit}. */
     @Nullable
     Will holdWill() {
         Deadline timer = willTimer;
@@ -81,8 +81,8 @@ final class SessionAbsence {
     }
 
     /**
-     * The session has come from another node, where its will was waiting. If there is a will, it is held no more. Does nothing if there is a
-     * client.
+     * Takes over the will of a session that has come from another node. If the session already has a will, that is released
+     * instead. Does nothing if a client is connected.
      */
     void inherit(Will waiting) {
         if (session.isOnline() || session.hasEnded()) {
@@ -113,20 +113,20 @@ final class SessionAbsence {
         return expirySeconds;
     }
 
-    // --- how it begins and ends
+    // --- begin and end
 
     @Nullable
     Will will() {
         return will;
     }
 
-    /** There is no will any more, and it does not count. */
+    /** Discards the will and its charge. */
     private void dropWill() {
         session.charge().add(-HeapWeight.will(will));
         will = null;
     }
 
-    /** The session has a connection, whose will was counted when it was let in. */
+    /** Sets will and expiry interval of a new connection. The will was charged at its admission. */
     void attached(SessionRequest request) {
         recovered = false;
         willOfBefore = false;
@@ -146,9 +146,9 @@ final class SessionAbsence {
     }
 
     /**
-     * Somebody else has published the will, or found that it is not to be published.
+     * Discards a will that another node has published, or found not to be published.
      *
-     * @param settled the will; null for one that was found in the store. If it is another one by now nothing happens.
+     * @param settled the will; null for one that was found in the store. If it was replaced, nothing happens.
      */
     @SuppressWarnings("ReferenceEquality") // another connection may have the same will
     void settledElsewhere(@Nullable Will settled) {
@@ -168,10 +168,10 @@ final class SessionAbsence {
         willGone(before);
     }
 
-    /** Another connection takes the place of the one that was, or of none. */
+    /** Ends the absence or the connection because another connection takes over. */
     void claimed(boolean wasConnected, boolean sessionEnds) {
         Will due = will;
-        boolean lost = wasConnected || recovered; // or the broker has lost the connection by ending
+        boolean lost = wasConnected || recovered; // the broker's stop ended the connection
         boolean waiting = lost || willTimer != null;
         dropWill();
         cancel();
@@ -182,7 +182,7 @@ final class SessionAbsence {
     }
 
     /**
-     * The connection is gone.
+     * Begins the absence after the end of a connection.
      *
      * @param publishWill whether the will is to be published [MQTT-3.1.2-8]
      * @param newExpirySeconds the session expiry interval of the DISCONNECT, or -1
@@ -216,19 +216,19 @@ final class SessionAbsence {
         }
     }
 
-    /** Goes on after a restart, by the store's clock, unless the client was faster. */
-    void goOn(SessionRecord record) {
+    /** Resumes the deadlines after a restart, by the store's clock, unless the client has already reconnected. */
+    void resumeDeadlines(SessionRecord record) {
         if (!recovered) {
             return;
         }
         recovered = false;
         DeadlineWheel wheel = wheel();
-        if (record.queue().size() > 0) { // spread over an hour: each look reads from disk
+        if (record.queue().size() > 0) { // spread over an hour: each search reads from disk
             awaitQueueLook(wheel, QUEUE_LOOK_MILLIS * (1 + record.number() % QUEUE_LOOK_SPREAD));
         }
-        if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not end as it should
+        if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not stop cleanly
             Will due = will;
-            long hold = registry.recoveredWillsWaitSeconds(); // others may have published it
+            long hold = registry.recoveredWillsWaitSeconds(); // other nodes may have published it
             if (due != null && (Math.max(due.delaySeconds(), hold) == 0 || expirySeconds == 0)) {
                 willDue();
             } else if (due != null) {
@@ -244,7 +244,8 @@ final class SessionAbsence {
         }
         long now = record.stores().store().clockMillis();
         if (will != null) {
-            long hold = TimeUnit.SECONDS.toMillis(registry.recoveredWillsWaitSeconds()); // others may have published it
+            long hold = TimeUnit.SECONDS.toMillis(
+                    registry.recoveredWillsWaitSeconds()); // other nodes may have published it
             awaitWillMillis(wheel, Math.max(hold, record.willAtMillis() - now));
         }
         awaitExpiryMillis(wheel, Math.max(0, record.expiresAtMillis() - now));
@@ -254,9 +255,9 @@ final class SessionAbsence {
         return resources.wheels().get(session.owner().index());
     }
 
-    // --- what comes in time
+    // --- expiry of deadlines
 
-    /** The will is due. */
+    /** Publishes the will. */
     void willDue() {
         Will due = will;
         dropWill();
@@ -266,7 +267,7 @@ final class SessionAbsence {
         }
     }
 
-    /** A will is about to be published. */
+    /** Records that a will is about to be published. */
     void publishing(Will due) {
         SessionRecord record = session.record();
         if (record != null) {
@@ -274,7 +275,7 @@ final class SessionAbsence {
         }
     }
 
-    /** A will is safe with all who get it, or nobody may get it. */
+    /** Records that a will was published and committed by all receivers, or that it must not be published. */
     void published(Will gone) {
         SessionRecord record = session.record();
         if (record != null) {
@@ -282,13 +283,13 @@ final class SessionAbsence {
         }
     }
 
-    /** The session's time is over. */
+    /** Ends the expired session. */
     void expire() {
         willDue(); // [MQTT-3.1.2-10]
         session.life().end(true);
     }
 
-    /** A message that waits for an absent client is removed when it has expired. */
+    /** Arms the search for a message that waits for an absent client and may expire. */
     void awaitExpiryOf(ApplicationMessage message) {
         if (!session.isOnline() && message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
             long seconds = message.remainingExpirySeconds(resources.ticker().nanoTime()) + 1;
@@ -296,7 +297,7 @@ final class SessionAbsence {
         }
     }
 
-    /** Removes messages that have expired. */
+    /** Removes expired messages. */
     private void removeExpired() {
         if (session.hasEnded() || session.isOnline()) {
             return;
@@ -304,16 +305,16 @@ final class SessionAbsence {
         restQueueLook(wheel(), Math.max(QUEUE_LOOK_MILLIS, session.queuedCount() * QUEUE_LOOK_MILLIS_PER_MESSAGE));
         OutboundFlow outbound = session.outboundOrNull();
         if (outbound != null) {
-            lookAgain(outbound.removeExpired());
+            armSearch(outbound.removeExpired());
         }
         SessionRecord record = session.record();
         if (record != null) {
-            record.queue().removeExpired(this::lookAgain);
+            record.queue().removeExpired(this::armSearch);
         }
     }
 
-    /** Arms the next look, in seconds; none if that is NEVER. */
-    private void lookAgain(long seconds) {
+    /** Arms the next search, in seconds; none if NEVER. */
+    private void armSearch(long seconds) {
         if (seconds != ApplicationMessage.NEVER && !session.hasEnded() && !session.isOnline()) {
             awaitQueueLook(wheel(), TimeUnit.SECONDS.toMillis(seconds + 1));
         }
@@ -321,7 +322,7 @@ final class SessionAbsence {
 
     // --- the deadlines
 
-    /** A will that waits for its delay [MQTT-3.1.3-9]. */
+    /** The deadline of a delayed will [MQTT-3.1.3-9]. */
     private static final class WillTimer extends Deadline {
 
         private final SessionAbsence absence;
@@ -336,7 +337,7 @@ final class SessionAbsence {
         }
     }
 
-    /** A session that waits for its client [MQTT-3.1.2-23]. */
+    /** The deadline of the session expiry interval [MQTT-3.1.2-23]. */
     private static final class SessionExpiry extends Deadline {
 
         private final SessionAbsence absence;
@@ -351,7 +352,7 @@ final class SessionAbsence {
         }
     }
 
-    /** Looks for messages that have expired. */
+    /** The deadline of the next search for expired messages. */
     private static final class QueueLook extends Deadline {
 
         private final SessionAbsence absence;
@@ -368,7 +369,7 @@ final class SessionAbsence {
     }
 
     /**
-     * Looks for messages that have expired, unless that is to happen earlier.
+     * Arms a search for expired messages, unless an earlier one is armed.
      *
      * @param millis from now
      */
@@ -382,7 +383,7 @@ final class SessionAbsence {
         }
     }
 
-    /** A look was taken: the next one is worth it in a while only. */
+    /** Postpones the next search after one was done. */
     private void restQueueLook(DeadlineWheel wheel, long millis) {
         if (queueLook != null) {
             queueLook.earliestTick = wheel.nowTick() + millis / DeadlineWheel.TICK_MILLIS;
@@ -407,7 +408,7 @@ final class SessionAbsence {
         wheel.arm(expiry, millis);
     }
 
-    /** Nothing is due any more. */
+    /** Cancels all deadlines. */
     void cancel() {
         if (willTimer != null) {
             willTimer.cancel();

@@ -6,43 +6,43 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A session that comes from another node: {@link #add} until all is here, {@link #install}, {@link #late}, {@link #finish};
- * or {@link #discard} before it was installed. Methods may be called on any thread, each when the one before has
- * answered; replies come on any thread and tell whether it was kept.
+ * A session that arrives from another node. The order of calls: {@link #add} until all messages are here, {@link #install},
+ * {@link #late}, {@link #finish}; or {@link #discard} before it was installed. Methods may be called on any thread, each
+ * after the reply to the previous one. Replies come on any thread and report success.
  */
 public interface SessionArrival {
 
     /**
      * Takes messages.
      *
-     * @param messages in order, each with the state of its delivery; their numbers do not matter
-     * @param done true when they are as safe as this node makes them
+     * @param messages messages in order, each with its delivery state; their numbers are ignored
+     * @param done receives true when they are committed on this node
      */
     void add(List<StoredMessage> messages, Consumer<Boolean> done);
 
     /**
-     * All is here: the session is this node's from now on, in the place of one that there was. Its subscriptions take
-     * messages, which are held back for the time being.
+     * Installs the complete session on this node, in place of an existing one. Its subscriptions become active; messages
+     * that they match are held back for now.
      *
-     * @param done true when that is safe
+     * @param done receives true when that is committed
      */
     void install(Consumer<Boolean> done);
 
     /**
-     * Takes messages that were routed to the old place meanwhile.
+     * Takes messages that were routed to the session's old node in the meantime.
      *
-     * @param messages in order
-     * @param done true when they are safe
+     * @param messages messages in order
+     * @param done receives true when they are committed
      */
     void late(List<StoredMessage> messages, Consumer<Boolean> done);
 
     /**
-     * Nothing comes by the old place any more: what was held back follows, without what came there as well.
+     * Ends the arrival: no more messages come from the old node. Messages that were held back follow, without duplicates.
      *
-     * @param done is called when the session can be opened
+     * @param done called when the session can be opened
      */
     void finish(Runnable done);
 
-    /** The rest will not come: forgets what is here. Before {@link #install}. */
+    /** Cancels the arrival and discards what was received. Before {@link #install}. */
     void discard();
 }

@@ -10,12 +10,12 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that sessions keep while their clients are away, by {@link HeapWeight}: the sessions themselves, wills and
- * subscriptions. Limited for each session, for each user, and for all. The last fifth of what all may hold is for sessions
- * that end with their connections and for consumers of this process, and those have no limit of their user: what absent
- * clients leave keeps nobody out who leaves nothing. Nor do the two hold for what is found in the store, which was let in
- * before. Users share 4,096 counters by a hash with a key of this process, so that many users cost nothing; two that share
- * one share the limit of one, too. A limit may be passed by as much as the event loops add in the same moment.
+ * Bytes that sessions keep while their clients are offline, by {@link HeapWeight}: the sessions themselves, wills and
+ * subscriptions. Limited for each session, for each user, and in total. The last fifth of the total is reserved for
+ * sessions that end with their connections and for in-process consumers, and these have no limit per user: sessions of
+ * absent clients cannot keep them out. Neither limit applies to recovered sessions, which were admitted before. Users share
+ * 4,096 counters by a hash with a random key of this process, so that many users cost no memory; two users with the same
+ * counter share one limit. Concurrent additions by several event loops may exceed a limit briefly.
  */
 @AnyThread
 public final class SessionBudget {
@@ -36,7 +36,7 @@ public final class SessionBudget {
         limit = limits.maxTotalSessionBytes();
     }
 
-    /** The counter of a user; all clients without one are one user. */
+    /** The index of a user's counter; all clients without a user name share one. */
     short user(@Nullable String name) {
         long hash = key;
         for (int i = 0; name != null && i < name.length(); i++) {
@@ -46,15 +46,15 @@ public final class SessionBudget {
     }
 
     /**
-     * Tells whether a session may hold so much, in the place of what is charged and goes: what it holds itself, or the session that
-     * it replaces. What does not grow is within its limit.
+     * Checks whether a session may hold a number of bytes, in place of an existing charge: its own, or that of the session
+     * that it replaces. A session that does not grow is within its limit.
      *
-     * @param held what is charged and goes; 0 for a session in nobody's place
-     * @param holder the user that is charged with it
-     * @param weight what the session is to hold
-     * @param user its user from then on
-     * @param shared whether the session has the limit of its user, and leaves the last fifth to others
-     * @return null if it may, or the configuration key of the limit
+     * @param held the existing charge that is released; 0 for a session that replaces none
+     * @param holder the user of the existing charge
+     * @param weight the new charge
+     * @param user the user of the new charge
+     * @param shared whether the limit per user applies, and the last fifth is reserved for others
+     * @return null if it may, or the configuration key of the exceeded limit
      */
     @Nullable
     String refusal(long held, short holder, long weight, short user, boolean shared) {
@@ -76,14 +76,14 @@ public final class SessionBudget {
         users.addAndGet(user, change);
     }
 
-    /** A session changes its user. */
+    /** Moves a charge to another user. */
     void move(long held, short from, short to) {
         users.addAndGet(from, -held);
         users.addAndGet(to, held);
     }
 
     /**
-     * What all sessions hold.
+     * The bytes held by all sessions.
      *
      * @return bytes
      */
@@ -96,7 +96,7 @@ public final class SessionBudget {
     }
 
     /**
-     * How many sessions were found in the store and do not fit. They stay there.
+     * The number of sessions in the store that do not fit into memory. They stay in the store.
      *
      * @return sessions
      */

@@ -8,7 +8,10 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What a session holds by {@link HeapWeight}, as it is charged to its user in the {@link SessionBudget}, and the limits against more. */
+/**
+ * The bytes that a session holds by {@link HeapWeight}, charged to its user in the {@link SessionBudget}, and the checks of
+ * their limits.
+ */
 @OnEventLoop
 final class SessionCharge {
 
@@ -19,7 +22,7 @@ final class SessionCharge {
 
     private volatile short user;
 
-    /** The part that is counted while the client is away. */
+    /** The part that is charged while the client is offline. */
     private int flowBytes;
 
     SessionCharge(Session session) {
@@ -30,21 +33,21 @@ final class SessionCharge {
         return session.resources().sessionBudget();
     }
 
-    /** What was charged. */
+    /** The charged bytes. */
     @AnyThread
     int bytes() {
         return bytes;
     }
 
-    /** The user that is charged. */
+    /** The user who is charged. */
     @AnyThread
     short user() {
         return user;
     }
 
-    // --- what is counted
+    // --- charges
 
-    /** What the session takes without its subscriptions. */
+    /** The weight of the session without its subscriptions. */
     int weight() {
         return weight(session.client()) + HeapWeight.will(session.absence().will());
     }
@@ -53,11 +56,11 @@ final class SessionCharge {
         return HeapWeight.session(session.id(), client.userName(), client.roles(), session.isStored());
     }
 
-    /** Counts what the session holds more, or less. */
+    /** Changes the charge. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // written by the event loop alone
     void add(int change) {
         if (session.hasEnded()) {
-            return; // everything was given back
+            return; // the charge was released
         }
         if (bytes == 0) {
             user = budget().user(session.client().userName());
@@ -66,14 +69,14 @@ final class SessionCharge {
         budget().add(change, user);
     }
 
-    /** Counts nothing any more. Before the session has ended. */
+    /** Releases the whole charge. Before the session has ended. */
     void release() {
         add(-bytes);
     }
 
     /**
-     * Counts what is kept for messages while the client is away: when it leaves, and when the first message comes after that.
-     * While it is connected that is a small part of its connection, which other limits are for.
+     * Charges the memory for messages while the client is offline: when it disconnects, and when the first message arrives
+     * after that. While it is connected, other limits cover this small part of its connection.
      */
     void addFlows() {
         InboundFlow inbound = session.inboundOrNull();
@@ -86,7 +89,7 @@ final class SessionCharge {
         }
     }
 
-    /** The session is of another client, maybe of another user, from now on. */
+    /** Moves the charge to another client, perhaps of another user. */
     void clientChanged(ClientIdentity before, ClientIdentity now) {
         if (!Objects.equals(before.userName(), now.userName())
                 || !before.roles().equals(now.roles())) {
@@ -99,32 +102,32 @@ final class SessionCharge {
 
     // --- the limits
 
-    /** The limit that stands against the session when it begins, maybe in the place of another one; null if none does. */
+    /** Returns the limit that a new session exceeds, perhaps in place of another one; null if none. */
     @Nullable
     String refusal(long weight, @Nullable Session replaced) {
         boolean shared = isShared(session.expirySeconds());
         return refusal(budget(), replaced, weight, session.client().userName(), shared);
     }
 
-    /** The same for a session that was found in the store, and was let in before. */
+    /** Returns the limit that a recovered session exceeds, which was admitted before; null if none. */
     @Nullable
     String refusalOfStored(long weight) {
         return refusal(budget(), null, weight, session.client().userName(), false);
     }
 
-    /** The limit that stands against so many bytes more of a session that was found in the store; null if none does. */
+    /** Returns the limit that a recovered session exceeds with more bytes; null if none. */
     @Nullable
     String refusalOfRest(int more) {
         return refusal(budget(), session, bytes + (long) more, session.client().userName(), false);
     }
 
-    /** The limit that stands against one more subscription; null if none does. */
+    /** Returns the limit that one more subscription exceeds; null if none. */
     @Nullable
     String refusalOfSubscription(int more) {
         return refusal(bytes + (long) more, session);
     }
 
-    /** The limit that stands against the client of a request, with its will in the place of the present one; null if none does. */
+    /** Returns the limit that a request exceeds, with its will in place of the current one; null if none. */
     @Nullable
     String refusal(SessionRequest request) {
         ClientIdentity next = request.client();
@@ -133,9 +136,9 @@ final class SessionCharge {
     }
 
     /**
-     * The limit that stands against a session of a user in the place of another one; null if none does.
+     * Returns the limit that a user's session exceeds in place of another one; null if none.
      *
-     * @param replaced what goes, which may be the session itself as it is; null for nothing
+     * @param replaced the charge of the replaced session, or of this one before the change; null for none
      */
     @AnyThread
     static @Nullable String refusal(
@@ -148,7 +151,7 @@ final class SessionCharge {
         return budget.refusal(present.bytes, present.user, weight, user, shared);
     }
 
-    /** Whether limits hold that keep clients from each other: for a client that leaves something behind. */
+    /** Whether the limits that protect clients from each other apply: for a session that outlives its connection. */
     private boolean isShared(long expirySeconds) {
         return expirySeconds > 0 && session.pressure() == null;
     }

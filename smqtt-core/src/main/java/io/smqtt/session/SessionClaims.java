@@ -13,8 +13,9 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims of client identifiers: by a connection of this node, or by another node. A session serves one claim after the other, on its
- * event loop; {@link #claim} is the one place where a claim waits for its turn, and follows a session that moves.
+ * Claims of client identifiers, by a connection of this node or by another node. A session serves its claims one after the
+ * other, on its event loop. {@link #claim} is the only place where a claim waits for its turn, and follows a session that
+ * moves.
  */
 final class SessionClaims {
 
@@ -50,7 +51,7 @@ final class SessionClaims {
             Session fresh = new Session(resources, registry, request);
             int weight = fresh.charge().weight() + HeapWeight.will(request.will());
             String limit = fresh.charge().refusal(weight, null);
-            boolean discardsNothing = limit != null && request.cleanStart(); // who is refused
+            boolean discardsNothing = limit != null && request.cleanStart(); // the client is refused
             if (!discardsNothing
                     && isLeftOut(new LeftOutClaim.Claimant(
                             clientId,
@@ -71,18 +72,18 @@ final class SessionClaims {
                 return;
             }
             fresh.charge().add(-weight);
-            if (users != null) { // another connection with the same client identifier was faster
+            if (users != null) { // another connection with the same client identifier came first
                 users.remove(fresh, fresh.client());
             }
         }
     }
 
-    /** Whether there is no room for one more session. */
+    /** Whether the limit of sessions is reached. */
     boolean isFull() {
         return sessions.size() >= resources.limits().maxSessions();
     }
 
-    /** Counts a new session against the limits; a user's oldest session without a connection gives way. */
+    /** Admits a new session within the limits; it may replace the user's oldest session without a connection. */
     private boolean admit(Session fresh) {
         if (isFull()) {
             return false;
@@ -96,7 +97,7 @@ final class SessionClaims {
                 return false;
             }
             oldest.execute(() -> {
-                if (!oldest.life().expireIfOffline()) { // its client has come back meanwhile
+                if (!oldest.life().expireIfOffline()) { // its client has just reconnected
                     users.add(oldest);
                 }
             });
@@ -104,7 +105,7 @@ final class SessionClaims {
         return true;
     }
 
-    /** A new session gets its first connection, when the store knows it. On the event loop of both. */
+    /** Attaches the first connection to a new session after the store has committed it. On the event loop of both. */
     @OnEventLoop
     private void begin(Session fresh, SessionRequest request) {
         fresh.life().created();
@@ -119,7 +120,7 @@ final class SessionClaims {
 
     @OnEventLoop
     private void begun(Session fresh, SessionRequest request, boolean kept) {
-        if (fresh.hasEnded()) { // meanwhile, by somebody else
+        if (fresh.hasEnded()) { // another claim has ended it
             open(request);
         } else if (kept) {
             fresh.life().attach(request);
@@ -128,10 +129,10 @@ final class SessionClaims {
             fresh.life().end(false);
             request.reply().refused(ReasonCode.QUOTA_EXCEEDED);
         }
-        fresh.life().goOn();
+        fresh.life().runWaiting();
     }
 
-    /** The connection of a claim takes the place of the one that was; the session goes on, or a new one takes its place. */
+    /** Replaces the session's connection; resumes the session, or replaces it by a new one. */
     @OnEventLoop
     private void takeOver(Session session, SessionRequest request, RoutingLoop here) {
         SessionRecord record = session.record();
@@ -140,7 +141,7 @@ final class SessionClaims {
         } else if (!mayClaim(request.client().userName(), session.client())) {
             refuse(request, ReasonCode.NOT_AUTHORIZED);
         } else if (request.cleanStart() || session.expirySeconds() == 0) { // [MQTT-3.1.2-4] [MQTT311-3.1.2-6]
-            replace(session, request); // without expiry it ends with its connection, whatever the next one asks for
+            replace(session, request); // without expiry it ends with its connection, whatever the new one requests
         } else if (registry.refused(session.charge().refusal(request))) {
             refuse(request, ReasonCode.QUOTA_EXCEEDED);
         } else if (record == null) {
@@ -155,7 +156,7 @@ final class SessionClaims {
         request.loop().executor().execute(() -> request.reply().refused(reason));
     }
 
-    /** Puts a new session in the place of one that a clean start discards. */
+    /** Replaces a session that a clean start discards by a new one. */
     @OnEventLoop
     private void replace(Session old, SessionRequest request) {
         Session fresh = new Session(resources, registry, request);
@@ -171,11 +172,11 @@ final class SessionClaims {
         }
         sessions.replace(old.id(), old, fresh);
         old.life().end(false);
-        // the old one must not come back after a crash; a store that takes nothing keeps nobody out
+        // the old one must not return after a crash; a failing store must not block the client
         old.afterCommit(kept -> request.loop().executor().execute(() -> begin(fresh, request)));
     }
 
-    /** Resumes the session once the store knows that it has a client again. */
+    /** Resumes the session after the store has committed that it has a client again. */
     @OnEventLoop
     private void resumeStored(Session session, SessionRecord record, SessionRequest request, RoutingLoop here) {
         session.life().become(SessionPhase.RESUMING);
@@ -192,18 +193,18 @@ final class SessionClaims {
                 record.restore(before);
                 session.life().settle();
                 refuse(request, ReasonCode.QUOTA_EXCEEDED);
-            } else if (record.version() != version) { // the old connection ended meanwhile
+            } else if (record.version() != version) { // the old connection has ended
                 session.charge().add(-will);
                 session.life().settle();
                 takeOver(session, request, here);
             } else {
                 resume(session, request, here);
             }
-            session.life().goOn();
+            session.life().runWaiting();
         });
     }
 
-    /** Gives the session to a connection, which may be another event loop's [MQTT-3.1.2-5]. */
+    /** Attaches a connection to the session, perhaps on another event loop [MQTT-3.1.2-5]. */
     @OnEventLoop
     private void resume(Session session, SessionRequest request, RoutingLoop here) {
         session.life().endConnection(false);
@@ -225,7 +226,7 @@ final class SessionClaims {
 
     @OnEventLoop
     private void resumed(Session session, SessionRequest request) {
-        if (session.hasEnded()) { // on its way here
+        if (session.hasEnded()) { // while it moved
             open(request);
             return;
         }
@@ -286,23 +287,23 @@ final class SessionClaims {
         }
     }
 
-    /** The event loop of a session that no client of this node has claimed. */
+    /** Chooses the event loop for a session that no client of this node has claimed. */
     RoutingLoop loopOf(String clientId) {
         List<RoutingLoop> loops = resources.router().loops();
         int hash = clientId.hashCode();
         return loops.get(Math.floorMod(hash ^ hash >>> 16, loops.size()));
     }
 
-    // --- one after the other
+    // --- order of claims
 
-    /** Serves a claim. */
+    /** The action of a claim. */
     @FunctionalInterface
     private interface Service {
         void serve(RoutingLoop here);
     }
 
     /**
-     * Serves a claim on the event loop of the session, when those before it have been served.
+     * Serves a claim on the session's event loop, after the claims before it.
      *
      * @param here the current event loop
      */
@@ -318,14 +319,14 @@ final class SessionClaims {
         }
     }
 
-    /** Whether a user may have the session of a client with the same client identifier. */
+    /** Whether a user may take over the session of a client with the same client identifier. */
     boolean mayClaim(@Nullable String userName, ClientIdentity previous) {
         return !resources.config().bindToUser() || Objects.equals(userName, previous.userName());
     }
 
     // --- sessions that do not fit
 
-    /** A session was found in the store and does not fit. At the start. */
+    /** Registers a session in the store that does not fit into memory. At the start. */
     void leftOut(String clientId, long number) {
         LeftOut others = leftOut;
         if (others == null) {
@@ -340,7 +341,7 @@ final class SessionClaims {
         return leftOut != null;
     }
 
-    /** Whether the client has a session that did not fit at the start; what follows comes when that was read. */
+    /** Whether the client's session did not fit at the start; if so, the claim continues when it was read. */
     private boolean isLeftOut(LeftOutClaim.Claimant claimant) {
         LeftOut others = leftOut;
         Stores stores = resources.stores();

@@ -8,52 +8,52 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A session on its way to another node. Its client is disconnected. What is routed to it meanwhile is held back, and so are
- * the acknowledgements of that, within the limits of its queue. Ends with {@link #leave} or {@link #stay}. Methods may be
- * called on any thread, one after the other; replies come on any thread.
+ * A session that moves to another node. Its client is disconnected. Messages routed to it are held back in the meantime,
+ * and so are their acknowledgements, within the limits of its queue. Ends with {@link #leave} or {@link #stay}. Methods may
+ * be called on any thread, one after the other; replies come on any thread.
  */
 public interface SessionDeparture {
 
     /**
-     * What the session is.
+     * The state of the session.
      *
      * @return everything except its messages
      */
     SessionState state();
 
     /**
-     * Reads the messages that the session had when it was stopped, in order.
+     * Reads the messages of the session at the time of its departure, in order.
      *
-     * @param reply takes the next page; an empty one means that there are no more
+     * @param reply receives the next page; an empty one at the end
      */
     void next(Consumer<StoredPage> reply);
 
     /**
-     * Takes what was held back, in order. The last part is kept until {@link #taken}.
+     * Takes the messages that were held back, in order. The last batch is kept until {@link #taken}.
      *
-     * @param reply takes the next part; an empty one means that there is nothing at the moment
+     * @param reply receives the next batch; an empty one if nothing is held back at the moment
      */
     void late(Consumer<List<StoredMessage>> reply);
 
-    /** The last part of {@link #late} is safe on the other node: its publishers get their acknowledgements. */
+    /** Confirms that the other node has committed the last batch of {@link #late}: its publishers are acknowledged. */
     void taken();
 
     /**
-     * The session is safe on the other node, and its subscriptions are known everywhere: it is forgotten here, in the store
-     * as well. What was held back since {@link #late} is the other node's.
+     * Removes the session here, in the store too: the other node has committed it, and its subscriptions are known on all
+     * nodes. Messages held back since {@link #late} belong to the other node.
      *
-     * @param done is called when it is gone
+     * @param done called when it is removed
      */
     void leave(Runnable done);
 
-    /** The other node does not take it: it goes on here, as that of a client that has just gone. */
+    /** Cancels the departure: the session stays here with its client offline. */
     void stay();
 
-    /** Is told what became of a claim. */
+    /** Receives the outcome of a claim. */
     @AnyThread
     interface Reply {
 
-        /** There is no session here, or not any more. */
+        /** No session exists here. */
         void gone();
 
         /** The session belongs to another user. */
@@ -63,9 +63,9 @@ public interface SessionDeparture {
         void busy();
 
         /**
-         * The session is on its way.
+         * The session is ready to move.
          *
-         * @param session what is to be asked for its parts
+         * @param session the source of its parts
          */
         void departing(SessionDeparture session);
     }

@@ -10,39 +10,39 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of messages that are routed to a session while it moves, and for a while after: they are held back, or were taken already
- * by another node. A session has one only as long as that is so.
+ * Handles messages that are routed to a session during and shortly after a move: they are held back, or skipped if another
+ * node has taken them. A session has an intake only during that time.
  */
 @OnEventLoop
 final class SessionIntake {
 
     private final Session session;
 
-    /** Those that are held back last; null if nothing is held back. */
+    /** The newest held messages; null if nothing is held back. */
     private @Nullable HeldMessages held;
 
-    /** Deliveries that came by another node, and may come here as well: {@link TakenMessages#idOf}. */
+    /** Deliveries that came from another node and may also come here: {@link TakenMessages#idOf}. */
     private @Nullable Set<Long> cameElsewhere;
 
     SessionIntake(Session session) {
         this.session = session;
     }
 
-    /** Whether messages are taken at once, whatever they are. */
+    /** Whether all messages are taken at once. */
     boolean isIdle() {
         return held == null && cameElsewhere == null;
     }
 
-    /** A message was routed to the session. */
+    /** Delivers a message that was routed to the session. */
     void deliver(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (!isKnown(message, subscription)) {
             passOn(held, message, subscription, ticket);
         }
     }
 
-    /** A message was routed to the event loop that had the session before. */
+    /** Delivers a message that was routed to the session's previous event loop. */
     void deliverPassedOn(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
-        HeldMessages moving = held; // what comes now is older
+        HeldMessages moving = held; // messages that arrive now are older
         passOn(moving == null ? null : moving.before(), message, subscription, ticket);
     }
 
@@ -55,7 +55,7 @@ final class SessionIntake {
         }
     }
 
-    /** The session takes a message, unless another node has. */
+    /** Takes a message unless another node has taken it. */
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         if (!isKnown(message, subscription)) {
             session.take(message, subscription, ticket);
@@ -64,20 +64,20 @@ final class SessionIntake {
 
     // --- held back
 
-    /** Holds back what comes from now on. */
+    /** Holds back messages from now on. */
     void holdBack(HeldMessages messages) {
         messages.follow(held);
         held = messages;
     }
 
-    /** Ends {@link #holdBack}; what was held back goes on. */
+    /** Ends {@link #holdBack} and delivers the held messages. */
     void letGo(HeldMessages messages) {
         stopHolding(messages);
         HeldMessages before = messages.before();
         messages.letGo((message, subscription, ticket) -> passOn(before, message, subscription, ticket));
     }
 
-    /** Ends {@link #holdBack}; what was held back stays where it is. */
+    /** Ends {@link #holdBack} without delivering the held messages. */
     void stopHolding(HeldMessages messages) {
         HeldMessages after = null;
         HeldMessages at = held;
@@ -103,12 +103,12 @@ final class SessionIntake {
         return known;
     }
 
-    /** These deliveries are not taken again. */
+    /** Sets deliveries that must not be taken again. */
     void cameElsewhere(Set<Long> ids) {
         cameElsewhere = ids;
     }
 
-    /** Deliveries that were set before are not looked at any more. */
+    /** Resets deliveries that were set before. */
     void cameElsewhereNoMore(Set<Long> ids) {
         if (cameElsewhere == ids) { // not one of a later move
             cameElsewhere = null;

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The phase of a session, its connection, and how both change. Called by claims ({@link SessionClaims}), connections and deadlines
- * ({@link SessionAbsence}).
+ * The phase and the connection of a session, and how both change. Called by claims ({@link SessionClaims}), connections and
+ * deadlines ({@link SessionAbsence}).
  */
 @OnEventLoop
 final class SessionLife {
@@ -27,7 +27,7 @@ final class SessionLife {
     private volatile long claimClock;
     private volatile long cleanClock;
 
-    /** Whether it began with a clean start, at a time that is not known yet. */
+    /** Whether it began with a clean start whose time is not known yet. */
     private boolean beginsClean;
 
     // valid for the connection
@@ -48,7 +48,7 @@ final class SessionLife {
         return phase;
     }
 
-    /** Goes on to another phase, by the table of {@link SessionPhase}. */
+    /** Changes to another phase, by the table of {@link SessionPhase}. */
     void become(SessionPhase next) {
         if (!phase.followers().contains(next)) {
             throw unexpected(next);
@@ -61,12 +61,12 @@ final class SessionLife {
         return new IllegalStateException(session + " is " + phase + " and cannot become " + next);
     }
 
-    /** The phase ends with the client connected or not. */
+    /** Ends a transitional phase: connected or absent. */
     void settle() {
         become(sink == null ? SessionPhase.ABSENT : SessionPhase.CONNECTED);
     }
 
-    /** Lets a task wait for {@link #goOn}. */
+    /** Queues a task for {@link #runWaiting}. */
     void afterwards(Runnable task) {
         if (waiting == null) {
             waiting = new ArrayList<>(1);
@@ -74,8 +74,8 @@ final class SessionLife {
         waiting.add(task);
     }
 
-    /** The phase that others wait for is over. */
-    void goOn() {
+    /** Runs the claims and tasks that waited for the end of the phase. */
+    void runWaiting() {
         List<Runnable> tasks = waiting;
         waiting = null;
         if (tasks != null) {
@@ -107,18 +107,18 @@ final class SessionLife {
         return sink;
     }
 
-    /** What the client may receive; null for everything. */
+    /** The check of deliveries to the client; null if all are allowed. */
     @Nullable
     DeliveryCheck check() {
         return check;
     }
 
-    /** The session begins on this node. */
+    /** Records the creation of the session on this node. */
     void created() {
         session.resources().observer().sessionCreated(session.id());
     }
 
-    /** The client is here, by a connection of this event loop. */
+    /** Attaches a connection of this event loop. */
     void attach(SessionRequest request) {
         session.absence().attached(request);
         ClientIdentity previous = session.client();
@@ -128,7 +128,7 @@ final class SessionLife {
         sink = request.sink();
         switch (phase) {
             case OPENING, ABSENT, RESUMING -> become(SessionPhase.CONNECTED);
-            case MOVING -> {} // to its end
+            case MOVING -> {} // until the move ends
             case CONNECTED, DEPARTING, ENDED -> throw unexpected(SessionPhase.CONNECTED);
         }
         session.charge().addFlows();
@@ -141,7 +141,7 @@ final class SessionLife {
         }
     }
 
-    /** The client has authenticated again, and may have other rights. */
+    /** Updates the client's access rights after a reauthentication. */
     void reauthenticated(ClientIdentity newClient) {
         session.client(newClient);
         SessionRecord record = session.record();
@@ -156,7 +156,7 @@ final class SessionLife {
         registry.recheck(session);
     }
 
-    /** Another connection, here or on another node, takes the place of the one that was, or of none. */
+    /** Ends the current connection, if any, because another one takes over, here or on another node. */
     void endConnection(boolean sessionEnds) {
         PacketSink old = loseConnection();
         if (old != null) {
@@ -166,7 +166,7 @@ final class SessionLife {
         session.absence().claimed(old != null, sessionEnds);
     }
 
-    /** The connection is not the session's any more. Returns it, or null if there was none. */
+    /** Detaches the connection. Returns it, or null if there was none. */
     private @Nullable PacketSink loseConnection() {
         PacketSink old = sink;
         if (old == null) {
@@ -175,7 +175,7 @@ final class SessionLife {
         sink = null;
         switch (phase) {
             case CONNECTED -> become(SessionPhase.ABSENT);
-            case RESUMING, MOVING -> {} // to its end
+            case RESUMING, MOVING -> {} // until the phase ends
             case OPENING, ABSENT, DEPARTING, ENDED -> throw unexpected(SessionPhase.ABSENT);
         }
         OutboundFlow outbound = session.outboundOrNull();
@@ -202,40 +202,40 @@ final class SessionLife {
         session.charge().addFlows();
     }
 
-    /** Something is safe that was sent before the client went: it may go back to its shared group. */
-    void stayedAway() {
+    /** Gives messages back to their shared groups that had to stay until a commit, if the client is offline. */
+    void giveBackCommitted() {
         SharedMember member = session.memberOrNull();
         if (member != null && sink == null && phase != SessionPhase.ENDED) {
             member.detached();
         }
     }
 
-    // --- from loop to loop
+    // --- between event loops
 
-    /** The session is another event loop's from now on: what is routed here is passed on to there. */
+    /** Moves the session to another event loop; messages routed here are passed on to it. */
     void moveTo(RoutingLoop target) {
         become(SessionPhase.MOVING);
         session.owner(target);
     }
 
-    /** All that was passed on has arrived. */
+    /** Completes the move: all messages that were passed on have arrived. */
     void moved(HeldMessages messages) {
-        if (phase == SessionPhase.MOVING) { // it may have ended on the way
+        if (phase == SessionPhase.MOVING) { // it may have ended during the move
             settle();
         }
         session.intake().letGo(messages);
-        goOn();
+        runWaiting();
     }
 
-    // --- from node to node
+    // --- between nodes
 
-    /** When this node claimed the client identifier, by the cluster's clock; 0 if the session was found in the store. */
+    /** The time when this node claimed the client identifier, by the cluster's clock; 0 if the session was found in the store. */
     @AnyThread
     long claimClock() {
         return claimClock;
     }
 
-    /** This node has claimed the client identifier. */
+    /** Records that this node has claimed the client identifier. */
     @AnyThread
     void claimClock(long clock) {
         claimClock = clock;
@@ -245,7 +245,7 @@ final class SessionLife {
         }
     }
 
-    /** When the client began it with a clean start, by the cluster's clock; 0 if it did not. */
+    /** The time of the clean start that began the session, by the cluster's clock; 0 if none. */
     @AnyThread
     long cleanClock() {
         return cleanClock;
@@ -256,16 +256,16 @@ final class SessionLife {
         cleanClock = clock;
     }
 
-    /** The session does not leave: it is one of a client that has just gone. */
+    /** Cancels the departure: the session stays with its client offline. */
     void stay() {
         if (phase == SessionPhase.DEPARTING) {
             become(SessionPhase.ABSENT);
             beginAbsence(false, -1);
         }
-        goOn();
+        runWaiting();
     }
 
-    /** The session is safe on another node and is forgotten here. */
+    /** Completes the departure: the other node has committed the session, which is forgotten here. */
     void leave() {
         if (phase == SessionPhase.DEPARTING) {
             withdraw();
@@ -281,10 +281,10 @@ final class SessionLife {
             remove();
             session.resources().observer().sessionEnded(session.id(), false);
         }
-        goOn();
+        runWaiting();
     }
 
-    /** The session has come from another node; its deadlines go on until its client is here. */
+    /** Resumes the deadlines of a session that has come from another node, until its client connects. */
     void awaitReturn() {
         if (session.isStored()) {
             awaitClient();
@@ -293,7 +293,7 @@ final class SessionLife {
         }
     }
 
-    /** The session was found in the store and has no client yet: its deadlines go on, by the store's clock. */
+    /** Resumes the deadlines of a recovered session without a client, by the store's clock. */
     void awaitClient() {
         SessionRecord record = session.record();
         switch (phase) {
@@ -301,7 +301,7 @@ final class SessionLife {
                 afterwards(() -> session.execute(this::awaitClient));
             case CONNECTED, ABSENT -> {
                 if (record != null) {
-                    session.absence().goOn(record);
+                    session.absence().resumeDeadlines(record);
                     session.charge().addFlows();
                 }
             }
@@ -311,7 +311,7 @@ final class SessionLife {
 
     // --- the end
 
-    /** The session was found in the store and does not fit: it leaves memory, and stays in the store. At the start. */
+    /** Removes a recovered session that does not fit from memory; it stays in the store. At the start. */
     void leaveOut() {
         withdraw();
         leaveGroups();
@@ -360,7 +360,7 @@ final class SessionLife {
         session.resources().observer().sessionEnded(session.id(), expired);
     }
 
-    /** Nothing is routed to the session any more, and nothing of it counts. */
+    /** Stops routing to the session and releases its charges. */
     private void withdraw() {
         session.charge().release();
         become(SessionPhase.ENDED);
@@ -371,11 +371,11 @@ final class SessionLife {
     private void leaveGroups() {
         SharedMember member = session.memberOrNull();
         if (member != null) {
-            member.left();
+            member.leaveGroups();
         }
     }
 
-    /** The client can have another session. */
+    /** Removes the session: the client can have another one. */
     private void remove() {
         session.subscriptions().clear();
         registry.remove(session);

@@ -6,32 +6,35 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The phase of a session's life. {@link #followers()} is the one table of transitions: a transition that is not in it fails with an
- * {@link IllegalStateException}, and the session stays as it was. The phase tells whether there is a connection, except in {@link
- * #RESUMING} and {@link #MOVING}, during which a connection may begin and end.
+ * The phase of a session's life. {@link #followers()} is the table of transitions. A transition that is not in it fails
+ * with an {@link IllegalStateException} and leaves the session unchanged. The phase determines whether there is a
+ * connection, except in {@link #RESUMING} and {@link #MOVING}, during which a connection may begin and end.
  *
- * <p>Messages can be held back in any phase ({@link HeldMessages}): a session of another node can arrive for a client that is connected,
- * absent or just moving. So this is no phase.
+ * <p>Holding back messages ({@link HeldMessages}) is not a phase because it is possible in any phase: a session of another
+ * node can arrive for a client that is connected, absent or moving.
  */
 @AnyThread
 enum SessionPhase {
 
-    /** New, for a client of this node: the session before it has to be gone first, and the store has to know this one. It has no client yet. */
+    /**
+     * New, for a client of this node. Waits for the removal of the previous session and for the commit of this one. It has
+     * no client yet.
+     */
     OPENING,
 
     /** The client is connected. */
     CONNECTED,
 
-    /** The client is not connected; the will and the session expiry interval run. */
+    /** The client is not connected; the will delay and the session expiry interval run. */
     ABSENT,
 
-    /** A client claims the stored session, and the store has to know that first. The old connection may last until then. */
+    /** A client claims the stored session, and this is not committed yet. The old connection may last until then. */
     RESUMING,
 
     /** On the new event loop, after a takeover: deliveries by the old loop are still arriving. */
     MOVING,
 
-    /** On the way to another node. */
+    /** Moving to another node. */
     DEPARTING,
 
     /** Removed from the registry. */

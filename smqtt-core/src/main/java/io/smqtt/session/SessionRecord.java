@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stored part of one session: its header, subscriptions, QoS 2 identifiers, and the way to its messages. What could not
- * be written is written again later, as it is then.
+ * The stored part of one session: its header, subscriptions, QoS 2 identifiers, and access to its messages. A failed write
+ * is retried with the state at that time.
  */
 @OnEventLoop
 final class SessionRecord {
@@ -43,11 +43,11 @@ final class SessionRecord {
     private int version;
     private @Nullable Set<String> unwritten;
 
-    /** A will that is being published. The session's end is not forgotten before that is safe. */
+    /** A will that is being published. The end of the session is not removed from the store before that is committed. */
     private @Nullable Will publishing;
 
-    /** Whether the session has ended and all its messages have gone. */
-    private boolean left;
+    /** Whether the session has ended and its messages were dropped. */
+    private boolean ended;
 
     SessionRecord(Session session, SessionResources resources, Stores stores, long number, StoredQueue waiting) {
         this.session = session;
@@ -66,7 +66,7 @@ final class SessionRecord {
         return queue;
     }
 
-    /** Whether anything waits for the store. */
+    /** Whether the broker waits for the store at all. */
     boolean waits() {
         return stores.waits();
     }
@@ -75,7 +75,7 @@ final class SessionRecord {
         return stores;
     }
 
-    /** What the session's present event loop writes to the store. */
+    /** The writes of the session's current event loop. */
     StoreLoop loop() {
         return stores.of(session.owner());
     }
@@ -84,12 +84,12 @@ final class SessionRecord {
         return loop().writer();
     }
 
-    /** Grows with each header that was written. */
+    /** A counter that each written header increments. */
     int version() {
         return version;
     }
 
-    /** The values of a header that a new connection has changed, to restore them if it fails. */
+    /** Header values that a new connection has changed, to restore them if it is refused. */
     record Before(
             int version,
             @Nullable String userName,
@@ -99,16 +99,16 @@ final class SessionRecord {
             @Nullable Will will,
             long willAtMillis) {}
 
-    /** What the header says now. */
+    /** The current header values. */
     Before before() {
         return new Before(version, userName, roles, expirySeconds, expiresAtMillis, will, willAtMillis);
     }
 
-    /** A client was refused, because its header could not be written: what was before it is still in force. */
+    /** Restores the header values of a client that was refused because its header could not be written. */
     void restore(Before before) {
         userName = before.userName;
         roles = before.roles;
-        if (version == before.version + 1) { // nobody has written it since
+        if (version == before.version + 1) { // the header was not written since
             expirySeconds = before.expirySeconds;
             expiresAtMillis = before.expiresAtMillis;
             will = before.will;
@@ -116,7 +116,7 @@ final class SessionRecord {
         }
     }
 
-    /** A client is, or is about to be, connected. */
+    /** Records that a client is, or is about to be, connected. */
     void connected(SessionRequest request) {
         userName = request.client().userName();
         roles = request.client().roles();
@@ -127,7 +127,7 @@ final class SessionRecord {
         writeHeader();
     }
 
-    /** The client is gone. */
+    /** Records that the client has disconnected. */
     void disconnected(long newExpirySeconds, @Nullable Will waiting) {
         long now = stores.store().clockMillis();
         expirySeconds = newExpirySeconds;
@@ -141,7 +141,7 @@ final class SessionRecord {
         loop().watch(this, Step.HEADER, 0, 0);
     }
 
-    /** The client has authenticated again. */
+    /** Records a reauthentication of the client. */
     void reauthenticated(ClientIdentity client) {
         if (!client.roles().equals(roles) || !Objects.equals(client.userName(), userName)) {
             userName = client.userName();
@@ -151,12 +151,12 @@ final class SessionRecord {
         }
     }
 
-    /** A will is about to be published; {@link #willGone} follows unless it cannot be kept. */
+    /** Records that a will is about to be published; {@link #willGone} follows unless it cannot be kept. */
     void willDue(Will due) {
         publishing = due;
     }
 
-    /** A will is published, or will not be. */
+    /** Records that a will was published, or will not be. */
     @SuppressWarnings("ReferenceEquality") // the next client may have an equal one
     void willGone(Will gone) {
         if (publishing == gone) {
@@ -172,7 +172,7 @@ final class SessionRecord {
         }
     }
 
-    /** Takes over what was read at the start, when nothing may be written yet. */
+    /** Restores the values that were read at the start, when nothing may be written yet. */
     void recovered(StoredSession stored) {
         userName = stored.userName();
         roles = stored.roles();
@@ -182,12 +182,12 @@ final class SessionRecord {
         willAtMillis = stored.willAtMillis();
     }
 
-    /** When the session ends, by the store's clock. */
+    /** The time when the session ends, by the store's clock. */
     long expiresAtMillis() {
         return expiresAtMillis;
     }
 
-    /** When the will is due, by the store's clock. */
+    /** The time when the will is due, by the store's clock. */
     long willAtMillis() {
         return willAtMillis;
     }
@@ -198,12 +198,12 @@ final class SessionRecord {
                 number, session.id(), userName, roles, expirySeconds, expiresAtMillis, will, willAtMillis));
     }
 
-    /** Tells whether everything up to now is safe, in time. */
+    /** Calls back when all writes up to now are committed. */
     void await(CommitCallback callback) {
         await(stores.waits(), loop().isStable(), callback);
     }
 
-    /** Tells whether everything up to now is safe, to one who waits as told. */
+    /** Calls back when all writes up to now are committed, with the given wait options. */
     void await(boolean waits, boolean stable, CommitCallback callback) {
         if (waits) {
             loop().await(callback, stable);
@@ -229,7 +229,7 @@ final class SessionRecord {
         loop().watch(new SubscriptionChange(clientFilter));
     }
 
-    /** Writes a subscription again, as it is then. */
+    /** Retries the write of a subscription, with its state at that time. */
     private final class SubscriptionChange implements StoreWaiter {
 
         private final String clientFilter;
@@ -243,7 +243,7 @@ final class SessionRecord {
             return !kept && (!session.isHere() || isFirst());
         }
 
-        /** A filter is written again once, however often it changes meanwhile. */
+        /** Whether no retry is pending for the filter; it is retried once, however often it changes. */
         private boolean isFirst() {
             if (unwritten == null) {
                 unwritten = new HashSet<>();
@@ -264,7 +264,7 @@ final class SessionRecord {
         }
     }
 
-    /** A QoS 2 message of the client has been routed: what that wrote and this become safe together. */
+    /** Stores the identifier of a routed QoS 2 message; it is committed together with the subscribers' copies. */
     void received(StoreLoop loop, int packetId, Iterable<JointOperation> operations, RouteTicket ticket) {
         StoreWriter writer = loop.writer();
         for (JointOperation operation : operations) {
@@ -276,7 +276,7 @@ final class SessionRecord {
         loop.await(ticket);
     }
 
-    /** A QoS 2 message was released; the callback comes when that is safe, however long it takes. */
+    /** Removes a released QoS 2 identifier, with retries; the callback comes when that is committed. */
     void released(int packetId, boolean waits, boolean stable, Runnable callback) {
         writer().removeReceived(number, packetId);
         if (waits) {
@@ -286,7 +286,7 @@ final class SessionRecord {
         }
     }
 
-    /** The identifier must not be used again by the client before the store has forgotten it. */
+    /** The removal of a QoS 2 identifier. The client must not reuse the identifier before the store has removed it. */
     private final class Release implements StoreWaiter {
 
         private final int packetId;
@@ -318,12 +318,12 @@ final class SessionRecord {
     }
 
     /**
-     * The session ends: everything goes, before a new session of the client can be stored, or is marked so that it goes
-     * after a restart as well, with the will if that is not safe yet.
+     * Ends the session. All its records are removed before a new session of the client can be stored. If its will is not
+     * committed yet, the session is marked so that a restart removes it and publishes the will.
      */
     void end() {
         queue.end();
-        left = true;
+        ended = true;
         if (publishing != null) {
             expirySeconds = 0;
             expiresAtMillis = StoredSession.CONNECTED;
@@ -336,12 +336,12 @@ final class SessionRecord {
     }
 
     private void removeWhenAllIsGone() {
-        if (left && publishing == null) {
+        if (ended && publishing == null) {
             remove();
         }
     }
 
-    /** The session is safe on another node. */
+    /** Removes the session, which another node has committed. */
     void forget() {
         queue.forgetMoved();
         end();
@@ -365,7 +365,7 @@ final class SessionRecord {
         });
     }
 
-    /** Operations that are submitted again until they are kept. */
+    /** Operations that are retried until they are committed. */
     private enum Step implements StoreStep<SessionRecord> {
         HEADER,
         END;

@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings back what was stored, before the first client connects: sessions, their subscriptions and retained messages. The
- * messages that wait stay in the store. Runs once, on the thread that starts the broker.
+ * Restores sessions, their subscriptions and retained messages from the store before the first client connects. Waiting
+ * messages stay in the store. Runs once, on the thread that starts the broker.
  */
 final class SessionRecovery implements BrokerStore.RecoveryVisitor {
 
@@ -96,19 +96,19 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         currentLoop.add(session);
     }
 
-    /** Who a client was, as far as the store knows. */
+    /** The identity of a client, as far as it is stored. */
     static ClientIdentity client(StoredSession stored) {
         return new ClientIdentity(
                 stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, stored.roles());
     }
 
     private void supersede(@Nullable Session older) {
-        if (older != null && !older.absence().leavesWill()) { // that one ends by itself
+        if (older != null && !older.absence().leavesWill()) { // otherwise it ends by itself
             superseded.add(older);
         }
     }
 
-    /** A session, or the rest of one, does not fit. It stays in the store. */
+    /** Leaves a session, or the rest of one, in the store because it does not fit. */
     private void leaveOut(String clientId, String limit) {
         registry.claims().leftOut(clientId, number);
         registry.refused(limit);
@@ -134,7 +134,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
             return;
         }
         Session session = current;
-        if (session == null) { // left out
+        if (session == null) { // it did not fit
             return;
         }
         String text = stored.clientFilter();
@@ -142,7 +142,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         TopicFilter filter = shared == null ? filter(text) : shared.filter();
         @Nullable String shareName = shared == null ? null : shared.shareName();
         String limit = session.charge().refusalOfRest(HeapWeight.subscription(filter.value(), shareName));
-        if (limit != null) { // with a part of its subscriptions it would miss messages without a word
+        if (limit != null) { // a session with some of its subscriptions missing would silently lose messages
             current = null;
             currentLoop.removeLast();
             sessions--;
@@ -156,7 +156,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         currentSubscriptions++;
     }
 
-    /** A subscription of a session that was found in the store. */
+    /** Converts a stored subscription. */
     static Subscription subscription(Session session, StoredSubscription stored) {
         String text = stored.clientFilter();
         SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
@@ -179,7 +179,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
                 stored.identifier());
     }
 
-    /** Many sessions with the same filter have one object for it. */
+    /** Returns one shared object per filter text. */
     private TopicFilter filter(String text) {
         TopicFilter last = lastFilter;
         if (last == null || !last.value().equals(text)) {
@@ -232,7 +232,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         }
     }
 
-    /** Lets the deadlines of all sessions go on, on their event loops. */
+    /** Resumes the deadlines of all sessions, on their event loops. */
     void finish() {
         nameLeftOut();
         if (leftOut > 0) {
@@ -262,7 +262,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         }
     }
 
-    /** Some at a time, so that clients need not wait for the last one. */
+    /** Resumes deadlines in batches, so that clients need not wait for all of them. */
     private static void awaitClients(RoutingLoop loop, ArrayDeque<Session> waiting) {
         loop.executor().execute(() -> {
             for (int i = 0; i < AT_ONCE && !waiting.isEmpty(); i++) {

@@ -33,13 +33,13 @@ import reactor.core.Fuseable;
 import reactor.core.publisher.Mono;
 
 /**
- * All sessions of a broker by client identifier. Whoever connects gets a session here, once validated and authenticated;
- * claims of one client identifier are decided one after the other on the event loop that owns the session, so that there
- * is one owner at any time. Thread-safe where a method says so.
+ * All sessions of a broker by client identifier. A connection gets its session here after validation and authentication.
+ * Claims of one client identifier are served one after the other on the event loop that owns the session, so that there is
+ * one owner at any time. Thread-safe where a method says so.
  */
 public final class SessionRegistry {
 
-    /** An authorizer that has not answered by then denies: no will and no revoked right hangs for good. */
+    /** The time limit of an authorizer's answer. After it access is denied, so that wills and revocations are not delayed for ever. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final SessionResources resources;
@@ -56,14 +56,14 @@ public final class SessionRegistry {
     /**
      * Creates a registry.
      *
-     * @param router where messages of sessions go
+     * @param router the router for messages of sessions
      * @param wheels the deadlines of each event loop, in the order of the router's loops
-     * @param authorizer who may receive what, and whose will may be published
-     * @param observer what is told of sessions
+     * @param authorizer decides who may receive a message and whose will may be published
+     * @param observer is notified of session events
      * @param ticker the broker's monotonic clock
      * @param limits limits of sessions
-     * @param config how sessions live on
-     * @param budget what all queues together may hold
+     * @param config the session settings
+     * @param budget the budget of all queues together
      */
     public SessionRegistry(
             Router router,
@@ -80,15 +80,15 @@ public final class SessionRegistry {
     /**
      * Creates a registry whose sessions survive the process.
      *
-     * @param router where messages of sessions go
+     * @param router the router for messages of sessions
      * @param wheels the deadlines of each event loop, in the order of the router's loops
-     * @param authorizer who may receive what, and whose will may be published
-     * @param observer what is told of sessions
+     * @param authorizer decides who may receive a message and whose will may be published
+     * @param observer is notified of session events
      * @param ticker the broker's monotonic clock
      * @param limits limits of sessions
-     * @param config how sessions live on
-     * @param budget what all queues together may hold
-     * @param stores where sessions with an expiry interval are kept; null for memory
+     * @param config the session settings
+     * @param budget the budget of all queues together
+     * @param stores the store of sessions with an expiry interval; null to keep them in memory
      */
     public SessionRegistry(
             Router router,
@@ -119,9 +119,9 @@ public final class SessionRegistry {
     }
 
     /**
-     * Brings back what the store holds. Blocks; called once, before clients connect, not on an event loop.
+     * Restores the contents of the store. Blocks; called once, before clients connect, not on an event loop.
      *
-     * @throws io.smqtt.spi.StoreDamagedException if what is stored cannot be read
+     * @throws io.smqtt.spi.StoreDamagedException if the stored data cannot be read
      */
     public void recover() {
         Stores stores = resources.stores();
@@ -135,7 +135,7 @@ public final class SessionRegistry {
         groups.recovered(!claims.hasLeftOut());
     }
 
-    /** A session was found in the store. Returns an older one of its client that was to be removed, or null. */
+    /** Adds a recovered session. Returns an older one of its client that must be removed, or null. */
     @Nullable
     Session recovered(Session session) {
         session.charge().add(session.charge().weight());
@@ -157,24 +157,24 @@ public final class SessionRegistry {
     }
 
     /**
-     * Who keeps retained messages.
+     * The keeper of retained messages.
      *
-     * @return for all that publish
+     * @return the keeper, for all publishers
      */
     public RetainedKeeper retained() {
         return retained;
     }
 
     /**
-     * What sessions hold.
+     * The memory budget of sessions.
      *
-     * @return the account of all sessions of this node
+     * @return the budget of all sessions of this node
      */
     public SessionBudget budget() {
         return resources.sessionBudget();
     }
 
-    /** Tells of a limit that stood against a client; null is none. Returns whether there was one. */
+    /** Reports a limit that was exceeded; null for none. Returns whether there was one. */
     boolean refused(@Nullable String limit) {
         if (limit != null) {
             resources.observer().sessionRefused(limit);
@@ -204,10 +204,10 @@ public final class SessionRegistry {
     }
 
     /**
-     * Gives a client its session: a new one, the one it had, or a new one in place of the one it had. On the event loop of
-     * the connection; the reply comes there, maybe later.
+     * Gives a client its session: the existing one, or a new one. On the event loop of the connection; the reply comes
+     * there, perhaps later.
      *
-     * @param request what the client asks for
+     * @param request the client's request
      */
     public void open(SessionRequest request) {
         claims.open(request);
@@ -221,12 +221,12 @@ public final class SessionRegistry {
     // --- between nodes
 
     /**
-     * Another node claims a client identifier: its connection here ends, and its session, if it goes on, leaves.
+     * Serves a claim of another node: the connection here ends, and the session leaves unless it ends.
      *
      * @param clientId the client identifier
-     * @param discard whether the session ends, instead of leaving
+     * @param discard whether the session ends instead of leaving
      * @param userName the user of the client that claims it, or null
-     * @param reply is told once, on any thread
+     * @param reply called once, on any thread
      */
     @AnyThread
     public void depart(String clientId, boolean discard, @Nullable String userName, SessionDeparture.Reply reply) {
@@ -234,10 +234,10 @@ public final class SessionRegistry {
     }
 
     /**
-     * A session comes from another node. It is nobody's before {@link SessionArrival#install}.
+     * Begins the arrival of a session from another node. It has no owner before {@link SessionArrival#install}.
      *
-     * @param state what it is, without its messages
-     * @return takes its messages
+     * @param state the session without its messages
+     * @return the arrival, which takes the messages
      */
     @AnyThread
     public SessionArrival arrive(SessionState state) {
@@ -245,10 +245,10 @@ public final class SessionRegistry {
     }
 
     /**
-     * A session comes from another node, and the client may have one here: then both become one.
+     * Begins the arrival of a session from another node, which is merged if the client has a session here.
      *
-     * @param state what comes, without its messages
-     * @return takes its messages
+     * @param state the arriving session without its messages
+     * @return the arrival, which takes the messages
      */
     @AnyThread
     public SessionArrival merge(SessionState state) {
@@ -259,13 +259,13 @@ public final class SessionRegistry {
         boolean allowed = claims.mayClaim(state.userName(), here.client());
         boolean newer = state.claimClock() > here.claimClock();
         if (state.cleanClock() > here.claimClock() || (newer && !allowed)) {
-            return arrive(state); // in the place of the one here
+            return arrive(state); // replaces the session here
         }
         boolean unwanted = here.life().cleanClock() > state.claimClock() || !allowed;
         return new MergingArrival(resources, this, here, state, unwanted);
     }
 
-    /** From now on the messages that sessions take are remembered for a while, so that they are known if they come again. */
+    /** Starts to record the messages that sessions take, so that duplicates are recognized. */
     @AnyThread
     public void rememberTaken() {
         TakenMessages[] all = new TakenMessages[resources.router().loops().size()];
@@ -275,14 +275,14 @@ public final class SessionRegistry {
         taken = all;
     }
 
-    /** What sessions of a loop have taken; null if that is not remembered. */
+    /** The recorded messages of a loop's sessions; null if they are not recorded. */
     @Nullable
     TakenMessages taken(RoutingLoop loop) {
         TakenMessages[] all = taken;
         return all == null ? null : all[loop.index()];
     }
 
-    /** A message that a session takes is known from now on, should it come once more. */
+    /** Records a message that a session takes. */
     @OnEventLoop
     void remember(Session session, ApplicationMessage message, Subscription subscription) {
         TakenMessages[] all = taken;
@@ -291,7 +291,7 @@ public final class SessionRegistry {
         }
     }
 
-    /** Whether a session is known to have taken a delivery, {@link TakenMessages#idOf}. */
+    /** Whether a session is known to have taken a delivery; see {@link TakenMessages#idOf}. */
     @AnyThread
     boolean hasTaken(Session session, long deliveryId) {
         TakenMessages[] all = taken;
@@ -312,7 +312,7 @@ public final class SessionRegistry {
         }
     }
 
-    /** A session has another client from now on. */
+    /** Moves a session to another client's accounts. */
     void clientChanged(Session session, ClientIdentity previous) {
         if (users != null
                 && !Objects.equals(previous.userName(), session.client().userName())) {
@@ -334,7 +334,7 @@ public final class SessionRegistry {
                 : null;
     }
 
-    /** Ends the subscriptions of a session that its client may no longer have. */
+    /** Ends the subscriptions of a session that its client is no longer authorized for. */
     @OnEventLoop
     void recheck(Session session) {
         if (InProcess.isReserved(session.id())) {
@@ -360,12 +360,12 @@ public final class SessionRegistry {
 
     private static void revoke(Session session, Subscription subscription) {
         TopicFilter filter = subscription.filter();
-        if (session.subscriptions().get(filter, subscription.shareName()) == subscription) { // not one made since
+        if (session.subscriptions().get(filter, subscription.shareName()) == subscription) { // not a newer one
             session.subscriptions().unsubscribe(filter, subscription.shareName());
         }
     }
 
-    /** Looks at the subscriptions of all sessions again, after the access rules have changed. */
+    /** Checks the subscriptions of all sessions again, after the access rules have changed. */
     @AnyThread
     public void recheckAll() {
         for (Session session : sessions.values()) {
@@ -380,7 +380,7 @@ public final class SessionRegistry {
         return bounded.onErrorReturn(AccessDecision.DENY).defaultIfEmpty(AccessDecision.DENY);
     }
 
-    /** Publishes the will of a session if its client may still do so. In the store it waits until the message is safe. */
+    /** Publishes the will of a session if its client is authorized. A stored will is kept until the message is committed. */
     @OnEventLoop
     void publishWill(Session session, Will will) {
         RoutingLoop loop = session.owner();
@@ -411,9 +411,9 @@ public final class SessionRegistry {
     }
 
     /**
-     * Has somebody told of wills from now on. Before clients connect.
+     * Registers an observer of wills. Before clients connect.
      *
-     * @param watch who is told
+     * @param watch the observer
      */
     @AnyThread
     public void watchWills(WillWatch watch) {
@@ -421,9 +421,9 @@ public final class SessionRegistry {
     }
 
     /**
-     * Has somebody told of shared groups whose members here can take what waits on other nodes. Before clients connect.
+     * Registers an observer of shared groups whose members here can take messages of other nodes. Before clients connect.
      *
-     * @param watch who is told
+     * @param watch the observer
      */
     @AnyThread
     public void watchGroups(GroupWatch watch) {
@@ -431,11 +431,11 @@ public final class SessionRegistry {
     }
 
     /**
-     * Members of a shared group on another node can take more: what waits here for absent members goes there, as much of it
-     * as they are likely to have room for.
+     * Hands messages of a shared group to another node, whose members have room for them. The number is limited to their
+     * likely room.
      *
      * @param group the group
-     * @param node the name of the node, which has members of the group
+     * @param node the name of a node that has members of the group
      */
     @AnyThread
     public void handOver(SharedFilter group, String node) {
@@ -443,10 +443,10 @@ public final class SessionRegistry {
     }
 
     /**
-     * Tells whether a member of a shared group is there on this node and can take what waits for absent ones elsewhere.
+     * Returns whether a connected member of a shared group on this node has room for messages of other nodes.
      *
      * @param group the group
-     * @return true if one is
+     * @return true if there is one
      */
     @AnyThread
     public boolean canTakeMore(SharedFilter group) {
@@ -454,7 +454,7 @@ public final class SessionRegistry {
     }
 
     /**
-     * How many messages wait in the queues of shared groups of this node.
+     * The number of messages in the queues of shared groups of this node.
      *
      * @return messages; may be out of date
      */
@@ -464,9 +464,9 @@ public final class SessionRegistry {
     }
 
     /**
-     * What waits in the queues of shared groups of this node.
+     * The footprint of the messages in the queues of shared groups of this node.
      *
-     * @return bytes as they count against the limits; may be out of date
+     * @return bytes as counted by the limits; may be out of date
      */
     @AnyThread
     public long queuedBytesForGroups() {
@@ -479,9 +479,9 @@ public final class SessionRegistry {
     }
 
     /**
-     * Lets wills of sessions that are found in the store wait, since others may have published them. Before {@link #recover}.
+     * Delays wills of recovered sessions, since other nodes may have published them. Before {@link #recover}.
      *
-     * @param wait at least so long
+     * @param wait the minimum delay
      */
     public void recoveredWillsWait(Duration wait) {
         recoveredWillsWaitSeconds = wait.toSeconds();
@@ -492,9 +492,9 @@ public final class SessionRegistry {
     }
 
     /**
-     * Publishes the will of a client of another node, if it may still do so.
+     * Publishes the will of a client of another node, if the client is authorized.
      *
-     * @param client the client, as far as it is known
+     * @param client the client's identity, as far as it is known
      * @param will its will
      */
     @AnyThread
@@ -516,10 +516,10 @@ public final class SessionRegistry {
     }
 
     /**
-     * The will of a client was published by another node, or is not to be published: not here either.
+     * Discards a client's will here, because another node has published it or found that it must not be published.
      *
      * @param clientId a client identifier
-     * @param will the will, the object that {@link WillWatch} was told of; null for one that was found in the store
+     * @param will the will, the object that was passed to {@link WillWatch}; null for one that was found in the store
      */
     @AnyThread
     public void willSettledElsewhere(String clientId, @Nullable Will will) {

@@ -8,15 +8,15 @@ import io.smqtt.spi.ClientIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session that an authenticated client asks for in its CONNECT.
+ * The session that an authenticated client requests in its CONNECT.
  *
- * @param client who it is
+ * @param client the client's identity
  * @param cleanStart whether an existing session is discarded
  * @param expirySeconds the granted session expiry interval; 0 to end with the connection
  * @param will the will, or null
  * @param sink the client's connection
  * @param loop the event loop of the connection
- * @param reply who is told, on that loop
+ * @param reply receives the outcome, on that loop
  */
 public record SessionRequest(
         ClientIdentity client,
@@ -27,11 +27,11 @@ public record SessionRequest(
         RoutingLoop loop,
         Reply reply) {
 
-    /** Takes the outcome. */
+    /** Receives the outcome. */
     public interface Reply {
 
         /**
-         * The client has its session. The CONNACK goes out now, then {@link Session#start()} is called.
+         * The client has its session. Send the CONNACK now, then call {@link Session#start()}.
          *
          * @param session the session, owned by the connection's event loop from now on
          * @param sessionPresent whether it existed before

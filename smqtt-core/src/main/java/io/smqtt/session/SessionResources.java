@@ -10,7 +10,7 @@ import io.smqtt.spi.Ticker;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Parts of the broker that its sessions work with. */
+/** The parts of the broker that its sessions use. */
 record SessionResources(
         Router router,
         List<DeadlineWheel> wheels,

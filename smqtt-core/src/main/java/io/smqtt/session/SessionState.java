@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param userName the user of its last connection, or null
  * @param expirySeconds the session expiry interval, 1 to 4,294,967,295
  * @param subscriptions its subscriptions
- * @param claimClock when the session was claimed, by the cluster's clock
- * @param cleanClock when it began with a clean start, which ended all that was before; 0 if it did not
- * @param awaitingRelease identifiers of QoS 2 messages from the client that wait for PUBREL, each 1 to 65,535
+ * @param claimClock the time of the session's claim, by the cluster's clock
+ * @param cleanClock the time of the clean start that began it and ended all earlier ones; 0 if none
+ * @param awaitingRelease identifiers of QoS 2 messages from the client that await PUBREL, each 1 to 65,535
  */
 public record SessionState(
         String clientId,

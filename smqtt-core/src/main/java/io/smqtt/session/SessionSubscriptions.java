@@ -9,8 +9,8 @@ import io.smqtt.topic.TopicFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscriptions of a session, and what depends on them: the index of the router, the store, the shared groups and what the session
- * is charged with.
+ * The subscriptions of a session. Keeps the router's index, the store, the shared groups and the session's charge in step
+ * with them.
  */
 @OnEventLoop
 public final class SessionSubscriptions extends SubscriptionTable {
@@ -22,10 +22,10 @@ public final class SessionSubscriptions extends SubscriptionTable {
     }
 
     /**
-     * Makes or replaces a subscription.
+     * Adds or replaces a subscription.
      *
      * @param subscription a subscription of this session
-     * @return true if there was none for the filter and share name
+     * @return true if it is new for its filter and share name
      */
     public boolean subscribe(Subscription subscription) {
         boolean isNew = get(subscription.filter(), subscription.shareName()) == null;
@@ -76,11 +76,11 @@ public final class SessionSubscriptions extends SubscriptionTable {
     }
 
     /**
-     * Tells whether the session may have one more subscription by the limits in bytes. If not the observer is told.
+     * Returns whether the byte limits allow one more subscription. If not, the observer is notified.
      *
      * @param filter the filter
      * @param shareName the group of a shared subscription, or null
-     * @return false if a limit stands against it
+     * @return false if a limit is exceeded
      */
     public boolean hasRoomFor(TopicFilter filter, @Nullable String shareName) {
         return !session.registry().refused(session.charge().refusalOfSubscription(weight(filter, shareName)));
@@ -90,14 +90,14 @@ public final class SessionSubscriptions extends SubscriptionTable {
         return HeapWeight.subscription(filter.value(), shareName);
     }
 
-    /** Finds a subscription by the filter as the client gave it. */
+    /** Finds a subscription by the filter that the client sent. */
     @Nullable
     Subscription get(String clientFilter) {
         SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
         return shared == null ? get(TopicFilter.of(clientFilter), null) : get(shared.filter(), shared.shareName());
     }
 
-    /** Takes over a subscription that was found in the store. */
+    /** Adds a recovered subscription. */
     void recover(Subscription subscription) {
         session.charge().add(weight(subscription.filter(), subscription.shareName()));
         put(subscription);
@@ -107,7 +107,7 @@ public final class SessionSubscriptions extends SubscriptionTable {
         }
     }
 
-    /** The session has ended: nothing is routed to it any more. The subscriptions are kept until {@link #clear}. */
+    /** Removes the subscriptions of an ended session from the index. They are kept until {@link #clear}. */
     void leaveIndex() {
         forEach(subscription ->
                 session.resources().router().index().remove(session, subscription.filter(), subscription.shareName()));

@@ -19,8 +19,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages of shared subscriptions between their groups and the in-flight window of one member (MQTT 5.0, section 4.8.2). The member
- * takes what it has room for, and gives back what it cannot finish. There is none in a flow that never had such a message.
+ * Messages of shared subscriptions between their groups and the in-flight window of one member (MQTT 5.0, section 4.8.2).
+ * The member takes messages while it has room, and gives back those that it cannot finish. Created with the first such
+ * message.
  */
 @OnEventLoop
 final class SharedDeliveries {
@@ -33,7 +34,7 @@ final class SharedDeliveries {
     private final InFlightWindow inFlight;
     private final DeliveryJournal journal;
 
-    /** Messages in flight that the store has under the number of their group, by their places in the window. */
+    /** Messages in flight that are stored under the number of their group, by sequence number. */
     private @Nullable LongObjectHashMap<GroupMessage> lent;
 
     SharedDeliveries(
@@ -53,7 +54,7 @@ final class SharedDeliveries {
 
     // --- from the group
 
-    /** Takes a message that the router has chosen this member for. What it has no room for waits in the group's queue. */
+    /** Delivers a message that the router has assigned to this member. If there is no room, it waits in the group's queue. */
     void deliver(PacketSink sink, ApplicationMessage message, Subscription subscription, QoS qos, RouteTicket ticket) {
         int footprint = message.footprintBytes();
         if (qos == QoS.AT_MOST_ONCE) {
@@ -69,7 +70,7 @@ final class SharedDeliveries {
         }
     }
 
-    /** For how many messages there is room. */
+    /** The number of messages that there is room for. */
     int room() {
         PacketSink sink = window.sink();
         return sink == null || !flow.isFree(sink)
@@ -77,7 +78,7 @@ final class SharedDeliveries {
                 : Math.min(DurableQueue.PAGE_MESSAGES, sink.sendMaximum() - inFlight.size());
     }
 
-    /** Takes a message of a group's queue; returns false if there is no room. */
+    /** Takes a message from a group's queue; returns false if there is no room. */
     boolean take(GroupMessage entry, Subscription subscription) {
         PacketSink sink = window.sink();
         ApplicationMessage message = entry.message();
@@ -96,7 +97,7 @@ final class SharedDeliveries {
             settle(entry);
         } else {
             long sequence = window.place(message, subscription, qos);
-            lend(sequence, entry); // of a stored session at QoS 2 until it is safe here
+            lend(sequence, entry); // at QoS 2 in a stored session until it is committed here
             boolean mayLeave = journal.takeOver(sequence, entry, qos);
             window.leave(sink, sequence, mayLeave, message, subscription, qos, RouteTicket.NONE);
         }
@@ -123,11 +124,11 @@ final class SharedDeliveries {
         return group == null || group.hasEnded() ? null : group;
     }
 
-    // --- with the store
+    // --- store
 
     /**
-     * Stores a QoS 1 message that was sent and not acknowledged in time: with its group, or with the session if the group is no
-     * more. Returns false if others wait before it.
+     * Stores a QoS 1 message that was not acknowledged in time: with its group, or with the session if the group has ended.
+     * Returns false if earlier messages wait.
      */
     boolean store(long sequence, StoreLoop loop) {
         ApplicationMessage message = inFlight.message(sequence);
@@ -139,12 +140,12 @@ final class SharedDeliveries {
         return true;
     }
 
-    /** The session has stored a QoS 2 message, and its group has it no more. */
+    /** Records that the session has stored a QoS 2 message, which its group no longer has. */
     void stored(long sequence) {
         takeLent(sequence);
     }
 
-    /** The store has not taken a QoS 2 message for the session. Returns whether its group has it as before. */
+    /** Handles a QoS 2 message that the store has rejected. Returns whether its group still has it. */
     boolean returnUnstored(long sequence) {
         GroupMessage entry = takeLent(sequence);
         if (entry != null) {
@@ -155,7 +156,7 @@ final class SharedDeliveries {
     }
 
     /**
-     * A message is about to leave the window.
+     * Records that a message is about to leave the window.
      *
      * @param isOfSession whether the session had stored it
      */
@@ -166,7 +167,7 @@ final class SharedDeliveries {
         }
     }
 
-    /** The group may forget a message. */
+    /** Allows the group to remove a message. */
     private void settle(GroupMessage entry) {
         Stores stores = resources.stores();
         if (entry.isStored() && stores != null) {
@@ -174,7 +175,7 @@ final class SharedDeliveries {
         }
     }
 
-    /** A group has ended, and its messages in the store: those in flight here are the session's from now on. */
+    /** Stores messages in flight with the session: their group has ended, and its stored messages with it. */
     void keep(GroupQueue ended) {
         for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
             GroupMessage entry = lent == null ? null : lent.get(sequence);
@@ -187,7 +188,7 @@ final class SharedDeliveries {
         }
     }
 
-    /** What groups have stored of messages that this client alone may finish is forgotten. */
+    /** Removes messages of groups that only this client may finish from the store. */
     void clear() {
         LongObjectHashMap<GroupMessage> all = lent;
         lent = null;
@@ -199,12 +200,12 @@ final class SharedDeliveries {
     // --- back to the group
 
     /**
-     * Gives messages back to their groups: all that were never sent, and QoS 1 messages in flight. QoS 2 messages in flight
+     * Returns messages to their groups: all that were never sent, and QoS 1 messages in flight. QoS 2 messages in flight
      * stay with their session [MQTT-4.8.2-4].
      *
-     * @param waiting what waits in memory
-     * @param inFlightToo whether messages of a subscription go that were sent
-     * @param ends whether the session is about to end: also what the store is just taking goes
+     * @param waiting the messages that wait in memory
+     * @param inFlightToo whether sent messages of a subscription are returned
+     * @param ends whether the session is about to end; then messages whose write is pending are returned too
      */
     void giveBack(DeliveryQueue waiting, Predicate<Subscription> inFlightToo, boolean ends) {
         Map<GroupQueue, List<GroupMessage>> batches = new LinkedHashMap<>();
@@ -231,12 +232,12 @@ final class SharedDeliveries {
         });
         Stores stores = resources.stores();
         if (stores != null && !batches.isEmpty()) {
-            stores.of(session.owner()).flush(); // before what other event loops write of these
+            stores.of(session.owner()).flush(); // before other event loops write these
         }
         batches.forEach(GroupQueue::giveBack);
     }
 
-    /** QoS 1 messages, and QoS 2 messages that were never sent. */
+    /** Whether a message may be returned: at QoS 1, or at QoS 2 if it was never sent. */
     private boolean mayGoBack(long sequence, boolean ends) {
         boolean unsent = inFlight.is(sequence, InFlightWindow.UNSENT);
         boolean isLent = lent != null && lent.containsKey(sequence);
@@ -254,7 +255,7 @@ final class SharedDeliveries {
         }
         if (entry == null) {
             entry = group.inMemory(message);
-        } else if (entry.queue() != group) { // it was lent by the group of this name that was there before
+        } else if (entry.queue() != group) { // it belongs to an earlier group of this name
             entry = group.isStored()
                     ? group.record()
                             .store(Objects.requireNonNull(resources.stores()).of(session.owner()), message)

@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session as a member of shared groups: it pulls from the queues of its groups when it has room, and gives back what it
- * cannot finish. There is none in a session that never had a shared subscription.
+ * A session as a member of shared groups. It pulls from the groups' queues when it has room, and gives back messages that
+ * it cannot finish. Created with the session's first shared subscription.
  */
 @OnEventLoop
 final class SharedMember {
@@ -19,10 +19,10 @@ final class SharedMember {
     private final List<Membership> memberships = new ArrayList<>(1);
     private boolean paused;
 
-    /** Whether there may be a group that was not asked for more. */
+    /** Whether there may be a group without a pending pull request. */
     private boolean mayAsk;
 
-    /** A group of the session. */
+    /** A membership in one group. */
     private static final class Membership {
 
         private final GroupQueue queue;
@@ -53,14 +53,14 @@ final class SharedMember {
         return null;
     }
 
-    /** The queue of the group of a subscription, or null if the session is not a member any more. */
+    /** The queue of a subscription's group, or null if the session is no longer a member. */
     @Nullable
     GroupQueue queueOf(Subscription subscription) {
         Membership found = membership(subscription);
         return found == null ? null : found.queue;
     }
 
-    /** A subscription was made or replaced. */
+    /** Joins the group of a new or replaced subscription. */
     void subscribed(Subscription subscription) {
         Membership present = membership(subscription);
         if (present != null) {
@@ -74,12 +74,12 @@ final class SharedMember {
         }
     }
 
-    /** A subscription has ended. */
+    /** Leaves the group of a subscription that has ended. */
     void unsubscribed(Subscription removed) {
         Membership gone = membership(removed);
         if (gone != null) {
             memberships.remove(gone);
-            gone.queue.members().left(session);
+            gone.queue.members().remove(session);
             gone.queue.pulls().cancel(session);
             OutboundFlow flow = session.outboundOrNull();
             if (flow != null && gone.queue.hasEnded()) {
@@ -88,18 +88,18 @@ final class SharedMember {
         }
     }
 
-    /** The session ends, or leaves for another node. */
-    void left() {
+    /** Leaves all groups: the session ends, or moves to another node. */
+    void leaveGroups() {
         for (Membership membership : memberships) {
-            membership.queue.members().left(session);
+            membership.queue.members().remove(session);
             membership.queue.pulls().cancel(session);
         }
         memberships.clear();
     }
 
-    // --- while the client is there
+    // --- while the client is connected
 
-    /** The client is there, and knows of its subscriptions. */
+    /** Called when the client is connected and has received its SUBACK or CONNACK. */
     void arrived() {
         for (Membership membership : memberships) {
             if (!membership.here) {
@@ -115,7 +115,7 @@ final class SharedMember {
         gatherMore();
     }
 
-    /** Asks for what waits or will wait, if there is room. */
+    /** Requests messages that wait or will wait, if there is room. */
     void gatherMore() {
         if (!mayAsk || paused || !session.isOnline()) {
             return;
@@ -143,7 +143,7 @@ final class SharedMember {
         }
     }
 
-    /** The store has not taken a message for this member: the next one is asked for in a while. */
+    /** Delays the next request after the store has rejected a message for this member. */
     void pause(StoreLoop loop) {
         if (!paused) {
             paused = true;
@@ -159,7 +159,7 @@ final class SharedMember {
         }
     }
 
-    /** Messages come that were asked for. What does not fit goes back. */
+    /** Takes requested messages. Those that do not fit are returned. */
     void offered(GroupQueue queue, List<GroupMessage> batch) {
         Membership membership = null;
         for (Membership each : memberships) {
@@ -180,9 +180,9 @@ final class SharedMember {
         gatherMore();
     }
 
-    // --- while the client is away
+    // --- while the client is offline
 
-    /** The connection is gone. What was never sent goes back, and what was sent if another member is there for it. */
+    /** Called at the end of the connection. Unsent messages are returned; sent ones too, if another member is connected. */
     void detached() {
         OutboundFlow flow = session.outboundOrNull();
         if (flow != null) {
@@ -199,7 +199,7 @@ final class SharedMember {
         return queue != null && groups.hasOthersOnline(queue, session);
     }
 
-    /** A member has come, or another node has one: it gets what was sent to this one. */
+    /** Returns sent messages because another member has connected, here or on another node. */
     void giveBackWhileAbsent() {
         OutboundFlow flow = session.outboundOrNull();
         if (flow != null && !session.isOnline() && !session.hasEnded()) {
@@ -207,7 +207,7 @@ final class SharedMember {
         }
     }
 
-    /** The session ends, or leaves for another node: everything goes back that may. */
+    /** Returns all messages that may be returned: the session ends, or moves to another node. */
     void giveBackAll() {
         OutboundFlow flow = session.outboundOrNull();
         if (flow != null) {

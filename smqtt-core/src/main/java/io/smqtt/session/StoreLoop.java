@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Writes of one event loop to the store. The operations of a pass of the loop are handed over together at its end, and
- * whoever waits for one is told when it is safe, in the order of the operations. Waiting costs a few numbers in a ring.
+ * The writes of one event loop to the store. Operations submitted in one pass of the loop are flushed together at its end.
+ * Waiters are notified in the order of the operations when these are committed. Waiting costs a few numbers in a ring.
  */
 @OnEventLoop
 public final class StoreLoop implements BrokerStore.CommitListener {
@@ -32,7 +32,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private static final String WRITES = "writes to the store that failed";
     private static final String READS = "reads of the store that failed";
 
-    /** Messages that were just sent are held back for one to two turns. */
+    /** Half of the maximum time that QoS 1 messages just sent are held back. */
     static final int TURN_MILLIS = 5;
 
     private final EventExecutor executor;
@@ -49,7 +49,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private boolean failing;
     private final LogLimiter lines = new LogLimiter(LOG, Level.WARN, 1);
 
-    // who waits, in order of positions
+    // waiters, in order of positions
     private long[] positions = new long[FIRST_CAPACITY];
     private @Nullable Object[] waiters = new @Nullable Object[FIRST_CAPACITY];
     private long[] values = new long[FIRST_CAPACITY];
@@ -71,8 +71,8 @@ public final class StoreLoop implements BrokerStore.CommitListener {
      *
      * @param executor the event loop
      * @param wheel its deadlines
-     * @param awaited whether the broker waits for the store unless told otherwise
-     * @param stable whether what it waits for must be on stable storage
+     * @param awaited whether acknowledgements wait for the store by default
+     * @param stable whether they wait for stable storage by default
      */
     public StoreLoop(EventExecutor executor, DeadlineWheel wheel, boolean awaited, boolean stable) {
         this.awaited = awaited;
@@ -82,7 +82,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     }
 
     /**
-     * Whether the broker waits for the store unless told otherwise.
+     * Whether acknowledgements wait for the store by default.
      *
      * @return false if acknowledgements leave at once
      */
@@ -91,7 +91,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     }
 
     /**
-     * Whether the broker waits for stable storage unless told otherwise.
+     * Whether acknowledgements wait for stable storage by default.
      *
      * @return false if surviving the end of the process is enough
      */
@@ -99,13 +99,13 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         return stable;
     }
 
-    /** Opens the writer, once the store was read. Before the loop has anything to write. */
+    /** Opens the writer after the store was read, and before the loop writes. */
     @AnyThread
     void open(BrokerStore store) {
         opened = store.writer(executor, this);
     }
 
-    /** The writer, for an operation that follows at once: it will be flushed at the end of this pass. */
+    /** The writer, for an operation that is submitted at once: it is flushed at the end of this pass. */
     StoreWriter writer() {
         assert executor.inEventLoop();
         if (!flushQueued) {
@@ -123,7 +123,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         return writer;
     }
 
-    /** Holds a ticket until the last operation is safe. */
+    /** Holds a ticket until the last operation is committed. */
     void await(RouteTicket ticket) {
         if (isSettled() || !ticket.waitsForStore()) {
             return;
@@ -135,7 +135,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         add(ticket, null, 0, 0);
     }
 
-    /** Calls back when the last operation is safe, on stable storage if that is wanted, or has failed. */
+    /** Calls back when the last operation is committed, on stable storage if requested, or has failed. */
     void await(CommitCallback callback, boolean wantsStable) {
         if (isSettled()) {
             callback.committed(true);
@@ -145,7 +145,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         }
     }
 
-    /** Tells a waiter when the last operation is safe, on stable storage if that is wanted, or has failed. */
+    /** Notifies a waiter when the last operation is committed, on stable storage if requested, or has failed. */
     void await(StoreWaiter waiter, boolean wantsStable) {
         if (isSettled()) {
             waiter.completed(true);
@@ -155,7 +155,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         }
     }
 
-    /** Tells an owner when the last operation is safe, as safe as the broker wants it, or has failed. */
+    /** Notifies an owner when the last operation is committed by the broker's default, or has failed. */
     <T> void await(T owner, StoreStep<T> step, long value) {
         if (isSettled()) {
             step.completed(owner, value, 0, true);
@@ -171,17 +171,17 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         }
     }
 
-    /** Whether there is nothing to wait for. */
+    /** Whether no operation is pending. */
     private boolean isSettled() {
         return written().position() <= settled;
     }
 
-    /** Tells a waiter what became of the last operation; no client waits for it. */
+    /** Notifies a waiter of the outcome of the last operation; no client waits for it. */
     void watch(StoreWaiter waiter) {
         add(waiter, null, 0, 0);
     }
 
-    /** Tells an owner what became of the last operation; no client waits for it. */
+    /** Notifies an owner of the outcome of the last operation; no client waits for it. */
     <T> void watch(T owner, StoreStep<T> step, long value, int size) {
         add(owner, step, value, size);
     }
@@ -220,12 +220,12 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         head = 0;
     }
 
-    /** Whether the store did not take what was written to it last. */
+    /** Whether the store has rejected the latest writes. */
     boolean isFailing() {
         return failing;
     }
 
-    /** Is to have its turn, until it does not want another one. */
+    /** Schedules turns for a window, until it wants no more. */
     void holdsBack(WriteBehindWindow messages) {
         writeBehind.add(messages);
         queueTurn();
@@ -246,7 +246,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         }
     }
 
-    /** Hands over what was submitted and what is held back: the store is about to be closed. */
+    /** Flushes submitted and held back operations: the store is about to be closed. */
     public void finish() {
         writeBehind.forEach(WriteBehindWindow::writeAll);
         flush();
@@ -257,7 +257,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         written().flush();
     }
 
-    /** Hands over what was submitted: now it comes before everything that is submitted on another event loop later. */
+    /** Flushes submitted operations: they precede all that are submitted on another event loop later. */
     public void flush() {
         if (opened != null) {
             opened.flush();
@@ -265,9 +265,9 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     }
 
     /**
-     * Whether so much waits for the disk that publishers are to be slowed.
+     * Returns whether the storage backlog is over its limit, so that publishers are slowed.
      *
-     * @return true while a bound is passed
+     * @return true while a limit is exceeded
      */
     public boolean isOverloaded() {
         return opened != null && opened.isOverloaded();
@@ -288,7 +288,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         settle(position, false);
     }
 
-    /** Logs that messages cannot be read, which are read again later. */
+    /** Logs a failed read of messages, which is retried. */
     void readFailed(Throwable cause) {
         if (lines.allows(READS)) {
             LOG.warn("messages of a session cannot be read; trying again", cause);
@@ -297,7 +297,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
 
     private void settle(long position, boolean kept) {
         settled = position;
-        int most = size; // since the last time
+        int most = size; // the maximum since the last time
         while (size > 0 && positions[head] <= position) {
             Object waiter = waiters[head];
             long value = values[head];
@@ -308,18 +308,18 @@ public final class StoreLoop implements BrokerStore.CommitListener {
             size--;
             try {
                 completed(Objects.requireNonNull(waiter), step, value, length, kept);
-            } catch (RejectedExecutionException e) { // the event loop of whoever waited has ended with the broker
+            } catch (RejectedExecutionException e) { // the waiter's event loop has ended with the broker
                 LOG.debug("nobody is left who waits for an operation of the store", e);
-            } catch (RuntimeException e) { // one that fails must not keep the others waiting
+            } catch (RuntimeException e) { // a failing waiter must not block the others
                 LOG.error("completing an operation of the store failed", e);
             }
         }
         if (positions.length > KEPT_CAPACITY && most < positions.length / 8 && size < positions.length / 8) {
-            resize(positions.length / 2); // a slow disk made it large
+            resize(positions.length / 2); // a slow disk caused the growth
         }
     }
 
-    @SuppressWarnings("unchecked") // owner and step came together
+    @SuppressWarnings("unchecked") // owner and step were submitted together
     private void completed(Object waiter, @Nullable Object step, long value, int length, boolean kept) {
         if (step != null) {
             StoreStep<Object> operation = (StoreStep<Object>) step;
@@ -335,12 +335,12 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         }
     }
 
-    /** How many may wait before the ring has to grow. */
+    /** The number of waiters that fit without growing the ring. */
     int capacity() {
         return positions.length;
     }
 
-    /** Runs an attempt in a while. */
+    /** Runs an attempt after a delay. */
     void later(Runnable attempt) {
         attempts.add(attempt);
         if (!nextAttempts.isArmed()) {
@@ -354,7 +354,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
         for (Runnable attempt : due) {
             try {
                 attempt.run();
-            } catch (RuntimeException e) { // one that fails must not keep the others waiting
+            } catch (RuntimeException e) { // a failing attempt must not block the others
                 LOG.error("resubmitting an operation of the store failed", e);
             }
         }

@@ -4,8 +4,8 @@ package io.smqtt.session;
 import io.smqtt.thread.OnEventLoop;
 
 /**
- * A kind of operation that an owner submits to the store again and again. Has no state, so that waiting allocates nothing: the
- * {@link StoreLoop} keeps the owner and two numbers for each operation. On the event loop of that.
+ * A kind of operation that an owner submits to the store repeatedly. It has no state, so that waiting allocates nothing:
+ * the {@link StoreLoop} keeps the owner and two numbers for each operation. On that loop.
  *
  * @param <T> the owner
  */
@@ -13,21 +13,21 @@ import io.smqtt.thread.OnEventLoop;
 interface StoreStep<T> {
 
     /**
-     * An operation is complete.
+     * Completes an operation.
      *
-     * @param owner who submitted it
-     * @param value as it was given
-     * @param bytes as they were given
-     * @param kept whether it is safe; if not, it never will be
-     * @return true to be asked to {@link #retry} in a while
+     * @param owner the submitter
+     * @param value the submitted value
+     * @param bytes the submitted size
+     * @param kept whether it is committed; if false, it never will be
+     * @return true to have {@link #retry} called after a delay
      */
     boolean completed(T owner, long value, int bytes, boolean kept);
 
     /**
-     * Submits an operation again, some time after it failed.
+     * Submits a failed operation again, some time after the failure.
      *
-     * @param owner who submitted it
-     * @param value as it was given
+     * @param owner the submitter
+     * @param value the submitted value
      */
     void retry(T owner, long value);
 }

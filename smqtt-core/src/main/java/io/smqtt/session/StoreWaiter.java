@@ -3,18 +3,18 @@ package io.smqtt.session;
 
 import io.smqtt.thread.OnEventLoop;
 
-/** Waits for one operation of the store, and can submit it again. On the event loop of the {@link StoreLoop} that it waits at. */
+/** Waits for one operation of the store, and can submit it again. On the event loop of its {@link StoreLoop}. */
 @OnEventLoop
 interface StoreWaiter {
 
     /**
-     * The operation is complete.
+     * Completes the operation.
      *
-     * @param kept whether it is safe; if not, it never will be
-     * @return true to be asked to {@link #retry} in a while
+     * @param kept whether it is committed; if false, it never will be
+     * @return true to have {@link #retry} called after a delay
      */
     boolean completed(boolean kept);
 
-    /** Submits the operation again, some time after it failed. */
+    /** Submits the operation again, some time after the failure. */
     void retry();
 }

@@ -28,9 +28,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that comes to this node. With a store its messages go there as they come, under a header that ends with the
- * process, until all is there: after a crash in between there is nothing of it. Everything on one event loop, which owns the
- * session until its client is here.
+ * A session that arrives at this node. With a store its messages are written as they arrive, under a header that is
+ * discarded at a restart, until the session is complete: a crash in between leaves nothing of it. All work is done on one
+ * event loop, which owns the session until its client connects.
  */
 final class StoredArrival implements SessionArrival {
 
@@ -70,7 +70,7 @@ final class StoredArrival implements SessionArrival {
                 : null;
     }
 
-    /** What a delivery of another node goes by. */
+    /** The subscription that applies to a delivery of another node. */
     static Subscription subscription(Session session, StoredMessage message) {
         return Subscription.ofDelivery(
                 session, message.clientFilter(), message.qos(), message.retain(), message.identifiers());
@@ -127,7 +127,7 @@ final class StoredArrival implements SessionArrival {
         }
         begun = true;
         StoreWriter writer = present.of(loop).writer();
-        writer.putSession(header(0, StoredSession.CONNECTED)); // ends with the process
+        writer.putSession(header(0, StoredSession.CONNECTED)); // discarded at a restart
         state.subscriptions().forEach(subscription -> writer.putSubscription(number, subscription));
         state.awaitingRelease().forEach(packetId -> writer.putReceived(number, packetId));
     }
@@ -143,7 +143,7 @@ final class StoredArrival implements SessionArrival {
                 StoredSession.CONNECTED);
     }
 
-    /** Whether the session may stay here, in the place of the one here. If not it stays where it was, with all that it has. */
+    /** Whether the session fits here, in place of the existing one. If not, it stays complete on the other node. */
     private boolean fits() {
         long weight = HeapWeight.session(state.clientId(), state.userName(), Set.of(), stores != null);
         for (StoredSubscription subscription : state.subscriptions()) {
@@ -209,7 +209,7 @@ final class StoredArrival implements SessionArrival {
         mine.intake().holdBack(messages);
         mine.intake().cameElsewhere(cameLate);
         mine.life().created();
-        if (count > 0) { // those that were sent before as well: they end when they are read
+        if (count > 0) { // includes those that were sent before: they end when they are read
             resources.observer().deliveriesAdded(DeliverySource.MOVED_HERE, count);
         }
         inMemory.clear();
@@ -235,7 +235,7 @@ final class StoredArrival implements SessionArrival {
     public void late(List<StoredMessage> messages, Consumer<Boolean> done) {
         loop.executor().execute(() -> {
             Session mine = session();
-            if (mine.hasEnded()) { // or went on to another node
+            if (mine.hasEnded()) { // or it has moved to another node
                 done.accept(false);
                 return;
             }
@@ -259,7 +259,7 @@ final class StoredArrival implements SessionArrival {
             mine.intake().letGo(Objects.requireNonNull(held));
             if (cameLate.isEmpty()) {
                 mine.intake().cameElsewhereNoMore(cameLate);
-            } else { // some may still be on their way here
+            } else { // some may still be in transit to this node
                 Runnable forget = () -> mine.execute(() -> mine.intake().cameElsewhereNoMore(cameLate));
                 loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
             }

@@ -18,9 +18,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session of this node that leaves. It keeps its event loop until it has left or stays: claims wait for that. First what
- * is under way between the session and the store comes to rest, while it goes on taking
- * messages; then these are held back. Everything on the session's loop.
+ * A session of this node that moves to another one. It keeps its event loop until it has left or stays; claims wait for
+ * that. First, pending work between the session and the store completes while it still takes messages; then messages are
+ * held back. On the session's loop.
  */
 @OnEventLoop
 final class StoredDeparture implements SessionDeparture {
@@ -35,7 +35,7 @@ final class StoredDeparture implements SessionDeparture {
     private final List<StoredMessage> inHand = new ArrayList<>();
     private final List<RouteTicket> tickets = new ArrayList<>();
 
-    /** What was held back and is with the other node now. */
+    /** The number of held messages that the other node has taken. */
     private int takenLate;
 
     private List<StoredMessage> memory = List.of();
@@ -196,7 +196,7 @@ final class StoredDeparture implements SessionDeparture {
             int pending = outbound == null ? session.queuedCount() : outbound.pendingCount();
             elsewhere(Elsewhere.MOVED, takenLate + (session.hasEnded() ? 0 : pending));
             session.life().leave();
-            elsewhere(Elsewhere.DUPLICATE, hold.size()); // the other node has it as well
+            elsewhere(Elsewhere.DUPLICATE, hold.size()); // the other node has them too
             hold.letGo((message, subscription, ticket) -> {});
             session.afterCommit(kept -> done.run());
         });

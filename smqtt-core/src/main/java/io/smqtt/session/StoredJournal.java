@@ -12,9 +12,9 @@ import io.smqtt.thread.OnEventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The journal of a stored session. A QoS 1 message is sent at once, and written only if it is not acknowledged at once ({@link
- * WriteBehindWindow}). A QoS 2 message is sent when the store has it with its packet identifier, and released when the store
- * has that: until then it is {@link InFlightWindow#UNSAFE}.
+ * The journal of a stored session. A QoS 1 message is sent at once, and written only if it is not acknowledged shortly
+ * after ({@link WriteBehindWindow}). A QoS 2 message is sent after the store has committed it with its packet identifier,
+ * and released after that state is committed: until then it is {@link InFlightWindow#UNSAFE}.
  */
 @OnEventLoop
 final class StoredJournal extends DeliveryJournal {
@@ -104,7 +104,7 @@ final class StoredJournal extends DeliveryJournal {
         record.writer().putDelivery(record.number(), window.number(sequence), delivery);
     }
 
-    /** A QoS 2 message leaves only when it is safe, if anything waits for the store. */
+    /** Delays a QoS 2 message until it is committed, if the broker waits for the store at all. */
     private void awaitSafety(long sequence, QueueStep step) {
         if (record.waits()) {
             record.loop().await(queue, step, sequence);
@@ -116,7 +116,7 @@ final class StoredJournal extends DeliveryJournal {
 
     @Override
     boolean takeOver(long sequence, GroupMessage entry, QoS qos) {
-        if (qos == QoS.AT_LEAST_ONCE) { // it stays with its group
+        if (qos == QoS.AT_LEAST_ONCE) { // it is stored by its group
             window.number(sequence, 0);
             return true;
         }
@@ -173,7 +173,7 @@ final class StoredJournal extends DeliveryJournal {
         return number != 0;
     }
 
-    // --- QoS 1 messages that were sent a moment ago
+    // --- QoS 1 messages that were just sent
 
     private WriteBehindWindow unwritten() {
         WriteBehindWindow present = unwritten;
@@ -184,7 +184,7 @@ final class StoredJournal extends DeliveryJournal {
         return present;
     }
 
-    /** Writes what was held back until now: messages reach the store in their order. */
+    /** Writes all held back messages, so that messages reach the store in order. */
     void writeUnwritten() {
         if (unwritten != null) {
             unwritten.writeAll();
@@ -197,7 +197,7 @@ final class StoredJournal extends DeliveryJournal {
         unwritten = null;
     }
 
-    /** Writes a QoS 1 message in flight; one without a number is its group's. */
+    /** Writes a QoS 1 message in flight; one without a number is stored by its group. */
     private void write(RouteTicket ticket, long sequence) {
         if (window.number(sequence) != 0) {
             append(sequence);
@@ -213,9 +213,9 @@ final class StoredJournal extends DeliveryJournal {
         record.loop().watch(queue, QueueStep.APPENDED, number, 0);
     }
 
-    // --- the store's answers
+    // --- answers of the store
 
-    /** A step of a message in the window is complete. Returns true if it is to be submitted again. */
+    /** Completes a state change of a message in the window. Returns true if it must be submitted again. */
     boolean completed(QueueStep step, long sequence, boolean kept) {
         if (!window.holds(sequence)) {
             return false;
@@ -231,7 +231,7 @@ final class StoredJournal extends DeliveryJournal {
         return false;
     }
 
-    /** Submits a step again that failed, if the message still awaits it. */
+    /** Submits a failed state change again, if the message still awaits it. */
     void retry(QueueStep step, long sequence) {
         if (!window.holds(sequence)) {
             return;
@@ -244,8 +244,8 @@ final class StoredJournal extends DeliveryJournal {
         }
     }
 
-    /** A message that waited was not stored. Returns false if it has been sent. */
-    boolean lost(long number) {
+    /** Handles a waiting message that could not be stored. Returns false if it was sent since. */
+    boolean appendFailed(long number) {
         for (long sequence = window.head(); sequence < window.tail(); sequence = window.from(sequence + 1)) {
             if (window.holds(sequence)
                     && window.number(sequence) == number

@@ -6,7 +6,7 @@ import io.smqtt.spi.BrokerStore;
 import io.smqtt.thread.AnyThread;
 import java.util.List;
 
-/** The store of a broker, and what its event loops write to it. */
+/** The store of a broker, and the writes of its event loops. */
 @AnyThread
 public final class Stores {
 
@@ -15,11 +15,11 @@ public final class Stores {
     private final boolean waits;
 
     /**
-     * Brings store and event loops together.
+     * Combines a store and the event loops.
      *
      * @param store the store
      * @param loops one for each event loop, in the order of the router's loops
-     * @param waits whether anything waits for the store; false if the broker is not to wait at all
+     * @param waits whether acknowledgements may wait for the store; false if none ever does
      */
     public Stores(BrokerStore store, List<StoreLoop> loops, boolean waits) {
         this.store = store;
@@ -37,22 +37,22 @@ public final class Stores {
     }
 
     /**
-     * What an event loop writes.
+     * The writes of an event loop.
      *
      * @param loop the loop
-     * @return to be used on that loop only
+     * @return the writes, to be used on that loop only
      */
     public StoreLoop of(RoutingLoop loop) {
         return loops.get(loop.index());
     }
 
-    /** Opens the writers, once the store was read. */
+    /** Opens the writers, after the store was read. */
     void open() {
         loops.forEach(loop -> loop.open(store));
     }
 
     /**
-     * Whether anything waits for the store.
+     * Whether acknowledgements may wait for the store.
      *
      * @return false if acknowledgements leave at once
      */

@@ -5,15 +5,15 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.BitSet;
 
 /**
- * Which messages of an {@link InFlightWindow} its ring has left behind, in the order of sending: their sequence numbers,
- * and for each the place that holds it.
+ * Messages of an {@link InFlightWindow} that its ring has left behind, in the order of sending: their sequence numbers, and
+ * the place of each.
  */
 @OnEventLoop
 final class Stragglers {
 
     private final BitSet identifiers = new BitSet(InFlightWindow.IDENTIFIERS + 1);
 
-    /** Ascending; of those that are done with, the complement. */
+    /** Ascending; the complement for removed ones. */
     private long[] sequences;
 
     private int first;
@@ -23,7 +23,7 @@ final class Stragglers {
     /**
      * Creates an empty set.
      *
-     * @param places how many it can hold until it is {@link #compact}ed
+     * @param places the capacity until it is {@link #compact}ed
      */
     Stragglers(int places) {
         sequences = new long[places];
@@ -33,12 +33,12 @@ final class Stragglers {
         return size;
     }
 
-    /** Whether so many more find a place. */
+    /** Whether a number of additional messages fit. */
     boolean hasPlaces(int count) {
         return end + count <= sequences.length;
     }
 
-    /** Takes a sequence number that is larger than all others, and returns its place. */
+    /** Adds a sequence number that is larger than all others, and returns its place. */
     int add(long sequence) {
         sequences[end] = sequence;
         size++;
@@ -46,7 +46,7 @@ final class Stragglers {
         return end++;
     }
 
-    /** One is done with. */
+    /** Removes a sequence number. */
     void remove(long sequence) {
         sequences[place(sequence)] = ~sequence;
         size--;
@@ -61,7 +61,7 @@ final class Stragglers {
         return identifiers.get(packetId);
     }
 
-    /** How many identifiers from a given one on are theirs, one after the other; after the last one comes the first. */
+    /** The number of consecutive identifiers from a given one on that are taken; they wrap around. */
     int takenFrom(int packetId) {
         int free = identifiers.nextClearBit(packetId);
         if (free > InFlightWindow.IDENTIFIERS) {
@@ -71,8 +71,8 @@ final class Stragglers {
     }
 
     /**
-     * The sequence number with a packet identifier, or -1. Sequence numbers with the same identifier are far apart, so that
-     * it tries them all, unless it is less work to look at all that are here.
+     * Finds the sequence number with a packet identifier, or -1. Sequence numbers with the same identifier are far apart,
+     * so each candidate is tried, unless a scan of all entries is cheaper.
      */
     long find(int packetId) {
         if (!hasIdentifier(packetId)) {
@@ -107,12 +107,12 @@ final class Stragglers {
         return at < end && sequences[at] == sequence;
     }
 
-    /** The place of one that it {@link #holds}. */
+    /** The place of a sequence number that it {@link #holds}. */
     int place(long sequence) {
         return search(sequence);
     }
 
-    /** The first one from a sequence number on, or the other number if there is none. */
+    /** The first sequence number from a given one on, or the alternative if there is none. */
     long from(long sequence, long otherwise) {
         int at = search(sequence);
         while (at < end && sequences[at] < 0) {
@@ -121,7 +121,7 @@ final class Stragglers {
         return at < end ? sequences[at] : otherwise;
     }
 
-    /** Gives those that are left the first places, in order. */
+    /** Moves the remaining entries to the first places, in order. */
     void compact(int places) {
         long[] compacted = new long[places];
         int count = 0;
@@ -135,7 +135,7 @@ final class Stragglers {
         end = count;
     }
 
-    /** The first place from whose sequence number a given one is not larger. */
+    /** The first place whose sequence number is not smaller than a given one. */
     private int search(long sequence) {
         int low = first;
         int high = end;

@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscriptions of one session, found by filter and share name: an open-addressed table without entry objects,
- * because a session may hold tens of thousands.
+ * A table of the subscriptions of one session by filter and share name. Open addressing without entry objects, because a
+ * session may hold tens of thousands.
  */
 @OnEventLoop
 class SubscriptionTable {
@@ -22,7 +22,7 @@ class SubscriptionTable {
     private int size;
 
     /**
-     * How many subscriptions there are.
+     * The number of subscriptions.
      *
      * @return a number, exact on the session's event loop
      */
@@ -41,7 +41,7 @@ class SubscriptionTable {
         return slots.length == 0 ? null : slots[find(slots, filter, shareName)];
     }
 
-    /** Adds a subscription, or puts it in the place of the one with its filter and share name. */
+    /** Adds a subscription, or replaces the one with its filter and share name. */
     void put(Subscription subscription) {
         if ((size + 1) * 4 > slots.length * 3) {
             grow();
@@ -70,7 +70,7 @@ class SubscriptionTable {
     /**
      * Visits all subscriptions.
      *
-     * @param action what to do with each; must not change them
+     * @param action called for each; must not change the table
      */
     public void forEach(Consumer<Subscription> action) {
         for (Subscription subscription : slots) {
@@ -85,7 +85,7 @@ class SubscriptionTable {
         size = 0;
     }
 
-    /** Moves up what stands behind a gap, so that probing never meets one. */
+    /** Closes a gap by moving later entries up, so that probing never meets one. */
     private void close(int gap) {
         int mask = slots.length - 1;
         slots[gap] = null;

@@ -13,15 +13,15 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which messages the sessions of one event loop have taken lately: they may come again with a session that was merged. Forgets the
- * oldest of a part when it is full, {@value #CAPACITY} at most are known. Written on the event loop; read on any thread, where
- * the last few may be missing.
+ * A bounded record of the messages that the sessions of one event loop have recently taken, to recognize duplicates from a
+ * merged session. A full part evicts its oldest entry; at most {@value #CAPACITY} are kept. Written on the event loop; read
+ * on any thread, where the latest entries may be missing.
  */
 final class TakenMessages {
 
     static final int CAPACITY = 65_536;
 
-    /** A cache line each. */
+    /** One cache line each. */
     private static final int WAYS = 8;
 
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
@@ -30,7 +30,7 @@ final class TakenMessages {
 
     private final AtomicLongArray values = new AtomicLongArray(CAPACITY);
 
-    /** A number for a session. Not for its client: what a session has taken is not known to one that begins later. */
+    /** Allocates a number for a session. It identifies the session, not the client: a later session of the client starts empty. */
     @AnyThread
     static long newKey() {
         long mixed = KEYS.incrementAndGet() * SPREAD;
@@ -40,8 +40,8 @@ final class TakenMessages {
     }
 
     /**
-     * What tells a delivery of a session apart from others: a message comes once by the session's ordinary subscriptions together, and
-     * once by each shared one.
+     * Identifies a delivery of a session. A message is delivered once for all ordinary subscriptions of the session
+     * together, and once for each shared one.
      *
      * @return {@link ApplicationMessage#NO_ID} for a message without an identifier
      */
@@ -50,7 +50,7 @@ final class TakenMessages {
         return idOf(message, subscription.shareName(), subscription.filter());
     }
 
-    /** The same for a delivery of another node or of the store. */
+    /** Identifies a delivery of another node or of the store in the same way. */
     @AnyThread
     static long idOf(StoredMessage stored) {
         String filter = stored.clientFilter();
@@ -68,7 +68,7 @@ final class TakenMessages {
                 : id * SPREAD + 31L * shareName.hashCode() + filter.value().hashCode();
     }
 
-    /** A session has taken a delivery. */
+    /** Records a delivery that a session has taken. */
     @OnEventLoop
     void took(long sessionKey, long deliveryId) {
         if (deliveryId == ApplicationMessage.NO_ID) {
@@ -85,7 +85,7 @@ final class TakenMessages {
     private static long value(long sessionKey, long deliveryId) {
         long mixed = (deliveryId ^ (deliveryId >>> 32)) * SPREAD;
         long value =
-                (mixed ^ (mixed >>> 29)) * sessionKey; // the key is odd: different deliveries give different values
+                (mixed ^ (mixed >>> 29)) * sessionKey; // the key is odd: different deliveries have different values
         return value == 0 ? 1 : value;
     }
 

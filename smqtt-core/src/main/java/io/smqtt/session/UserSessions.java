@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions of each user, oldest first, where a limit per user is set. Guarded by its own monitor; touched when sessions
- * begin and end only.
+ * The sessions of each user, oldest first, if a limit per user is set. Guarded by its own monitor; used only when sessions
+ * begin and end.
  */
 @AnyThread
 final class UserSessions {
@@ -29,7 +29,7 @@ final class UserSessions {
         return name == null ? "" : name;
     }
 
-    /** Counts a session, unless its user has as many as it may. */
+    /** Adds a session, unless its user has reached the limit. */
     synchronized boolean addIfRoom(Session session) {
         Set<Session> sessions = byUser.get(userOf(session.client()));
         if (sessions != null && sessions.size() >= limit) {
@@ -39,13 +39,13 @@ final class UserSessions {
         return true;
     }
 
-    /** Counts a session that takes the place of another one, or that is there anyway. */
+    /** Adds a session regardless of the limit: it replaces another one, or exists already. */
     synchronized void add(Session session) {
         byUser.computeIfAbsent(userOf(session.client()), user -> new LinkedHashSet<>())
                 .add(session);
     }
 
-    /** Forgets a session that was counted for a client's user. */
+    /** Removes a session from the user of a client. */
     synchronized void remove(Session session, ClientIdentity client) {
         String user = userOf(client);
         Set<Session> sessions = byUser.get(user);
@@ -54,7 +54,7 @@ final class UserSessions {
         }
     }
 
-    /** Takes out the user's oldest session without a connection; null if all have one. */
+    /** Removes and returns the user's oldest session without a connection; null if all have one. */
     synchronized @Nullable Session removeOldestOffline(ClientIdentity client) {
         String user = userOf(client);
         Iterator<Session> sessions = byUser.getOrDefault(user, Set.of()).iterator();

@@ -3,7 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.thread.AnyThread;
 
-/** Lets a will wait in the store until its message is safe with all who get it. */
+/** Keeps a will in the store until its message is committed by all receivers. */
 @AnyThread
 final class WillTicket extends HeldTicket {
 
@@ -12,11 +12,11 @@ final class WillTicket extends HeldTicket {
     private final boolean stable;
 
     /**
-     * Creates a ticket that is held until the will was routed.
+     * Creates a ticket with one hold, to be released after routing.
      *
-     * @param safe is called when the message is safe, and not at all if it could not be kept
-     * @param waits whether anything waits for the store
-     * @param stable whether only stable storage is safe enough
+     * @param safe called when the message is committed; not called if it could not be kept
+     * @param waits whether acknowledgements wait for the store
+     * @param stable whether stable storage is required
      */
     WillTicket(Runnable safe, boolean waits, boolean stable) {
         super(1);

@@ -4,11 +4,11 @@ package io.smqtt.session;
 import io.smqtt.message.Will;
 import org.jspecify.annotations.Nullable;
 
-/** Is told which wills are in force, so that others can publish them. Called on event loops; must neither block nor throw. */
+/** Observes the wills in force, so that other nodes can publish them. Called on event loops; must neither block nor throw. */
 public interface WillWatch {
 
     /**
-     * A client has connected with a will, in the place of one that it may have had.
+     * A client has connected with a will, which replaces an earlier one.
      *
      * @param clientId the client identifier
      * @param userName the client's user, or null
@@ -18,7 +18,7 @@ public interface WillWatch {
     void inForce(String clientId, @Nullable String userName, Will will, long expirySeconds);
 
     /**
-     * The will of a client, if it had one, was published or is not to be published.
+     * A client's will, if any, was published or must not be published.
      *
      * @param clientId the client identifier
      */

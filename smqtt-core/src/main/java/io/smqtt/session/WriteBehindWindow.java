@@ -6,18 +6,18 @@ import io.smqtt.thread.OnEventLoop;
 import java.util.function.ObjLongConsumer;
 
 /**
- * QoS 1 messages of a stored session that were sent a moment ago and are not written yet. Most clients acknowledge within
- * that moment; then the message has arrived, nothing of it needs to be kept, and its publisher is answered without the
- * store having heard of it. What is not acknowledged in time is written, and its publisher waits for that. A client that
- * was too slow gets its next messages written at once, so that publishers do not wait for it again and again.
+ * QoS 1 messages of a stored session that were just sent and are not written yet. Most clients acknowledge a message within
+ * this short time; then it needs no write, and its publisher is acknowledged without the store. A message that is not
+ * acknowledged in time is written, and its publisher waits for that. After that, the client's next messages are written at
+ * once, so that publishers do not wait repeatedly.
  *
- * <p>Messages of a session reach the store in their order: before one is written at once, those that are held back are.
- * Valid for a connection.
+ * <p>Messages of a session reach the store in order: before one is written at once, held back messages are written. Valid for
+ * one connection.
  */
 @OnEventLoop
 final class WriteBehindWindow {
 
-    /** How many messages are written at once after one that was not acknowledged in time. */
+    /** The number of messages that are written at once after one that was not acknowledged in time. */
     private static final int WRITTEN_AT_ONCE = 32;
 
     private final InFlightWindow window;
@@ -27,16 +27,16 @@ final class WriteBehindWindow {
     private int writeAtOnce;
     private boolean listed;
 
-    /** No message before this one is held back. */
+    /** The first sequence number that may be held back. */
     private long first;
 
-    /** What is before this one was there at the last turn of the loop already. */
+    /** The end of those that were already held back at the last turn. */
     private long aged;
 
     /**
-     * Creates a window that is empty.
+     * Creates an empty window.
      *
-     * @param writing writes a message by its place in the window, and holds the ticket until it is safe
+     * @param writing writes a message by its sequence number, and holds the ticket until it is committed
      */
     WriteBehindWindow(InFlightWindow window, ObjLongConsumer<RouteTicket> writing, StoreLoop loop) {
         this.window = window;
@@ -47,9 +47,9 @@ final class WriteBehindWindow {
     /**
      * Holds back the message that was added to the window last.
      *
-     * @param sequence its place
-     * @param ticket is held meanwhile
-     * @return false if it is to be written at once
+     * @param sequence its sequence number
+     * @param ticket held in the meantime
+     * @return false if the message must be written at once
      */
     boolean add(long sequence, RouteTicket ticket) {
         if (writeAtOnce > 0 || loop.isFailing()) {
@@ -73,7 +73,7 @@ final class WriteBehindWindow {
         return true;
     }
 
-    /** A message is done with. Returns true if it was held back: the store need not know. */
+    /** Removes an ended message. Returns true if it was held back and needs no write. */
     boolean remove(long sequence) {
         if (!window.is(sequence, InFlightWindow.HELD_BACK)) {
             return false;
@@ -83,7 +83,7 @@ final class WriteBehindWindow {
         return true;
     }
 
-    /** Writes all of them. */
+    /** Writes all held back messages. */
     void writeAll() {
         if (count > 0) {
             write(window.tail());
@@ -91,9 +91,9 @@ final class WriteBehindWindow {
     }
 
     /**
-     * Writes what was there at the last turn already.
+     * Writes the messages that were already held back at the last turn.
      *
-     * @return whether another turn is wanted
+     * @return whether another turn is needed
      */
     boolean turn() {
         if (count > 0) {
@@ -120,6 +120,6 @@ final class WriteBehindWindow {
     private void write(long sequence, RouteTicket ticket) {
         count--;
         writing.accept(ticket, sequence);
-        ticket.release(true); // what is written holds it on its own
+        ticket.release(true); // the write has its own hold
     }
 }
