@@ -247,7 +247,7 @@ public final class ConsumerPressure {
         }
     }
 
-    /** Releases in-process publishers up to a number, in small batches because the event loop is shared. */
+    /** Releases in-process publishers with lower numbers, in small batches because the event loop is shared. */
     private void releaseStalled(long end, int before) {
         List<Held> free = new ArrayList<>();
         boolean more;

@@ -423,7 +423,7 @@ final class DurableQueue extends Backlog {
             }
         }
         if (!found) {
-            nothingUpTo(Math.min(end, barrier));
+            skipMissing(Math.min(end, barrier));
         }
         if (flow != null) {
             flow.pump();
@@ -474,7 +474,7 @@ final class DurableQueue extends Backlog {
     }
 
     /** Handles a range without messages up to a number: those that were counted were not stored, or have ended. */
-    private void nothingUpTo(long end) {
+    private void skipMissing(long end) {
         unreadFrom = Math.max(unreadFrom, end);
         if (unreadFrom == next) {
             size = readyCount();

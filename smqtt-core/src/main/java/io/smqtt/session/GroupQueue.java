@@ -473,13 +473,13 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     }
 
     /** Adds a message that was loaded from the store. */
-    void wasRead(GroupMessage entry) {
+    void addLoaded(GroupMessage entry) {
         addReady(entry);
         expiry.await(entry.message());
     }
 
     /** Uncounts messages that are not in the store. */
-    void areGone(int messages) {
+    void uncountMissing(int messages) {
         count(-messages, 0);
     }
 
@@ -509,7 +509,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     }
 
     /** Ends a search of the stored messages; false if it is incomplete. */
-    void swept(boolean all) {
+    void sweepCompleted(boolean all) {
         if (!all) {
             expiry.await(1);
         }

@@ -127,14 +127,14 @@ final class GroupTail {
             }
             if (isUnread(row)) {
                 count--;
-                queue.wasRead(entry(row));
+                queue.addLoaded(entry(row));
             }
             from = Math.max(from, row.sequence() + 1);
         }
         if (page.messages().isEmpty() || page.messages().get(0).sequence() >= barrier) {
             from = Math.max(from, Math.min(end, barrier));
             if (from == queue.next() && count > 0) { // these were not stored, or have ended
-                queue.areGone(count);
+                queue.uncountMissing(count);
                 count = 0;
             }
         }
@@ -163,7 +163,7 @@ final class GroupTail {
             boolean failed = page.failure() != null;
             if (queue.hasEnded() || failed || rows.isEmpty() || rows.get(0).sequence() >= barrier) {
                 reading = false;
-                queue.swept(!failed && barrier == Long.MAX_VALUE);
+                queue.sweepCompleted(!failed && barrier == Long.MAX_VALUE);
                 return;
             }
             for (StoredMessage row : rows) {

@@ -103,7 +103,7 @@ final class InFlightWindow {
     }
 
     /**
-     * Returns the first sequence number in use from a given one on: for loops from {@link #head()} to {@link #tail()}.
+     * Returns the first sequence number from a given one on that may be in use: for loops from {@link #head()} to {@link #tail()}.
      *
      * @param sequence 0 or more
      * @return a sequence number that the other methods accept, or {@link #tail()} or more

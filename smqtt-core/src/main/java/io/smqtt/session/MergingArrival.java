@@ -192,7 +192,7 @@ final class MergingArrival implements SessionArrival {
         session.intake().letGo(hold);
         session.start();
         RoutingLoop loop = session.owner();
-        Runnable forget = () -> session.execute(() -> session.intake().cameElsewhereNoMore(came));
+        Runnable forget = () -> session.execute(() -> session.intake().clearCameElsewhere(came));
         loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
     }
 }

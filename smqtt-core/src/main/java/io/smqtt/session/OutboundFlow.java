@@ -177,7 +177,7 @@ final class OutboundFlow {
     }
 
     /** Releases held publishers if the queue has room again. */
-    private void makeWay() {
+    private void releaseWithinLimits() {
         if (pressure != null) {
             pressure.left(queuedCount(), queuedBytes());
         }
@@ -316,7 +316,7 @@ final class OutboundFlow {
         while (goesOn && retained != null && window.isCaughtUp() && isFree(current)) {
             goesOn = sendRetained(current, retained);
         }
-        makeWay();
+        releaseWithinLimits();
     }
 
     /** Resumes sending when the window has more room. */

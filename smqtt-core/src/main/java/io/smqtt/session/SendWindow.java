@@ -105,7 +105,7 @@ final class SendWindow {
                 && current.isWritable();
     }
 
-    /** Limits the window to few bytes while all queues are full: acknowledgements of its messages then make room for others. */
+    /** Whether the byte limits allow one more message. While all queues are full the window holds few bytes, which drains it first. */
     private boolean mayHold() {
         long bytes = inFlight.bytes();
         return bytes < InFlightWindow.STEP_BYTES

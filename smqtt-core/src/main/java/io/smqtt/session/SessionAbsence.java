@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 final class SessionAbsence {
 
     /** The minimum interval between searches for expired messages of an absent client; it is longer where many wait. */
-    private static final long QUEUE_LOOK_MILLIS = 60_000;
+    private static final long EXPIRY_SEARCH_MILLIS = 60_000;
 
-    private static final long QUEUE_LOOK_MILLIS_PER_MESSAGE = 100;
-    private static final int QUEUE_LOOK_SPREAD = 60;
+    private static final long EXPIRY_SEARCH_MILLIS_PER_MESSAGE = 100;
+    private static final int EXPIRY_SEARCH_SPREAD = 60;
 
     private final Session session;
     private final SessionResources resources;
@@ -40,7 +40,7 @@ final class SessionAbsence {
     // valid until the next connection
     private @Nullable Deadline willTimer;
     private @Nullable Deadline expiry;
-    private @Nullable QueueLook queueLook;
+    private @Nullable ExpirySearch expirySearch;
 
     SessionAbsence(Session session, SessionResources resources, SessionRegistry registry, long expirySeconds) {
         this.session = session;
@@ -212,7 +212,7 @@ final class SessionAbsence {
         }
         awaitExpiry(wheel, expirySeconds);
         if (session.queuedCount() > 0) {
-            awaitQueueLook(wheel, QUEUE_LOOK_MILLIS);
+            armExpirySearch(wheel, EXPIRY_SEARCH_MILLIS);
         }
     }
 
@@ -224,7 +224,7 @@ final class SessionAbsence {
         recovered = false;
         DeadlineWheel wheel = wheel();
         if (record.queue().size() > 0) { // spread over an hour: each search reads from disk
-            awaitQueueLook(wheel, QUEUE_LOOK_MILLIS * (1 + record.number() % QUEUE_LOOK_SPREAD));
+            armExpirySearch(wheel, EXPIRY_SEARCH_MILLIS * (1 + record.number() % EXPIRY_SEARCH_SPREAD));
         }
         if (record.expiresAtMillis() == StoredSession.CONNECTED) { // the broker did not stop cleanly
             Will due = will;
@@ -293,7 +293,7 @@ final class SessionAbsence {
     void awaitExpiryOf(ApplicationMessage message) {
         if (!session.isOnline() && message.expiryIntervalSeconds() != ApplicationMessage.NEVER) {
             long seconds = message.remainingExpirySeconds(resources.ticker().nanoTime()) + 1;
-            awaitQueueLook(wheel(), TimeUnit.SECONDS.toMillis(seconds));
+            armExpirySearch(wheel(), TimeUnit.SECONDS.toMillis(seconds));
         }
     }
 
@@ -302,21 +302,22 @@ final class SessionAbsence {
         if (session.hasEnded() || session.isOnline()) {
             return;
         }
-        restQueueLook(wheel(), Math.max(QUEUE_LOOK_MILLIS, session.queuedCount() * QUEUE_LOOK_MILLIS_PER_MESSAGE));
+        postponeExpirySearch(
+                wheel(), Math.max(EXPIRY_SEARCH_MILLIS, session.queuedCount() * EXPIRY_SEARCH_MILLIS_PER_MESSAGE));
         OutboundFlow outbound = session.outboundOrNull();
         if (outbound != null) {
-            armSearch(outbound.removeExpired());
+            armNextSearch(outbound.removeExpired());
         }
         SessionRecord record = session.record();
         if (record != null) {
-            record.queue().removeExpired(this::armSearch);
+            record.queue().removeExpired(this::armNextSearch);
         }
     }
 
     /** Arms the next search, in seconds; none if NEVER. */
-    private void armSearch(long seconds) {
+    private void armNextSearch(long seconds) {
         if (seconds != ApplicationMessage.NEVER && !session.hasEnded() && !session.isOnline()) {
-            awaitQueueLook(wheel(), TimeUnit.SECONDS.toMillis(seconds + 1));
+            armExpirySearch(wheel(), TimeUnit.SECONDS.toMillis(seconds + 1));
         }
     }
 
@@ -353,12 +354,12 @@ final class SessionAbsence {
     }
 
     /** The deadline of the next search for expired messages. */
-    private static final class QueueLook extends Deadline {
+    private static final class ExpirySearch extends Deadline {
 
         private final SessionAbsence absence;
         private long earliestTick;
 
-        QueueLook(SessionAbsence absence) {
+        ExpirySearch(SessionAbsence absence) {
             this.absence = absence;
         }
 
@@ -373,20 +374,20 @@ final class SessionAbsence {
      *
      * @param millis from now
      */
-    private void awaitQueueLook(DeadlineWheel wheel, long millis) {
-        if (queueLook == null) {
-            queueLook = new QueueLook(this);
+    private void armExpirySearch(DeadlineWheel wheel, long millis) {
+        if (expirySearch == null) {
+            expirySearch = new ExpirySearch(this);
         }
-        long tick = Math.max(queueLook.earliestTick, wheel.nowTick() + millis / DeadlineWheel.TICK_MILLIS + 1);
-        if (!queueLook.isArmed() || queueLook.dueTick > tick) {
-            wheel.armAt(queueLook, tick);
+        long tick = Math.max(expirySearch.earliestTick, wheel.nowTick() + millis / DeadlineWheel.TICK_MILLIS + 1);
+        if (!expirySearch.isArmed() || expirySearch.dueTick > tick) {
+            wheel.armAt(expirySearch, tick);
         }
     }
 
     /** Postpones the next search after one was done. */
-    private void restQueueLook(DeadlineWheel wheel, long millis) {
-        if (queueLook != null) {
-            queueLook.earliestTick = wheel.nowTick() + millis / DeadlineWheel.TICK_MILLIS;
+    private void postponeExpirySearch(DeadlineWheel wheel, long millis) {
+        if (expirySearch != null) {
+            expirySearch.earliestTick = wheel.nowTick() + millis / DeadlineWheel.TICK_MILLIS;
         }
     }
 
@@ -418,9 +419,9 @@ final class SessionAbsence {
             expiry.cancel();
             expiry = null;
         }
-        if (queueLook != null) {
-            queueLook.cancel();
-            queueLook = null;
+        if (expirySearch != null) {
+            expirySearch.cancel();
+            expirySearch = null;
         }
     }
 }

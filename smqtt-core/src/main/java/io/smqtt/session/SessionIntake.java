@@ -109,7 +109,7 @@ final class SessionIntake {
     }
 
     /** Resets deliveries that were set before. */
-    void cameElsewhereNoMore(Set<Long> ids) {
+    void clearCameElsewhere(Set<Long> ids) {
         if (cameElsewhere == ids) { // not one of a later move
             cameElsewhere = null;
         }

@@ -163,7 +163,7 @@ final class SessionRecord {
             publishing = null;
         }
         if (session.hasEnded()) {
-            removeWhenAllIsGone();
+            removeWhenComplete();
         } else if (will == gone) {
             will = null;
             willAtMillis = StoredSession.CONNECTED;
@@ -332,10 +332,10 @@ final class SessionRecord {
             writeHeader();
             loop().flush();
         }
-        removeWhenAllIsGone();
+        removeWhenComplete();
     }
 
-    private void removeWhenAllIsGone() {
+    private void removeWhenComplete() {
         if (ended && publishing == null) {
             remove();
         }

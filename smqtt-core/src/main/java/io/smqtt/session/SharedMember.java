@@ -99,7 +99,7 @@ final class SharedMember {
 
     // --- while the client is connected
 
-    /** Called when the client is connected and has received its SUBACK or CONNACK. */
+    /** Called when the client is connected and its CONNACK or SUBACK was sent. */
     void arrived() {
         for (Membership membership : memberships) {
             if (!membership.here) {

@@ -32,7 +32,7 @@ public final class StoreLoop implements BrokerStore.CommitListener {
     private static final String WRITES = "writes to the store that failed";
     private static final String READS = "reads of the store that failed";
 
-    /** Half of the maximum time that QoS 1 messages just sent are held back. */
+    /** The interval between turns. QoS 1 messages just sent are held back for one to two turns. */
     static final int TURN_MILLIS = 5;
 
     private final EventExecutor executor;

@@ -258,9 +258,9 @@ final class StoredArrival implements SessionArrival {
             Session mine = session();
             mine.intake().letGo(Objects.requireNonNull(held));
             if (cameLate.isEmpty()) {
-                mine.intake().cameElsewhereNoMore(cameLate);
+                mine.intake().clearCameElsewhere(cameLate);
             } else { // some may still be in transit to this node
-                Runnable forget = () -> mine.execute(() -> mine.intake().cameElsewhereNoMore(cameLate));
+                Runnable forget = () -> mine.execute(() -> mine.intake().clearCameElsewhere(cameLate));
                 loop.executor().schedule(forget, STRAGGLE_SECONDS, TimeUnit.SECONDS);
             }
             mine.life().awaitReturn();
