@@ -29,7 +29,11 @@ final class GroupPulls {
         void take(List<GroupMessage> batch);
     }
 
-    private record Pull(Taker taker, int messages, long bytes) {}
+    private record Pull(Taker taker, int messages, long bytes) {
+        private Pull {
+            assert messages > 0 && bytes > 0 : "a request for nothing would be served for ever";
+        }
+    }
 
     GroupPulls(GroupQueue queue) {
         this.queue = queue;
@@ -81,9 +85,9 @@ final class GroupPulls {
         });
     }
 
-    /** Hands waiting messages to members that do not pull. */
-    void handOut(Taker taker, int messages, long bytes) {
-        pull(NO_SESSION, taker, messages, bytes);
+    /** Hands all waiting messages to members that do not pull. */
+    void handOut(Taker taker) {
+        pull(NO_SESSION, taker, Integer.MAX_VALUE, Long.MAX_VALUE);
     }
 
     /** Serves the pending requests. */

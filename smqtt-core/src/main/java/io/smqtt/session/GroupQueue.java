@@ -546,8 +546,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         if (group != null
                 && group.hasOnlineMember(member -> !(member instanceof Session))
                 && !group.hasOnlineMember(member -> member instanceof Session)) {
-            pulls.handOut(
-                    new GroupHandOver(this, groups, member -> !(member instanceof Session)), waiting, Long.MAX_VALUE);
+            pulls.handOut(new GroupHandOver(this, groups, member -> !(member instanceof Session)));
         }
     }
 
