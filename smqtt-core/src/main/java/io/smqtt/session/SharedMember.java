@@ -131,7 +131,7 @@ final class SharedMember {
 
     private void gatherMore(Membership membership) {
         int room = session.outbound().shared().room();
-        if (room == 0) {
+        if (room <= 0) { // negative if the client returned with a smaller Receive Maximum
             return;
         }
         GroupQueue queue = membership.queue;
