@@ -210,7 +210,7 @@ sealed interface Frame {
             @Nullable String userName,
             long clock) implements Client {}
 
-    /** What becomes of an existing session of a client identifier that is claimed. */
+    /** The result for an existing session of a claimed client identifier. */
     enum Purpose {
         /** The client has connected: the session is sent to its node. */
         RESUME,

@@ -50,7 +50,7 @@ final class Inheritances {
                     local.inheritWill(clientId, offer.will());
                 }
             } else if (reason == null) {
-                claims.abandon(client); // the other node failed: it is nobody's, and its will is due
+                claims.abandon(client); // the other node failed: no node has it, and its will is due
             }
             wire.send(from, new Frame.Inherited(clientId, taken));
         });

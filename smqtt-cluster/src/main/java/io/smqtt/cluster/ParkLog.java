@@ -36,7 +36,7 @@ final class ParkLog {
      */
     record Alarm(String nodeId, DropReason reason, long messages, int left) {}
 
-    /** What was not logged yet. */
+    /** Drops that were not logged yet. */
     private static final class Line {
 
         private long count;

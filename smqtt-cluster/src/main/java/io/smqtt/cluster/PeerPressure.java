@@ -6,7 +6,7 @@ import io.smqtt.thread.AnyThread;
 
 /**
  * Slows publishers while the queue to a peer is more than half full, until it is a quarter full. All publishers of the node are slowed, so
- * this lasts for {@value #LONGEST_TICKS} ticks at most: then the peer counts as slow, and slows nobody until its queue has been less than a
+ * this lasts for {@value #LONGEST_TICKS} ticks at most: then the peer counts as slow, and slows no publisher until its queue has been less than a
  * quarter full for {@value #CALM_TICKS} ticks. Meanwhile the upper half of its queue is for messages above QoS 0.
  */
 @OnClusterLoop

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What this node knows of removals that it has forgotten: the latest of their versions, the horizon, and for each other node and partition
+ * The information that this node keeps about forgotten removals: the latest of their versions, the horizon, and for each other node and partition
  * the latest change up to which both nodes had the same. A message of an unknown topic that is not later than both was removed here. A
  * message that the other node got while the two were apart is later than the second, so it is none of these. Stored with the messages.
  */
