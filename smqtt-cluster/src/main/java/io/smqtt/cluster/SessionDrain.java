@@ -62,7 +62,7 @@ final class SessionDrain {
      * Creates a drain that has not started.
      *
      * @param clientIds the clients whose sessions are to be moved, the most important first, none twice
-     * @param isLeaving whether the session of a client is on its way to another node, which may take long
+     * @param isLeaving whether the session of a client is being moved to another node; a move with many messages takes long
      * @param underway the number of sessions that are on their way from or to this node; the drain waits for all of them
      * @param done called once, when nothing is left to do or {@link #stop} was called
      */

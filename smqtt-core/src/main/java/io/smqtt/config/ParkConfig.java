@@ -16,7 +16,7 @@ public record ParkConfig(
 
         @Setting("drop-oldest") Overflow overflow) {
 
-    /** What happens past the limit. */
+    /** The action at the limit. */
     public enum Overflow {
         /** The oldest messages are dropped and counted. */
         DROP_OLDEST,
