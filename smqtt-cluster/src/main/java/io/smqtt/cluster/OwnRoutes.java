@@ -141,8 +141,11 @@ final class OwnRoutes {
         private int announced;
 
         private int weight(String filter) {
-            if (subscriptions == 0 || SharedFilter.isShared(filter)) {
-                return subscriptions;
+            if (SharedFilter.isShared(filter)) {
+                return RouteRow.ofGroup(subscriptions, durable);
+            }
+            if (subscriptions == 0) {
+                return 0;
             }
             return durable > 0 ? RouteRow.DURABLE : RouteRow.CLEAN;
         }

@@ -164,7 +164,7 @@ final class PeerRoutes {
     void suspend() {
         if (!suspended) {
             suspended = true;
-            clean().forEach(row -> changes.accept(new RouteRow(row.filter(), 0)));
+            clean().forEach(row -> changes.accept(row.durable()));
         }
     }
 
@@ -178,14 +178,15 @@ final class PeerRoutes {
             clean().forEach(changes);
         } else {
             assembly = null; // applied parts have the same rows
-            clean().forEach(row -> put(new RouteRow(row.filter(), 0)));
+            clean().forEach(row -> put(row.durable()));
         }
     }
 
+    /** The rows of clean sessions, alone or with others. */
     private List<RouteRow> clean() {
         List<RouteRow> clean = new ArrayList<>();
         forEach(row -> {
-            if (row.endsWithNode()) {
+            if (!row.durable().equals(row)) {
                 clean.add(row);
             }
         });
@@ -246,7 +247,7 @@ final class PeerRoutes {
                 - (old == 0 || new RouteRow(row.filter(), old).endsWithNode() ? 0 : 1);
         hash ^= (old == 0 ? 0 : RouteHash.of(row.filter(), old))
                 ^ (row.isRemoval() ? 0 : RouteHash.of(row.filter(), row.weight()));
-        changes.accept(suspended && row.endsWithNode() ? new RouteRow(row.filter(), 0) : row);
+        changes.accept(suspended ? row.durable() : row);
     }
 
     /** The received parts of a snapshot. */

@@ -86,7 +86,7 @@ final class RouterPart implements LocalPart {
             @Override
             public void changed(RouteRow row) {
                 if (SharedFilter.isShared(row.filter())) {
-                    seat(peer, SharedFilter.of(row.filter()), row.weight(), seats);
+                    seat(peer, SharedFilter.of(row.filter()), row.members(), seats);
                 } else if (row.isRemoval()) {
                     router.index().remove(peer, TopicFilter.of(row.filter()), null);
                 } else {
@@ -108,9 +108,9 @@ final class RouterPart implements LocalPart {
     }
 
     /** Sets the number of seats of a node in a group to the number of its members. */
-    private void seat(PeerSubscriber peer, SharedFilter group, int weight, Map<String, Deque<PeerSubscriber>> seats) {
+    private void seat(PeerSubscriber peer, SharedFilter group, int members, Map<String, Deque<PeerSubscriber>> seats) {
         Deque<PeerSubscriber> taken = seats.computeIfAbsent(group.toString(), key -> new ArrayDeque<>());
-        int wanted = Math.min(weight, MAXIMUM_SEATS);
+        int wanted = Math.min(members, MAXIMUM_SEATS);
         while (taken.size() < wanted) {
             PeerSubscriber seat = peer.seat();
             taken.push(seat);

@@ -9,6 +9,7 @@ import io.smqtt.spi.DropReason;
 import io.smqtt.test.cluster.SimulatedNetwork;
 import io.smqtt.test.cluster.Simulation;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.Test;
 class DurableRoutesTest {
 
     private static final Duration WHILE = Duration.ofSeconds(3);
+    private static final String CLEAN_GROUP = "$share/clean/t";
+    private static final String MIXED_GROUP = "$share/mixed/t";
 
     private final Simulation simulation = new Simulation(11);
     private final SimulatedNetwork network = new SimulatedNetwork(simulation);
@@ -132,5 +135,80 @@ class DurableRoutesTest {
 
         assertThat(a.rowsOf("b")).isEqualTo(b.expectedRows()).containsOnlyKeys("u", "again");
         assertThat(a.node().counters().repairs()).isZero();
+    }
+
+    @Test
+    void onlyTheStoredMembersOfAGroupStayWhenTheirNodeFails() {
+        b.subscribe(CLEAN_GROUP, false);
+        b.subscribe(MIXED_GROUP, false);
+        b.subscribe(MIXED_GROUP, false);
+        b.subscribe(MIXED_GROUP, true);
+        b.subscribe(MIXED_GROUP, true);
+        b.subscribe(MIXED_GROUP, true);
+        simulation.run(WHILE);
+        assertThat(a.membersOf("b", CLEAN_GROUP)).isOne();
+        assertThat(a.membersOf("b", MIXED_GROUP)).isEqualTo(5);
+
+        b.crash();
+        simulation.run(WHILE);
+
+        assertThat(a.rowsOf("b")).containsOnlyKeys(MIXED_GROUP);
+        assertThat(a.membersOf("b", MIXED_GROUP)).isEqualTo(3);
+    }
+
+    @Test
+    void aNodeWithCleanMembersOfGroupsAloneIsForgottenSoon() {
+        b.subscribe(CLEAN_GROUP, false);
+        simulation.run(WHILE);
+        b.crash();
+        simulation.run(ClusterSettings.defaults().routeTtl().plus(WHILE));
+        assertThat(a.node().membership().all())
+                .filteredOn(member -> member.nodeId().equals("b"))
+                .allSatisfy(member -> assertThat(member.routes().size()).isZero());
+    }
+
+    @Test
+    void cleanMembersOfAGroupAreBackWithTheSameRunAndNotWithTheNext() {
+        b.subscribe(CLEAN_GROUP, false);
+        b.subscribe(MIXED_GROUP, false);
+        b.subscribe(MIXED_GROUP, true);
+        simulation.run(WHILE);
+        network.cut("a", "b");
+        network.cut("b", "a");
+        simulation.run(Duration.ofSeconds(30));
+        assertThat(a.membersOf("b", MIXED_GROUP)).isOne();
+        network.healAll();
+        simulation.run(WHILE);
+        assertThat(a.rowsOf("b")).isEqualTo(b.expectedRows()).containsOnlyKeys(CLEAN_GROUP, MIXED_GROUP);
+        assertThat(a.membersOf("b", MIXED_GROUP)).isEqualTo(2);
+
+        b.crash();
+        simulation.run(WHILE);
+        b = node("b", 2);
+        b.subscribe(MIXED_GROUP, true);
+        simulation.run(WHILE);
+        assertThat(a.rowsOf("b")).isEqualTo(b.expectedRows()).containsOnlyKeys(MIXED_GROUP);
+        assertThat(a.membersOf("b", MIXED_GROUP)).isOne();
+        assertThat(a.node().counters().repairs()).isZero();
+    }
+
+    @Test
+    void theNumberOfMembersIsBounded() {
+        assertThat(members(0, 0)).containsExactly(0, 0);
+        assertThat(members(7, 7)).containsExactly(7, 7);
+        assertThat(members(7, 0)).containsExactly(7, 0);
+        assertThat(members(100_000, 100_000)).containsExactly(1 << 15, 1 << 15);
+        assertThat(members(100_000, 0)).containsExactly(0x7FFF, 0);
+        assertThat(members(200_000, 100_000)).containsExactly(0xFFFF, 1 << 15);
+        assertThat(new RouteRow(CLEAN_GROUP, Integer.MAX_VALUE - 0xFFFF)
+                        .durable()
+                        .members())
+                .as("more clean members than members")
+                .isZero();
+    }
+
+    private static List<Integer> members(int members, int durable) {
+        RouteRow row = new RouteRow(CLEAN_GROUP, RouteRow.ofGroup(members, durable));
+        return List.of(row.members(), row.durable().members());
     }
 }

@@ -291,14 +291,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     /** What others should know of this node. */
     Map<String, Integer> expectedRows() {
         Map<String, Integer> rows = new TreeMap<>();
-        cleanSubscriptions.forEach(
-                (filter, count) -> rows.put(filter, SharedFilter.isShared(filter) ? count : RouteRow.CLEAN));
+        cleanSubscriptions.forEach((filter, count) ->
+                rows.put(filter, SharedFilter.isShared(filter) ? RouteRow.ofGroup(count, 0) : RouteRow.CLEAN));
         subscriptions.forEach((filter, count) -> {
-            if (SharedFilter.isShared(filter)) {
-                rows.merge(filter, count, Integer::sum);
-            } else {
-                rows.put(filter, RouteRow.DURABLE);
-            }
+            int members = count + cleanSubscriptions.getOrDefault(filter, 0);
+            rows.put(filter, SharedFilter.isShared(filter) ? RouteRow.ofGroup(members, count) : RouteRow.DURABLE);
         });
         return rows;
     }
@@ -306,6 +303,11 @@ final class SimulatedNode implements LocalPart, BrokerObserver {
     /** What this node knows of another one. */
     Map<String, Integer> rowsOf(String other) {
         return new TreeMap<>(remote.getOrDefault(other, Map.of()));
+    }
+
+    /** How many members of a group it knows to be on another node. */
+    int membersOf(String other, String group) {
+        return new RouteRow(group, rowsOf(other).getOrDefault(group, 0)).members();
     }
 
     boolean reaches(String other) {
