@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.routing;
 
+import io.smqtt.message.ApplicationMessage;
 import io.smqtt.message.QoS;
+import io.smqtt.spi.StoredDelivery;
+import io.smqtt.spi.StoredMessage;
+import io.smqtt.spi.StoredSubscription;
 import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.Arrays;
@@ -86,6 +90,49 @@ public final class Subscription {
                 options(qos, false, retain),
                 identifiers.length == 0 ? NO_IDENTIFIER : identifiers[0],
                 identifiers.length > 1 ? identifiers : null);
+    }
+
+    /**
+     * Creates a subscription that was stored, or comes from another node.
+     *
+     * @param subscriber the subscriber
+     * @param stored the subscription
+     * @return a subscription of the subscriber
+     */
+    public static Subscription of(Subscriber subscriber, StoredSubscription stored) {
+        String text = stored.clientFilter();
+        SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
+        return new Subscription(
+                subscriber,
+                shared == null ? TopicFilter.of(text) : shared.filter(),
+                shared == null ? null : shared.shareName(),
+                stored.maximumQos(),
+                stored.noLocal(),
+                stored.retainAsPublished(),
+                stored.identifier());
+    }
+
+    /**
+     * The form in which the subscription is stored, or sent to another node.
+     *
+     * @return its filter and options; of several identifiers the first one
+     */
+    public StoredSubscription stored() {
+        return new StoredSubscription(clientFilter(), maximumQos(), noLocal(), retainAsPublished(), identifier());
+    }
+
+    /**
+     * The form in which a delivery by this subscription is stored, or sent to another node; see {@link #ofDelivery}.
+     *
+     * @param number the number of the message in its queue
+     * @param message the message
+     * @param qos the quality of service of the delivery
+     * @param delivery its state
+     * @return the stored delivery
+     */
+    public StoredMessage stored(long number, ApplicationMessage message, QoS qos, StoredDelivery delivery) {
+        boolean retain = message.retain() && retainAsPublished();
+        return new StoredMessage(number, message, clientFilter(), qos, retain, identifiers(), delivery);
     }
 
     private static int options(QoS qos, boolean noLocal, boolean retainAsPublished) {

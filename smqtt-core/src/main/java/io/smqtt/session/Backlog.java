@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * keeps them in memory. A {@link DurableQueue} keeps them in the store, with a prefetched head in memory.
  */
 @OnEventLoop
-abstract sealed class Backlog permits DeliveryQueue, DurableQueue {
+abstract class Backlog {
 
     final SessionResources resources;
     int size;
@@ -52,6 +52,11 @@ abstract sealed class Backlog permits DeliveryQueue, DurableQueue {
     final @Nullable DropReason refusal(int footprintBytes, LimitsConfig limits) {
         QueueBudget memory = isInMemory() ? resources.budget() : null;
         return refusal(size, bytes + footprintBytes, limits.maxQueuedMessages(), limits.maxQueuedBytes(), memory);
+    }
+
+    /** Opens the journal of the flow that sends the messages of this backlog. */
+    DeliveryJournal open(OutboundFlow flow, InFlightWindow window) {
+        return DeliveryJournal.UNSTORED;
     }
 
     /** The number of waiting messages. */

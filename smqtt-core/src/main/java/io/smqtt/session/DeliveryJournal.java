@@ -9,10 +9,10 @@ import io.smqtt.thread.OnEventLoop;
 /**
  * Records the state changes of messages in the {@link InFlightWindow}. For a session in memory this does nothing ({@link
  * #UNSTORED}). If a method returns false, the delivery continues when the store has committed the change: {@link
- * OutboundFlow#stored} is called then.
+ * OutboundFlow#stored} or {@link OutboundFlow#released} is called then.
  */
 @OnEventLoop
-sealed class DeliveryJournal permits StoredJournal {
+class DeliveryJournal {
 
     /** The journal of all sessions in memory. */
     static final DeliveryJournal UNSTORED = new DeliveryJournal();
@@ -78,7 +78,7 @@ sealed class DeliveryJournal permits StoredJournal {
      *
      * @return false if the session has not stored it
      */
-    boolean giveBack(long sequence, ApplicationMessage message, GroupQueue group) {
+    boolean giveBack(long sequence, ApplicationMessage message, MessageGroup group) {
         return false;
     }
 

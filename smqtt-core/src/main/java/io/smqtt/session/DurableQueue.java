@@ -29,15 +29,10 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class DurableQueue extends Backlog {
 
-    /** The size of a page that is read or removed. */
-    static final int PAGE_MESSAGES = 256;
-
-    static final int PAGE_BYTES = 256 * 1024;
-
     private static final int FEW = 64;
 
-    private final Session session;
-    private final SessionRecord record;
+    private final SessionContext session;
+    private final SessionRows rows;
     private final QueueSweep sweep;
     private @Nullable OutboundFlow flow;
     private @Nullable StoredJournal journal;
@@ -62,10 +57,10 @@ final class DurableQueue extends Backlog {
     /** A loaded message, which can be sent when the window has room. */
     record Ready(long number, ApplicationMessage message, Subscription subscription, StoredDelivery delivery) {}
 
-    DurableQueue(Session session, SessionRecord record, SessionResources resources, StoredQueue stored) {
+    DurableQueue(SessionContext session, SessionRows rows, SessionResources resources, StoredQueue stored) {
         super(resources);
         this.session = session;
-        this.record = record;
+        this.rows = rows;
         this.next = stored.nextSequence();
         this.unreadFrom = stored.firstSequence();
         this.size = stored.messages();
@@ -73,9 +68,9 @@ final class DurableQueue extends Backlog {
         this.sweep = new QueueSweep(session, this, resources, size > 0); // not read yet
     }
 
-    /** Creates the journal of an outbound flow that sends the messages of this queue. */
-    StoredJournal open(OutboundFlow newFlow, InFlightWindow window) {
-        StoredJournal opened = new StoredJournal(session, record, this, newFlow, window);
+    @Override
+    DeliveryJournal open(OutboundFlow newFlow, InFlightWindow window) {
+        StoredJournal opened = new StoredJournal(rows, this, newFlow, window);
         flow = newFlow;
         journal = opened;
         return opened;
@@ -154,7 +149,7 @@ final class DurableQueue extends Backlog {
     JointMessages joint() {
         JointMessages present = joint;
         if (present == null) {
-            present = new JointMessages(session, record, resources, this);
+            present = new JointMessages(session, rows, resources, this);
             joint = present;
         }
         return present;
@@ -170,38 +165,26 @@ final class DurableQueue extends Backlog {
         size++;
         bytes += footprint;
         sweep.enqueued(message);
-        StoredMessage stored = stored(number, message, subscription, qos, StoredDelivery.WAITING);
+        StoredMessage stored = subscription.stored(number, message, qos, StoredDelivery.WAITING);
         if (qos == QoS.EXACTLY_ONCE && joint().offer(stored, -1, ticket)) {
             return;
         }
-        StoreLoop loop = record.loop();
-        loop.writer().putMessage(record.number(), stored);
+        StoreLoop loop = rows.loop();
+        loop.writer().putMessage(rows.number(), stored);
         if (ticket != RouteTicket.NONE) {
             loop.await(ticket);
         }
         loop.watch(this, QueueStep.WAITING_APPENDED, number, footprint);
-        if (connected && unreadFrom == number && readyCount() < PAGE_MESSAGES) {
+        if (connected && unreadFrom == number && readyCount() < Stores.PAGE_MESSAGES) {
             unreadFrom = next;
             addReady(new Ready(number, message, subscription, StoredDelivery.WAITING));
         }
     }
 
-    static StoredMessage stored(
-            long number, ApplicationMessage message, Subscription subscription, QoS qos, StoredDelivery delivery) {
-        return new StoredMessage(
-                number,
-                message,
-                subscription.clientFilter(),
-                qos,
-                message.retain() && subscription.retainAsPublished(),
-                subscription.identifiers(),
-                delivery);
-    }
-
     /** Removes a message from the store. */
     void delete(long number) {
-        StoreLoop loop = record.loop();
-        loop.writer().removeMessage(record.number(), number);
+        StoreLoop loop = rows.loop();
+        loop.writer().removeMessage(rows.number(), number);
         loop.watch(this, QueueStep.REMOVED, number, 0);
     }
 
@@ -379,14 +362,14 @@ final class DurableQueue extends Backlog {
 
     /** Reads a page, and logs a failure. There is no reply if a client connects or disconnects in between. */
     void readPage(long from, Consumer<StoredPage> reply) {
-        record.loop().flush(); // makes submitted writes visible to the read
+        rows.loop().flush(); // makes submitted writes visible to the read
         RoutingLoop here = session.owner();
         int asked = epoch;
         Consumer<StoredPage> now = page -> {
             if (asked == epoch) {
                 Throwable failure = page.failure();
                 if (failure != null) {
-                    record.loop().readFailed(failure);
+                    rows.loop().readFailed(failure);
                 }
                 reply.accept(page);
             }
@@ -398,7 +381,7 @@ final class DurableQueue extends Backlog {
                 session.execute(() -> now.accept(page));
             }
         };
-        record.stores().store().read(record.number(), from, PAGE_MESSAGES, PAGE_BYTES, here.executor(), there);
+        rows.store().read(rows.number(), from, Stores.PAGE_MESSAGES, Stores.PAGE_BYTES, here.executor(), there);
     }
 
     private void read(StoredPage page, long end) {
@@ -407,7 +390,7 @@ final class DurableQueue extends Backlog {
         }
         reading = false;
         if (page.failure() != null) {
-            record.loop().later(this::fetchAgain);
+            rows.loop().later(this::fetchAgain);
             return;
         }
         long barrier = barrier();
@@ -427,7 +410,7 @@ final class DurableQueue extends Backlog {
         }
         if (flow != null) {
             flow.pump();
-            session.gatherMore();
+            session.deliveriesChanged();
         }
     }
 

@@ -3,10 +3,12 @@ package io.smqtt.session;
 
 import io.smqtt.config.LimitsConfig;
 import io.smqtt.routing.SharedGroup;
+import io.smqtt.routing.SubscriptionIndex;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import io.smqtt.topic.SharedFilter;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** The members of a shared group on this node, for the group's queue. */
 @OnEventLoop
@@ -14,7 +16,7 @@ final class GroupMembers {
 
     private final SharedFilter name;
     private final LimitsConfig ofOne;
-    private final GroupQueues groups;
+    private final SubscriptionIndex index;
     private final AtomicInteger all = new AtomicInteger();
     private final AtomicInteger stored = new AtomicInteger();
 
@@ -23,14 +25,14 @@ final class GroupMembers {
     private volatile long maximumMessages;
     private volatile long maximumBytes;
 
-    GroupMembers(SharedFilter name, LimitsConfig ofOne, GroupQueues groups) {
+    GroupMembers(SharedFilter name, LimitsConfig ofOne, SubscriptionIndex index) {
         this.name = name;
         this.ofOne = ofOne;
-        this.groups = groups;
+        this.index = index;
     }
 
     @AnyThread
-    void add(Session member) {
+    void add(GroupMember member) {
         all.incrementAndGet();
         if (member.isStored()) {
             stored.incrementAndGet();
@@ -39,7 +41,7 @@ final class GroupMembers {
     }
 
     @AnyThread
-    void remove(Session member) {
+    void remove(GroupMember member) {
         all.decrementAndGet();
         if (member.isStored()) {
             stored.decrementAndGet();
@@ -85,15 +87,10 @@ final class GroupMembers {
         }
         limitsChanged = false;
         long[] sums = {0, 0};
-        SharedGroup group = groups.group(name);
-        if (group != null) {
-            group.forEachMember(member -> {
-                if (member instanceof Session session) {
-                    sums[0] += session.limits().maxQueuedMessages();
-                    sums[1] += session.limits().maxQueuedBytes();
-                }
-            });
-        }
+        forEach(member -> {
+            sums[0] += member.limits().maxQueuedMessages();
+            sums[1] += member.limits().maxQueuedBytes();
+        });
         maximumMessages = Math.max(sums[0], ofOne.maxQueuedMessages());
         maximumBytes = Math.max(sums[1], ofOne.maxQueuedBytes());
     }
@@ -101,11 +98,20 @@ final class GroupMembers {
     /** Called when a member has connected: absent members give back their unacknowledged messages. */
     @AnyThread
     void gatherFromAbsent() {
-        SharedGroup group = groups.group(name);
+        forEach(member -> {
+            if (!member.isOnline() && member.inFlightCount() > 0) {
+                member.giveBackWhileAbsent();
+            }
+        });
+    }
+
+    @AnyThread
+    private void forEach(Consumer<GroupMember> action) {
+        SharedGroup group = index.group(name.shareName(), name.filter());
         if (group != null) {
-            group.forEachMember(member -> {
-                if (member instanceof Session absent && !absent.isOnline() && absent.inFlightCount() > 0) {
-                    absent.execute(() -> absent.member().giveBackWhileAbsent());
+            group.forEachMember(subscriber -> {
+                if (subscriber instanceof GroupMember member) {
+                    action.accept(member);
                 }
             });
         }

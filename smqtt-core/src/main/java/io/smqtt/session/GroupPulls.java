@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.smqtt.session;
 
+import io.smqtt.routing.RoutingLoop;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.util.LinkedHashMap;
@@ -16,8 +17,25 @@ final class GroupPulls {
     /** The maximum size of one batch. */
     private static final int BATCH_BYTES = 256 * 1024;
 
-    private final GroupQueue queue;
+    private final Source queue;
     private final Map<Object, Pull> pulls = new LinkedHashMap<>();
+
+    /** The queue that requests are served from. */
+    interface Source {
+
+        /** The event loop of the queue. */
+        @AnyThread
+        RoutingLoop owner();
+
+        /** Whether a message is loaded; if not, starts to read from the store, and requests are served after that. */
+        boolean hasNext();
+
+        /** Whether a page is being read. */
+        boolean isReading();
+
+        /** Removes and returns the first messages that have not expired, up to a number of messages and bytes. */
+        List<GroupMessage> take(int most, long mostBytes);
+    }
 
     /** A receiver of messages. */
     interface Taker {
@@ -35,7 +53,7 @@ final class GroupPulls {
         }
     }
 
-    GroupPulls(GroupQueue queue) {
+    GroupPulls(Source queue) {
         this.queue = queue;
     }
 
@@ -45,27 +63,16 @@ final class GroupPulls {
 
     /** Requests a number of messages for a member, which receives them as soon as they wait. */
     @AnyThread
-    void pull(Session member, int messages) {
-        Taker taker = new Taker() {
-            @Override
-            public boolean isThere() {
-                return member.isOnline();
-            }
-
-            @Override
-            public void take(List<GroupMessage> batch) {
-                member.execute(() -> member.member().offered(queue, batch));
-            }
-        };
+    void pull(Taker member, int messages) {
         execute(() -> {
-            pulls.put(member, new Pull(taker, messages, BATCH_BYTES));
+            pulls.put(member, new Pull(member, messages, BATCH_BYTES));
             serve();
         });
     }
 
     /** Cancels the request of a member that has disconnected or will ask again. */
     @AnyThread
-    void cancel(Session member) {
+    void cancel(Taker member) {
         execute(() -> pulls.remove(member));
     }
 

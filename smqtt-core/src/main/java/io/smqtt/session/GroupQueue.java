@@ -19,7 +19,9 @@ import io.smqtt.topic.SharedFilter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,12 +34,7 @@ import org.jspecify.annotations.Nullable;
  * memory; the rest is read as members pull.
  */
 @OnEventLoop
-final class GroupQueue implements Subscriber, GroupBacklog {
-
-    /** The first number of messages that wait in order. Lower numbers belong to messages that were sent at once. */
-    static final long FIRST_WAITING = 1L << 62;
-
-    private static final String ID_PREFIX = InProcess.PREFIX + SharedFilter.PREFIX;
+final class GroupQueue implements Subscriber, GroupBacklog, MessageGroup, GroupPulls.Source {
 
     private final SharedFilter name;
     private final SessionResources resources;
@@ -58,7 +55,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     private final GroupPulls pulls;
 
     private final GroupExpiry expiry;
-    private long next = FIRST_WAITING;
+    private long next = GroupRecord.FIRST_WAITING;
 
     // read by any thread
     private volatile int waiting;
@@ -72,7 +69,8 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         this.observer = resources.observer();
         this.groups = groups;
         this.owner = owner;
-        this.members = new GroupMembers(name, resources.limits(), groups);
+        this.members =
+                new GroupMembers(name, resources.limits(), resources.router().index());
         this.record = new GroupRecord(this, resources.stores());
         this.tail = new GroupTail(this, record);
         this.pulls = new GroupPulls(this);
@@ -81,21 +79,11 @@ final class GroupQueue implements Subscriber, GroupBacklog {
                 this, name.filter(), name.shareName(), QoS.EXACTLY_ONCE, false, true, Subscription.NO_IDENTIFIER);
     }
 
-    /** The key of a group's queue in the store. No client identifier can equal it. */
-    static String id(SharedFilter name) {
-        return InProcess.PREFIX + name;
-    }
-
-    /** Returns the group of a queue that was found in the store, or null if the record is a session. */
-    static @Nullable SharedFilter group(String id) {
-        return id.startsWith(ID_PREFIX) ? SharedFilter.of(id.substring(InProcess.PREFIX.length())) : null;
-    }
-
     /** Restores the queue from the store. At the start. */
     @AnyThread
     void recovered(long number, long first, long following, int messages, long size) {
         record.recovered(number);
-        next = Math.max(FIRST_WAITING, following);
+        next = Math.max(GroupRecord.FIRST_WAITING, following);
         tail.recovered(first, messages);
         waiting = messages;
         bytes = size;
@@ -112,7 +100,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     @Override
     @AnyThread
     public String id() {
-        return id(name);
+        return GroupRecord.id(name);
     }
 
     @Override
@@ -162,9 +150,9 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return bytes;
     }
 
-    /** Whether the queue has ended: the group has no members. */
+    @Override
     @AnyThread
-    boolean hasEnded() {
+    public boolean hasEnded() {
         return ended;
     }
 
@@ -175,16 +163,16 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return !ended && waiting * 2L < members.maximumMessages();
     }
 
-    /** Whether messages are kept in the store. */
+    @Override
     @AnyThread
-    boolean isStored() {
+    public boolean isStored() {
         return resources.stores() != null
                 && (record.exists() || members.hasStored() || groups.hasMembersElsewhere(name));
     }
 
     @AnyThread
     StoreLoop loop() {
-        return groups.stores().of(owner);
+        return Objects.requireNonNull(resources.stores()).of(owner);
     }
 
     // --- incoming messages
@@ -249,7 +237,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         StoreLoop loop = stored ? loop() : null;
         long number = next++;
         GroupMessage entry = new GroupMessage(this, message, number, loop == null ? 0 : record.number(loop));
-        boolean inMemory = tail.isEmpty() && (loop == null || ready.size() < DurableQueue.PAGE_MESSAGES);
+        boolean inMemory = tail.isEmpty() && (loop == null || ready.size() < Stores.PAGE_MESSAGES);
         if (inMemory) {
             tail.beginsAt(next);
         } else {
@@ -262,7 +250,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
             return;
         }
         if (message.qos() == QoS.EXACTLY_ONCE) {
-            JointGroupMessage part = new JointGroupMessage(entry, inMemory);
+            JointGroupMessage part = new JointGroupMessage(this, entry, inMemory);
             if (ticket.join(part)) {
                 if (!inMemory) {
                     tail.unsettled(number);
@@ -346,9 +334,9 @@ final class GroupQueue implements Subscriber, GroupBacklog {
 
     // --- returned messages
 
-    /** Puts messages that members could not finish back to the head of the queue. */
+    @Override
     @AnyThread
-    void giveBack(List<GroupMessage> entries) {
+    public void giveBack(List<GroupMessage> entries) {
         owner.executor().execute(() -> takeBack(entries));
     }
 
@@ -383,10 +371,20 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return kept;
     }
 
-    /** Creates the entry of a message that a member has in memory and cannot finish. */
+    @Override
     @AnyThread
-    GroupMessage inMemory(ApplicationMessage message) {
+    public GroupMessage inMemory(ApplicationMessage message) {
         return new GroupMessage(this, message, record.nextSentAtOnce(), 0);
+    }
+
+    @Override
+    public GroupMessage store(StoreLoop loop, ApplicationMessage message) {
+        return record.store(loop, message);
+    }
+
+    @Override
+    public void takeOver(StoreLoop loop, ApplicationMessage message, long session, long ofSession) {
+        record.takeOver(loop, message, session, ofSession);
     }
 
     // --- pulls
@@ -402,8 +400,8 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         pulls.serve();
     }
 
-    /** Whether a message is loaded; if not, starts to read from the store. */
-    boolean hasNext() {
+    @Override
+    public boolean hasNext() {
         boolean found = first() != null;
         if (!found) {
             tail.read(); // resumes when the page is loaded
@@ -411,13 +409,13 @@ final class GroupQueue implements Subscriber, GroupBacklog {
         return found;
     }
 
-    /** Whether a page is being read. */
-    boolean isReading() {
+    @Override
+    public boolean isReading() {
         return tail.isReading();
     }
 
-    /** Removes and returns the first messages that have not expired. */
-    List<GroupMessage> take(int most, long mostBytes) {
+    @Override
+    public List<GroupMessage> take(int most, long mostBytes) {
         long now = resources.ticker().nanoTime();
         List<GroupMessage> batch = new ArrayList<>(Math.min(most, waiting));
         long size = 0;
@@ -468,7 +466,7 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     private void dropped(GroupMessage entry, DropReason reason) {
         observer.messageDropped(reason, 1);
         if (entry.isStored()) {
-            GroupRecord.settle(loop(), entry);
+            entry.settle(loop());
         }
     }
 
@@ -544,19 +542,24 @@ final class GroupQueue implements Subscriber, GroupBacklog {
     private void handOut() {
         SharedGroup group = groups.group(name);
         if (group != null
-                && group.hasOnlineMember(member -> !(member instanceof Session))
-                && !group.hasOnlineMember(member -> member instanceof Session)) {
-            pulls.handOut(new GroupHandOver(this, groups, member -> !(member instanceof Session)));
+                && group.hasOnlineMember(member -> !(member instanceof GroupMember))
+                && !group.hasOnlineMember(member -> member instanceof GroupMember)) {
+            pulls.handOut(handOverTo(member -> !(member instanceof GroupMember)));
         }
     }
 
-    /** Completes the hand-over of a message: it has arrived, or waits again. */
-    void handedOver(GroupMessage entry, boolean success, boolean last) {
+    /** Hands messages to the members that a condition selects. */
+    @AnyThread
+    GroupHandOver handOverTo(Predicate<? super Subscriber> to) {
+        return new GroupHandOver(resources.router(), owner, name, to, this::handedOver);
+    }
+
+    private void handedOver(GroupMessage entry, boolean success, boolean last) {
         if (!success) {
             observer.deliveriesAdded(DeliverySource.REPEATED, 1); // the delivery that ended there continues here
             putBack(List.of(entry));
         } else if (entry.isStored() && !ended) {
-            GroupRecord.settle(loop(), entry);
+            entry.settle(loop());
         }
         if (last && waiting > 0) {
             groups.held(this); // that node may have more room

@@ -21,7 +21,6 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,10 +55,6 @@ final class GroupQueues {
         router.index().whenGroupEnds(this::ended);
     }
 
-    Stores stores() {
-        return Objects.requireNonNull(resources.stores());
-    }
-
     /** Returns the queue of a group, and creates it if it does not exist. */
     GroupQueue of(SharedGroup group) {
         SharedFilter name = new SharedFilter(group.shareName(), group.filter());
@@ -85,7 +80,7 @@ final class GroupQueues {
 
     /** Returns the queue for a session's subscription; null if the subscription has ended. */
     @Nullable
-    GroupQueue join(Session member, Subscription subscription) {
+    GroupQueue join(GroupMember member, Subscription subscription) {
         SharedGroup group = router.index().group(subscription);
         if (group == null) {
             return null;
@@ -122,7 +117,7 @@ final class GroupQueues {
     }
 
     /** Whether a group has another connected member, on any node. */
-    boolean hasOthersOnline(GroupQueue queue, Session member) {
+    boolean hasOthersOnline(GroupQueue queue, Subscriber member) {
         SharedGroup group = group(queue.name());
         return group != null && group.hasOnlineMember(other -> other != member);
     }
@@ -278,18 +273,8 @@ final class GroupQueues {
         queue.pulls()
                 .pull(
                         node,
-                        new GroupHandOver(queue, this, member -> node.equals(member.relaysTo())),
+                        queue.handOverTo(member -> node.equals(member.relaysTo())),
                         Math.max(1, Math.min(MAXIMUM_HANDED_OVER, limits.maxQueuedMessages() / SHARE)),
                         Math.max(1, limits.maxQueuedBytes() / SHARE));
-    }
-
-    /** Hands a message to a member; returns false if no member is available. */
-    boolean handTo(
-            RoutingLoop loop,
-            ApplicationMessage message,
-            SharedFilter name,
-            Predicate<? super Subscriber> to,
-            RouteTicket ticket) {
-        return router.handTo(loop, message, name, to, ticket);
     }
 }

@@ -9,6 +9,7 @@ import io.smqtt.spi.StoredPage;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,10 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class GroupRecord {
 
+    /** The first number of messages that wait in order. Lower numbers belong to messages that were sent at once. */
+    static final long FIRST_WAITING = 1L << 62;
+
+    private static final String ID_PREFIX = InProcess.PREFIX + SharedFilter.PREFIX;
     private static final int RANGE_BITS = 24;
     private static final long LAST_OF_RANGE = (1L << RANGE_BITS) - 1;
     private static final int[] NO_IDENTIFIERS = {};
@@ -40,6 +45,18 @@ final class GroupRecord {
     GroupRecord(GroupQueue queue, @Nullable Stores stores) {
         this.queue = queue;
         this.stores = stores;
+    }
+
+    /** The key of a group in the store. No client identifier can equal it. */
+    @AnyThread
+    static String id(SharedFilter name) {
+        return InProcess.PREFIX + name;
+    }
+
+    /** Returns the group that was found in the store, or null if the record is a session. */
+    @AnyThread
+    static @Nullable SharedFilter group(String id) {
+        return id.startsWith(ID_PREFIX) ? SharedFilter.of(id.substring(InProcess.PREFIX.length())) : null;
     }
 
     /** Restores the group from the store. At the start. */
@@ -104,7 +121,7 @@ final class GroupRecord {
                         of,
                         queue.id(),
                         null,
-                        SessionRecord.ENDLESS_SECONDS,
+                        Stores.ENDLESS_SECONDS,
                         StoredSession.NEVER,
                         null,
                         StoredSession.CONNECTED));
@@ -152,11 +169,7 @@ final class GroupRecord {
                         StoredDelivery.WAITING));
     }
 
-    /**
-     * Stores a QoS 1 message that a member has not acknowledged in time.
-     *
-     * @param loop the member's event loop, which is the current one
-     */
+    /** See {@link MessageGroup#store}. */
     GroupMessage store(StoreLoop loop, ApplicationMessage message) {
         GroupMessage entry = new GroupMessage(queue, message, nextSentAtOnce(), number(loop));
         if (entry.isStored()) {
@@ -165,14 +178,7 @@ final class GroupRecord {
         return entry;
     }
 
-    /**
-     * Takes back a QoS 2 message that a member has stored and not sent. It waits in the queue when the store has committed
-     * that.
-     *
-     * @param loop the member's event loop, which is the current one
-     * @param session the member's number in the store
-     * @param ofSession the message's number in the member's queue
-     */
+    /** See {@link MessageGroup#takeOver}. */
     void takeOver(StoreLoop loop, ApplicationMessage message, long session, long ofSession) {
         GroupMessage entry = store(loop, message);
         if (session != 0) {
@@ -187,14 +193,14 @@ final class GroupRecord {
         @Override
         public boolean completed(boolean kept) {
             if (kept) {
-                entry.queue().giveBack(List.of(entry));
+                entry.group().giveBack(List.of(entry));
             }
             return !kept;
         }
 
         @Override
         public void retry() {
-            entry.queue().record().takeOver(loop, entry.message(), session, ofSession);
+            entry.group().takeOver(loop, entry.message(), session, ofSession);
         }
     }
 
@@ -214,33 +220,7 @@ final class GroupRecord {
     @AnyThread
     boolean isSentAtOnce(long message) {
         long first = firstSentAtOnce;
-        return first != 0 && message >= first && message < GroupQueue.FIRST_WAITING;
-    }
-
-    /**
-     * Removes a message that a member has finished.
-     *
-     * @param loop the current event loop
-     */
-    static void settle(StoreLoop loop, GroupMessage entry) {
-        loop.writer().removeMessage(entry.record(), entry.number());
-        loop.watch(new Removal(loop, entry));
-    }
-
-    /** Retries the removal of a message until the store has committed it. */
-    private record Removal(StoreLoop loop, GroupMessage entry) implements StoreWaiter {
-
-        @Override
-        public boolean completed(boolean kept) {
-            return !kept;
-        }
-
-        @Override
-        public void retry() {
-            if (!entry.queue().hasEnded()) {
-                settle(loop, entry);
-            }
-        }
+        return first != 0 && message >= first && message < FIRST_WAITING;
     }
 
     /** Reads a page; the reply comes on the event loop of the queue. */
@@ -251,8 +231,8 @@ final class GroupRecord {
                     .read(
                             number,
                             from,
-                            DurableQueue.PAGE_MESSAGES,
-                            DurableQueue.PAGE_BYTES,
+                            Stores.PAGE_MESSAGES,
+                            Stores.PAGE_BYTES,
                             queue.owner().executor(),
                             reply);
         }

@@ -20,7 +20,7 @@ final class GroupTail {
     private final GroupRecord record;
 
     /** The number of the first message that is only in the store. The count includes uncommitted ones. */
-    private long from = GroupQueue.FIRST_WAITING;
+    private long from = GroupRecord.FIRST_WAITING;
 
     private int count;
     private boolean reading;

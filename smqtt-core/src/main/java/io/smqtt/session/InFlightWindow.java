@@ -379,7 +379,7 @@ final class InFlightWindow {
         }
         QoS qos = state(sequence) == AWAITING_PUBACK ? QoS.AT_LEAST_ONCE : QoS.EXACTLY_ONCE;
         StoredDelivery delivery = new StoredDelivery(StoredDelivery.State.SENT, packetId(sequence));
-        return DurableQueue.stored(number, message, subscription, qos, delivery);
+        return subscription.stored(number, message, qos, delivery);
     }
 
     /** The number of messages that the client has not confirmed to have. */

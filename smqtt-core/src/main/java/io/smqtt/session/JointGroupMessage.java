@@ -10,26 +10,28 @@ import io.smqtt.thread.OnEventLoop;
 @OnEventLoop
 final class JointGroupMessage implements JointOperation {
 
+    private final GroupQueue queue;
     private final GroupMessage entry;
     private final boolean inMemory;
 
-    JointGroupMessage(GroupMessage entry, boolean inMemory) {
+    JointGroupMessage(GroupQueue queue, GroupMessage entry, boolean inMemory) {
+        this.queue = queue;
         this.entry = entry;
         this.inMemory = inMemory;
     }
 
     @Override
     public void submit(StoreWriter writer) {
-        entry.queue().record().put(writer, entry);
+        queue.record().put(writer, entry);
     }
 
     @Override
     public void settled(boolean kept) {
-        RoutingLoop owner = entry.queue().owner();
+        RoutingLoop owner = queue.owner();
         if (owner.executor().inEventLoop()) {
-            entry.queue().appendCompleted(entry, inMemory, kept);
+            queue.appendCompleted(entry, inMemory, kept);
         } else {
-            owner.executor().execute(() -> entry.queue().appendCompleted(entry, inMemory, kept));
+            owner.executor().execute(() -> queue.appendCompleted(entry, inMemory, kept));
         }
     }
 }

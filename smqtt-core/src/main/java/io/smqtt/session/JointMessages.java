@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class JointMessages {
 
-    private final Session session;
-    private final SessionRecord record;
+    private final SessionContext session;
+    private final SessionRows rows;
     private final SessionResources resources;
     private final DurableQueue queue;
 
@@ -30,9 +30,9 @@ final class JointMessages {
     /** The number of messages that were sent at once and are not committed yet. */
     private int unsafeSent;
 
-    JointMessages(Session session, SessionRecord record, SessionResources resources, DurableQueue queue) {
+    JointMessages(SessionContext session, SessionRows rows, SessionResources resources, DurableQueue queue) {
         this.session = session;
-        this.record = record;
+        this.rows = rows;
         this.resources = resources;
         this.queue = queue;
     }
@@ -100,7 +100,7 @@ final class JointMessages {
 
         @Override
         public void submit(StoreWriter writer) {
-            writer.putMessage(record.number(), stored);
+            writer.putMessage(rows.number(), stored);
         }
 
         @Override
@@ -136,10 +136,9 @@ final class JointMessages {
         private void endLate() {
             if (SharedFilter.isShared(stored.clientFilter())) {
                 resources.observer().deliveriesAdded(DeliverySource.REPEATED, 1);
-                SharedFilter group = SharedFilter.of(stored.clientFilter());
-                session.registry().groups().requeue(session.owner(), group, stored.message(), RouteTicket.NONE);
+                session.requeue(stored.message(), SharedFilter.of(stored.clientFilter()));
             }
-            record.writer().removeMessage(record.number(), stored.sequence());
+            rows.writer().removeMessage(rows.number(), stored.sequence());
         }
     }
 }

@@ -97,14 +97,7 @@ final class LeftOutClaim {
         if (!header.clientId().equals(claimant.clientId)) { // hash collision of two client identifiers
             return () -> stays(ReasonCode.QUOTA_EXCEEDED);
         }
-        Session session = new Session(
-                resources,
-                registry,
-                claimant.loop,
-                SessionRecovery.client(header),
-                header.expirySeconds(),
-                header,
-                found.waiting());
+        Session session = SessionRecovery.session(resources, registry, claimant.loop, header, found.waiting());
         boolean expired = header.expiresAtMillis() != StoredSession.CONNECTED
                 && header.expiresAtMillis() <= stores.store().clockMillis();
         boolean superseded = registry.find(claimant.clientId) != null; // by a session of another node
@@ -154,7 +147,7 @@ final class LeftOutClaim {
     private static List<Subscription> subscriptions(Session session, FoundSession found) {
         List<Subscription> all = new ArrayList<>(found.subscriptions().size());
         for (StoredSubscription stored : found.subscriptions()) {
-            all.add(SessionRecovery.subscription(session, stored));
+            all.add(Subscription.of(session, stored));
         }
         return all;
     }

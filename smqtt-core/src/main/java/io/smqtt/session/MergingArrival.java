@@ -154,7 +154,7 @@ final class MergingArrival implements SessionArrival {
 
     /** Adds a subscription if it does not exist; returns false if a limit does not allow it. */
     private boolean subscribe(StoredSubscription stored) {
-        Subscription subscription = SessionRecovery.subscription(session, stored);
+        Subscription subscription = Subscription.of(session, stored);
         TopicFilter filter = subscription.filter();
         if (session.subscriptions().get(filter, subscription.shareName()) != null) {
             return true;

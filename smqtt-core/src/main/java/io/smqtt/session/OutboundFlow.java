@@ -33,7 +33,7 @@ final class OutboundFlow {
     /** The number of retained messages that are examined before the event loop's other tasks run. */
     private static final int RETAINED_STEPS = 1_000;
 
-    private final Session session;
+    private final SessionContext session;
     private final SessionResources resources;
     private final BrokerObserver observer;
 
@@ -61,9 +61,9 @@ final class OutboundFlow {
      * @param pressure the back-pressure of an in-process consumer; null for a client
      */
     OutboundFlow(
-            Session session,
+            SessionContext session,
             SessionResources resources,
-            @Nullable DurableQueue stored,
+            @Nullable Backlog stored,
             @Nullable ConsumerPressure pressure) {
         this.session = session;
         this.resources = resources;
@@ -72,7 +72,7 @@ final class OutboundFlow {
         this.inFlight = new InFlightWindow(resources.budget());
         this.atMostOnce = new DeliveryQueue(resources);
         this.backlog = stored == null ? atMostOnce : stored;
-        this.journal = stored == null ? DeliveryJournal.UNSTORED : stored.open(this, inFlight);
+        this.journal = backlog.open(this, inFlight);
         this.window = new SendWindow(this, resources, inFlight, journal);
     }
 
@@ -120,7 +120,7 @@ final class OutboundFlow {
             deliverOffline(message, subscription, qos, ticket);
         } else if (!window.mayReceive(message)) {
             drop(DropReason.NOT_AUTHORIZED, ticket);
-        } else if (subscription.shareName() != null && pressure == null) {
+        } else if (isShared(subscription)) {
             shared().deliver(current, message, subscription, qos, ticket);
         } else if (qos == QoS.AT_MOST_ONCE && mayPassQueue()) {
             sendAtMostOnce(current, message, subscription, ticket);
@@ -130,6 +130,11 @@ final class OutboundFlow {
             enqueue(message, subscription, qos, ticket);
             backlog(qos).fetch();
         }
+    }
+
+    /** Whether messages of a subscription wait in the queue of its group: not those of an in-process consumer. */
+    boolean isShared(Subscription subscription) {
+        return subscription.shareName() != null && pressure == null;
     }
 
     /** Messages of shared subscriptions. */
@@ -245,21 +250,25 @@ final class OutboundFlow {
 
     // --- answers of the store
 
-    /** Continues a message in flight whose pending state change is committed. */
-    void stored(long sequence, QueueStep step) {
+    /** Continues a message in flight that the store has committed. */
+    void stored(long sequence) {
         SharedDeliveries shared = window.shared();
-        if (shared != null && step == QueueStep.SENT_APPENDED) {
+        if (shared != null) {
             shared.stored(sequence);
         }
-        if (step == QueueStep.RECEIVED_WRITTEN) {
-            window.released(sequence);
-        }
+        committed();
+    }
+
+    /** Continues a message in flight whose PUBREC the store has committed. */
+    void released(long sequence) {
+        window.released(sequence);
+        committed();
+    }
+
+    /** Continues after the store has committed a state change of a message in flight. */
+    void committed() {
         pump();
-        if (window.sink() == null) {
-            session.life().giveBackCommitted(); // it could not be given back before the commit
-        } else {
-            session.gatherMore();
-        }
+        session.deliveriesChanged();
     }
 
     /** Handles a message that the store has rejected before it was sent. A message of a group stays there. */
@@ -456,7 +465,7 @@ final class OutboundFlow {
         }
         atMostOnce.removeIf((message, subscription) -> {
             QoS qos = message.qos().atMost(subscription.maximumQos());
-            all.add(DurableQueue.stored(all.size() + 1, message, subscription, qos, StoredDelivery.WAITING));
+            all.add(subscription.stored(all.size() + 1, message, qos, StoredDelivery.WAITING));
             return false;
         });
         return all;

@@ -21,7 +21,7 @@ final class QueueSweep {
 
     private static final long EXPIRY_LOOK_NANOS = 1_000_000_000L;
 
-    private final Session session;
+    private final SessionContext session;
     private final DurableQueue queue;
     private final SessionResources resources;
 
@@ -32,7 +32,7 @@ final class QueueSweep {
     private boolean trimming;
     private long expiryLookNanos = Long.MIN_VALUE;
 
-    QueueSweep(Session session, DurableQueue queue, SessionResources resources, boolean mayExpire) {
+    QueueSweep(SessionContext session, DurableQueue queue, SessionResources resources, boolean mayExpire) {
         this.session = session;
         this.queue = queue;
         this.resources = resources;
@@ -80,8 +80,8 @@ final class QueueSweep {
         }
         if (oldest) {
             trim();
-            return queue.size() < limits.maxQueuedMessages() + DurableQueue.PAGE_MESSAGES
-                    && queue.bytes() + footprintBytes <= limits.maxQueuedBytes() + DurableQueue.PAGE_BYTES;
+            return queue.size() < limits.maxQueuedMessages() + Stores.PAGE_MESSAGES
+                    && queue.bytes() + footprintBytes <= limits.maxQueuedBytes() + Stores.PAGE_BYTES;
         }
         if (now - expiryLookNanos >= EXPIRY_LOOK_NANOS || expiryLookNanos == Long.MIN_VALUE) {
             expiryLookNanos = now;

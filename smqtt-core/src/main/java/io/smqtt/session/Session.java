@@ -10,7 +10,6 @@ import io.smqtt.message.Will;
 import io.smqtt.routing.RetainedCursor;
 import io.smqtt.routing.RouteTicket;
 import io.smqtt.routing.RoutingLoop;
-import io.smqtt.routing.Subscriber;
 import io.smqtt.routing.Subscription;
 import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.DropReason;
@@ -18,6 +17,7 @@ import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * only in a takeover ({@link SessionClaims}). Its {@link SessionPhase} determines what is possible.
  */
 @OnEventLoop
-public final class Session implements Subscriber {
+public final class Session extends SessionContext {
 
     private final SessionResources resources;
     private final SessionRegistry registry;
@@ -40,11 +40,8 @@ public final class Session implements Subscriber {
     private final SessionAbsence absence;
     private @Nullable OutboundFlow outbound;
     private @Nullable InboundFlow inbound;
-
-    /** Holds back incoming messages; null while all are taken at once. */
-    private @Nullable SessionIntake intake;
-
-    private final long key;
+    private @Nullable SessionIntake intake; // null while all messages are taken at once
+    private final long key = TakenMessages.newKey();
     private @Nullable SharedMember member;
     private final @Nullable ConsumerPressure pressure;
     private final @Nullable SessionRecord record;
@@ -53,50 +50,42 @@ public final class Session implements Subscriber {
     /** The identity of the connected, or last connected, client. */
     private volatile ClientIdentity client;
 
-    Session(SessionResources resources, SessionRegistry registry, SessionRequest request) {
-        this.resources = resources;
-        this.registry = registry;
-        this.client = request.client();
-        this.clientId = client.clientId();
-        this.key = TakenMessages.newKey();
-        this.owner = request.loop();
-        this.life = new SessionLife(this, registry, SessionPhase.OPENING, request.cleanStart());
-        this.pressure =
-                ConsumerPressure.of(clientId, resources.limits(), owner, resources.router(), resources.budget());
-        this.absence = new SessionAbsence(this, resources, registry, request.expirySeconds());
-        this.durable = request.expirySeconds() > 0;
-        Stores stores = resources.stores();
-        this.record = stores == null || request.expirySeconds() == 0
-                ? null
-                : new SessionRecord(this, resources, stores, stores.store().newSession(), SessionRecord.NOTHING_WAITS);
-    }
-
-    /** Creates a session that was found in the store, or one that comes from another node and is not stored. */
+    /**
+     * Creates a session.
+     *
+     * @param first OPENING if it is new for a client of this node, else ABSENT
+     * @param number its number in the store; 0 if it is not stored
+     * @param waiting the messages that wait in the store
+     */
     Session(
             SessionResources resources,
             SessionRegistry registry,
             RoutingLoop owner,
             ClientIdentity client,
             long expirySeconds,
-            @Nullable StoredSession stored,
+            SessionPhase first,
+            long number,
             StoredQueue waiting) {
         this.resources = resources;
         this.registry = registry;
         this.client = client;
         this.clientId = client.clientId();
-        this.key = TakenMessages.newKey();
         this.owner = owner;
-        this.life = new SessionLife(this, registry, SessionPhase.ABSENT, false);
+        this.life = new SessionLife(this, registry, first);
         this.pressure =
                 ConsumerPressure.of(clientId, resources.limits(), owner, resources.router(), resources.budget());
         this.absence = new SessionAbsence(this, resources, registry, expirySeconds);
-        this.durable = true;
+        this.durable = expirySeconds > 0 || first == SessionPhase.ABSENT;
         Stores stores = resources.stores();
-        if (stored == null || stores == null) {
-            this.record = null;
-        } else {
-            absence.recovered(stored.will());
-            this.record = new SessionRecord(this, resources, stores, stored.number(), waiting);
+        this.record = stores == null || number == 0
+                ? null
+                : new SessionRecord(this, subscriptions, resources, stores, number, waiting);
+    }
+
+    /** Restores the header that was found in the store. At the start, or before the session is registered. */
+    void recovered(StoredSession stored) {
+        absence.recovered(stored.will());
+        if (record != null) {
             record.recovered(stored);
         }
     }
@@ -141,23 +130,19 @@ public final class Session implements Subscriber {
         return pressure;
     }
 
-    /** The limits of this session's queue. */
+    @Override
     @AnyThread
     LimitsConfig limits() {
         return pressure == null ? resources.limits() : pressure.limits();
     }
 
-    /**
-     * Returns whether the session survives the broker's process. Never changes.
-     *
-     * @return false without a store, and for a session that began without an expiry interval
-     */
+    @Override
     @AnyThread
     public boolean isStored() {
         return record != null;
     }
 
-    /** Whether the current event loop is the session's, and the session is not moving to it. */
+    @Override
     boolean isHere() {
         return life.phase() != SessionPhase.MOVING && owner.executor().inEventLoop();
     }
@@ -174,31 +159,19 @@ public final class Session implements Subscriber {
         return flow == null ? 0 : flow.inFlightCount();
     }
 
-    /**
-     * The identity of the connected, or last connected, client.
-     *
-     * @return the identity
-     */
+    /** {@return the identity of the connected, or last connected, client} */
     @AnyThread
     public ClientIdentity client() {
         return client;
     }
 
-    /**
-     * Returns whether the session has ended.
-     *
-     * @return true once it was removed from the registry
-     */
+    @Override
     @AnyThread
     public boolean hasEnded() {
         return life.phase() == SessionPhase.ENDED;
     }
 
-    /**
-     * Runs a task on the session's event loop, also if the session moves to another one in the meantime.
-     *
-     * @param task the task
-     */
+    @Override
     @AnyThread
     public void execute(Runnable task) {
         life.execute(task);
@@ -294,7 +267,7 @@ public final class Session implements Subscriber {
     void take(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
         boolean over = hasEnded();
         if (subscription.shareName() != null && (over || !isOnline())) {
-            registry.groups().add(owner, message, subscription, ticket); // other members or the group's queue take it
+            queueInGroup(message, subscription, ticket); // other members or the group's queue take it
         } else if (over) {
             resources.observer().messageDropped(DropReason.SESSION_ENDED, 1);
         } else {
@@ -390,7 +363,9 @@ public final class Session implements Subscriber {
     }
 
     private AcknowledgementOutcome taken(AcknowledgementOutcome outcome) {
-        gatherMore();
+        if (member != null) {
+            member.gatherMore();
+        }
         return outcome;
     }
 
@@ -462,10 +437,8 @@ public final class Session implements Subscriber {
     @AnyThread
     public int queuedCount() {
         OutboundFlow flow = outbound;
-        if (flow == null) {
-            return record == null ? 0 : record.queue().size();
-        }
-        return flow.queuedCount();
+        int stored = record == null ? 0 : record.queue().size();
+        return flow == null ? stored : flow.queuedCount();
     }
 
     /**
@@ -475,10 +448,8 @@ public final class Session implements Subscriber {
      */
     public long queuedBytes() {
         OutboundFlow flow = outbound;
-        if (flow == null) {
-            return record == null ? 0 : record.queue().bytes();
-        }
-        return flow.queuedBytes();
+        long stored = record == null ? 0 : record.queue().bytes();
+        return flow == null ? stored : flow.queuedBytes();
     }
 
     // --- lifecycle
@@ -493,6 +464,16 @@ public final class Session implements Subscriber {
     public void connectionEnded(PacketSink from, boolean publishWill, long newExpirySeconds) {
         assert owner.executor().inEventLoop();
         life.connectionEnded(from, publishWill, newExpirySeconds);
+    }
+
+    /**
+     * Ends the session and its connection, on an administrator's request.
+     *
+     * @param reason the reason code of the DISCONNECT
+     */
+    public void terminate(ReasonCode reason) {
+        assert owner.executor().inEventLoop();
+        life.terminate(reason);
     }
 
     // --- shared groups
@@ -511,11 +492,38 @@ public final class Session implements Subscriber {
         return member;
     }
 
-    /** Pulls messages from the queues of its shared groups, if there is room. */
-    void gatherMore() {
+    @Override
+    void deliveriesChanged() {
         if (member != null) {
-            member.gatherMore();
+            member.deliveriesChanged();
         }
+    }
+
+    @Override
+    @Nullable
+    MessageGroup groupOf(Subscription subscription) {
+        return member().queueOf(subscription);
+    }
+
+    @Override
+    void queueInGroup(ApplicationMessage message, Subscription subscription, RouteTicket ticket) {
+        registry.groups().add(owner, message, subscription, ticket);
+    }
+
+    @Override
+    void requeue(ApplicationMessage message, SharedFilter group) {
+        registry.groups().requeue(owner, group, message, RouteTicket.NONE);
+    }
+
+    @Override
+    void pausePulls(StoreLoop loop) {
+        member().pause(loop);
+    }
+
+    @Override
+    @AnyThread
+    void giveBackWhileAbsent() {
+        execute(() -> member().giveBackWhileAbsent());
     }
 
     @Override
@@ -549,18 +557,6 @@ public final class Session implements Subscriber {
     @Nullable
     InboundFlow inboundOrNull() {
         return inbound;
-    }
-
-    // --- the end
-
-    /**
-     * Ends the session and its connection, on an administrator's request.
-     *
-     * @param reason the reason code of the DISCONNECT
-     */
-    public void terminate(ReasonCode reason) {
-        assert owner.executor().inEventLoop();
-        life.terminate(reason);
     }
 
     /**

@@ -242,7 +242,7 @@ final class SessionAbsence {
             awaitExpiry(wheel, expirySeconds);
             return;
         }
-        long now = record.stores().store().clockMillis();
+        long now = record.clockMillis();
         if (will != null) {
             long hold = TimeUnit.SECONDS.toMillis(
                     registry.recoveredWillsWaitSeconds()); // other nodes may have published it

@@ -48,7 +48,7 @@ final class SessionClaims {
                 claim(existing, request.loop(), here -> takeOver(existing, request, here));
                 return;
             }
-            Session fresh = new Session(resources, registry, request);
+            Session fresh = create(request);
             int weight = fresh.charge().weight() + HeapWeight.will(request.will());
             String limit = fresh.charge().refusal(weight, null);
             boolean discardsNothing = limit != null && request.cleanStart(); // the client is refused
@@ -76,6 +76,26 @@ final class SessionClaims {
                 users.remove(fresh, fresh.client());
             }
         }
+    }
+
+    private Session create(SessionRequest request) {
+        Stores stores = resources.stores();
+        long number = stores == null || request.expirySeconds() == 0
+                ? 0
+                : stores.store().newSession();
+        Session fresh = new Session(
+                resources,
+                registry,
+                request.loop(),
+                request.client(),
+                request.expirySeconds(),
+                SessionPhase.OPENING,
+                number,
+                SessionRecord.NOTHING_WAITS);
+        if (request.cleanStart()) {
+            fresh.life().beginsClean();
+        }
+        return fresh;
     }
 
     /** Whether the limit of sessions is reached. */
@@ -113,7 +133,7 @@ final class SessionClaims {
         if (record == null) {
             begun(fresh, request, true);
         } else {
-            record.connected(request);
+            record.connected(request.client(), request.expirySeconds(), request.will());
             record.await(kept -> begun(fresh, request, kept));
         }
     }
@@ -159,7 +179,7 @@ final class SessionClaims {
     /** Replaces a session that a clean start discards by a new one. */
     @OnEventLoop
     private void replace(Session old, SessionRequest request) {
-        Session fresh = new Session(resources, registry, request);
+        Session fresh = create(request);
         int weight = fresh.charge().weight() + HeapWeight.will(request.will());
         if (registry.refused(fresh.charge().refusal(weight, old))) {
             refuse(request, ReasonCode.QUOTA_EXCEEDED);
@@ -183,7 +203,7 @@ final class SessionClaims {
         int will = HeapWeight.will(request.will());
         session.charge().add(will);
         SessionRecord.Before before = record.before();
-        record.connected(request);
+        record.connected(request.client(), request.expirySeconds(), request.will());
         int version = record.version();
         record.await(kept -> {
             if (session.hasEnded()) {

@@ -34,11 +34,10 @@ final class SessionLife {
     private volatile @Nullable PacketSink sink;
     private @Nullable DeliveryCheck check;
 
-    SessionLife(Session session, SessionRegistry registry, SessionPhase first, boolean beginsClean) {
+    SessionLife(Session session, SessionRegistry registry, SessionPhase first) {
         this.session = session;
         this.registry = registry;
         this.phase = first;
-        this.beginsClean = beginsClean;
     }
 
     // --- the phase
@@ -202,14 +201,6 @@ final class SessionLife {
         session.charge().addFlows();
     }
 
-    /** Gives messages back to their shared groups that had to stay until a commit, if the client is offline. */
-    void giveBackCommitted() {
-        SharedMember member = session.memberOrNull();
-        if (member != null && sink == null && phase != SessionPhase.ENDED) {
-            member.detached();
-        }
-    }
-
     // --- between event loops
 
     /** Moves the session to another event loop; messages routed here are passed on to it. */
@@ -243,6 +234,12 @@ final class SessionLife {
             beginsClean = false;
             cleanClock = clock;
         }
+    }
+
+    /** Records that the session begins with a clean start, whose time is not known yet. */
+    @AnyThread
+    void beginsClean() {
+        beginsClean = true;
     }
 
     /** The time of the clean start that began the session, by the cluster's clock; 0 if none. */

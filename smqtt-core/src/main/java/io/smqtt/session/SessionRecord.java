@@ -9,7 +9,6 @@ import io.smqtt.spi.ClientIdentity;
 import io.smqtt.spi.StoreWriter;
 import io.smqtt.spi.StoredQueue;
 import io.smqtt.spi.StoredSession;
-import io.smqtt.spi.StoredSubscription;
 import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.util.HashSet;
@@ -25,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class SessionRecord {
 
-    static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
-
     /** The queue of a session that has no messages yet. */
     static final StoredQueue NOTHING_WAITS = new StoredQueue(1, 1, 0, 0);
 
-    private final Session session;
+    private final SessionContext session;
+    private final SubscriptionTable subscriptions;
     private final Stores stores;
+    private final SessionRows rows;
     private final long number;
     private final DurableQueue queue;
     private @Nullable String userName;
@@ -49,11 +48,19 @@ final class SessionRecord {
     /** Whether the session has ended and its messages were dropped. */
     private boolean ended;
 
-    SessionRecord(Session session, SessionResources resources, Stores stores, long number, StoredQueue waiting) {
+    SessionRecord(
+            SessionContext session,
+            SubscriptionTable subscriptions,
+            SessionResources resources,
+            Stores stores,
+            long number,
+            StoredQueue waiting) {
         this.session = session;
+        this.subscriptions = subscriptions;
         this.stores = stores;
         this.number = number;
-        this.queue = new DurableQueue(session, this, resources, waiting);
+        this.rows = new SessionRows(session, stores, number);
+        this.queue = new DurableQueue(session, rows, resources, waiting);
     }
 
     /** The number of the session in the store. */
@@ -66,22 +73,18 @@ final class SessionRecord {
         return queue;
     }
 
-    /** Whether the broker waits for the store at all. */
-    boolean waits() {
-        return stores.waits();
-    }
-
-    Stores stores() {
-        return stores;
-    }
-
     /** The writes of the session's current event loop. */
     StoreLoop loop() {
-        return stores.of(session.owner());
+        return rows.loop();
     }
 
-    StoreWriter writer() {
-        return loop().writer();
+    private StoreWriter writer() {
+        return rows.writer();
+    }
+
+    /** The store's clock. */
+    long clockMillis() {
+        return stores.store().clockMillis();
     }
 
     /** A counter that each written header increments. */
@@ -117,26 +120,24 @@ final class SessionRecord {
     }
 
     /** Records that a client is, or is about to be, connected. */
-    void connected(SessionRequest request) {
-        userName = request.client().userName();
-        roles = request.client().roles();
-        expirySeconds = request.expirySeconds();
+    void connected(ClientIdentity client, long newExpirySeconds, @Nullable Will newWill) {
+        userName = client.userName();
+        roles = client.roles();
+        expirySeconds = newExpirySeconds;
         expiresAtMillis = StoredSession.CONNECTED;
-        will = request.will();
+        will = newWill;
         willAtMillis = StoredSession.CONNECTED;
         writeHeader();
     }
 
     /** Records that the client has disconnected. */
     void disconnected(long newExpirySeconds, @Nullable Will waiting) {
-        long now = stores.store().clockMillis();
         expirySeconds = newExpirySeconds;
-        expiresAtMillis =
-                expirySeconds == ENDLESS_SECONDS ? StoredSession.NEVER : now + TimeUnit.SECONDS.toMillis(expirySeconds);
+        expiresAtMillis = stores.expiresAtMillis(expirySeconds);
         will = waiting;
         willAtMillis = waiting == null
                 ? StoredSession.CONNECTED
-                : now + TimeUnit.SECONDS.toMillis(Math.min(waiting.delaySeconds(), expirySeconds));
+                : clockMillis() + TimeUnit.SECONDS.toMillis(Math.min(waiting.delaySeconds(), expirySeconds));
         writeHeader();
         loop().watch(this, Step.HEADER, 0, 0);
     }
@@ -217,14 +218,7 @@ final class SessionRecord {
         if (present == null) {
             writer.removeSubscription(number, clientFilter);
         } else {
-            writer.putSubscription(
-                    number,
-                    new StoredSubscription(
-                            clientFilter,
-                            present.maximumQos(),
-                            present.noLocal(),
-                            present.retainAsPublished(),
-                            present.identifier()));
+            writer.putSubscription(number, present.stored());
         }
         loop().watch(new SubscriptionChange(clientFilter));
     }
@@ -258,7 +252,7 @@ final class SessionRecord {
                     unwritten.remove(clientFilter);
                 }
                 if (!session.hasEnded()) {
-                    subscriptionChanged(clientFilter, session.subscriptions().get(clientFilter));
+                    subscriptionChanged(clientFilter, subscriptions.get(clientFilter));
                 }
             });
         }

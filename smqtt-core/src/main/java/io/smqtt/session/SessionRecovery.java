@@ -62,7 +62,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
     @Override
     public void session(StoredSession stored, StoredQueue waiting) {
         currentNode = null;
-        SharedFilter group = GroupQueue.group(stored.clientId());
+        SharedFilter group = GroupRecord.group(stored.clientId());
         if (group != null) {
             current = null;
             registry.groups().recovered(group, stored, waiting);
@@ -78,8 +78,7 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         }
         int index = (int) (sessions % byLoop.size());
         RoutingLoop loop = resources.router().loops().get(index);
-        Session session =
-                new Session(resources, registry, loop, client(stored), stored.expirySeconds(), stored, waiting);
+        Session session = session(resources, registry, loop, stored, waiting);
         number = stored.number();
         String limit = session.charge().refusalOfStored(session.charge().weight());
         if (limit != null) {
@@ -96,10 +95,26 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         currentLoop.add(session);
     }
 
-    /** The identity of a client, as far as it is stored. */
-    static ClientIdentity client(StoredSession stored) {
-        return new ClientIdentity(
+    /** Creates a session that was found in the store, with what is stored of its client. */
+    static Session session(
+            SessionResources resources,
+            SessionRegistry registry,
+            RoutingLoop loop,
+            StoredSession stored,
+            StoredQueue waiting) {
+        ClientIdentity client = new ClientIdentity(
                 stored.clientId(), stored.userName(), NOWHERE, NO_LISTENER, ProtocolVersion.MQTT_5, stored.roles());
+        Session session = new Session(
+                resources,
+                registry,
+                loop,
+                client,
+                stored.expirySeconds(),
+                SessionPhase.ABSENT,
+                stored.number(),
+                waiting);
+        session.recovered(stored);
+        return session;
     }
 
     private void supersede(@Nullable Session older) {
@@ -154,17 +169,6 @@ final class SessionRecovery implements BrokerStore.RecoveryVisitor {
         session.subscriptions().recover(subscription(session, stored, filter, shareName));
         subscriptions++;
         currentSubscriptions++;
-    }
-
-    /** Converts a stored subscription. */
-    static Subscription subscription(Session session, StoredSubscription stored) {
-        String text = stored.clientFilter();
-        SharedFilter shared = SharedFilter.isShared(text) ? SharedFilter.of(text) : null;
-        return subscription(
-                session,
-                stored,
-                shared == null ? TopicFilter.of(text) : shared.filter(),
-                shared == null ? null : shared.shareName());
     }
 
     private static Subscription subscription(

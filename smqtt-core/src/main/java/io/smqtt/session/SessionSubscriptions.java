@@ -4,7 +4,6 @@ package io.smqtt.session;
 import io.smqtt.message.HeapWeight;
 import io.smqtt.routing.Subscription;
 import io.smqtt.thread.OnEventLoop;
-import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import org.jspecify.annotations.Nullable;
 
@@ -88,13 +87,6 @@ public final class SessionSubscriptions extends SubscriptionTable {
 
     private static int weight(TopicFilter filter, @Nullable String shareName) {
         return HeapWeight.subscription(filter.value(), shareName);
-    }
-
-    /** Finds a subscription by the filter that the client sent. */
-    @Nullable
-    Subscription get(String clientFilter) {
-        SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
-        return shared == null ? get(TopicFilter.of(clientFilter), null) : get(shared.filter(), shared.shareName());
     }
 
     /** Adds a recovered subscription. */

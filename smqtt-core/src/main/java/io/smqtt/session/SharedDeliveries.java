@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 @OnEventLoop
 final class SharedDeliveries {
 
-    private final Session session;
+    private final SessionContext session;
     private final SessionResources resources;
     private final BrokerObserver observer;
     private final OutboundFlow flow;
@@ -38,7 +38,7 @@ final class SharedDeliveries {
     private @Nullable LongObjectHashMap<GroupMessage> lent;
 
     SharedDeliveries(
-            Session session,
+            SessionContext session,
             SessionResources resources,
             OutboundFlow flow,
             InFlightWindow inFlight,
@@ -66,7 +66,7 @@ final class SharedDeliveries {
             observer.messageQueued(qos, footprint);
             ticket.queued();
         } else {
-            session.registry().groups().add(session.owner(), message, subscription, ticket);
+            session.queueInGroup(message, subscription, ticket);
         }
     }
 
@@ -75,7 +75,7 @@ final class SharedDeliveries {
         PacketSink sink = window.sink();
         return sink == null || !flow.isFree(sink)
                 ? 0
-                : Math.min(DurableQueue.PAGE_MESSAGES, sink.sendMaximum() - inFlight.size());
+                : Math.min(Stores.PAGE_MESSAGES, sink.sendMaximum() - inFlight.size());
     }
 
     /** Takes a message from a group's queue; returns false if there is no room. */
@@ -117,10 +117,9 @@ final class SharedDeliveries {
         return lent == null ? null : lent.remove(sequence);
     }
 
-    private @Nullable GroupQueue groupOf(@Nullable Subscription subscription) {
-        GroupQueue group = subscription == null || subscription.shareName() == null
-                ? null
-                : session.member().queueOf(subscription);
+    private @Nullable MessageGroup groupOf(@Nullable Subscription subscription) {
+        MessageGroup group =
+                subscription == null || subscription.shareName() == null ? null : session.groupOf(subscription);
         return group == null || group.hasEnded() ? null : group;
     }
 
@@ -132,11 +131,11 @@ final class SharedDeliveries {
      */
     boolean store(long sequence, StoreLoop loop) {
         ApplicationMessage message = inFlight.message(sequence);
-        GroupQueue group = groupOf(inFlight.subscription(sequence));
+        MessageGroup group = groupOf(inFlight.subscription(sequence));
         if (group == null || message == null) {
             return journal.keep(sequence);
         }
-        lend(sequence, group.record().store(loop, message));
+        lend(sequence, group.store(loop, message));
         return true;
     }
 
@@ -149,8 +148,8 @@ final class SharedDeliveries {
     boolean returnUnstored(long sequence) {
         GroupMessage entry = takeLent(sequence);
         if (entry != null) {
-            session.member().pause(Objects.requireNonNull(resources.stores()).of(session.owner()));
-            entry.queue().giveBack(List.of(entry));
+            session.pausePulls(Objects.requireNonNull(resources.stores()).of(session.owner()));
+            entry.group().giveBack(List.of(entry));
         }
         return entry != null;
     }
@@ -171,16 +170,16 @@ final class SharedDeliveries {
     private void settle(GroupMessage entry) {
         Stores stores = resources.stores();
         if (entry.isStored() && stores != null) {
-            GroupRecord.settle(stores.of(session.owner()), entry);
+            entry.settle(stores.of(session.owner()));
         }
     }
 
     /** Stores messages in flight with the session: their group has ended, and its stored messages with it. */
-    void keep(GroupQueue ended) {
+    void keep(MessageGroup ended) {
         for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
             GroupMessage entry = lent == null ? null : lent.get(sequence);
             if (entry != null
-                    && entry.queue() == ended
+                    && entry.group() == ended
                     && inFlight.state(sequence) == InFlightWindow.AWAITING_PUBACK
                     && journal.keep(sequence)) {
                 takeLent(sequence);
@@ -208,11 +207,11 @@ final class SharedDeliveries {
      * @param ends whether the session is about to end; then messages whose write is pending are returned too
      */
     void giveBack(DeliveryQueue waiting, Predicate<Subscription> inFlightToo, boolean ends) {
-        Map<GroupQueue, List<GroupMessage>> batches = new LinkedHashMap<>();
+        Map<MessageGroup, List<GroupMessage>> batches = new LinkedHashMap<>();
         for (long sequence = inFlight.head(); sequence < inFlight.tail(); sequence = inFlight.from(sequence + 1)) {
             Subscription subscription = inFlight.subscription(sequence);
             ApplicationMessage message = inFlight.message(sequence);
-            GroupQueue group = groupOf(subscription);
+            MessageGroup group = groupOf(subscription);
             if (message != null && subscription != null && group != null && mayGoBack(sequence, ends)) {
                 boolean sent = !inFlight.is(sequence, InFlightWindow.UNSENT);
                 if (!sent || inFlightToo.test(subscription)) {
@@ -224,7 +223,7 @@ final class SharedDeliveries {
             }
         }
         waiting.removeIf((message, subscription) -> {
-            GroupQueue group = groupOf(subscription);
+            MessageGroup group = groupOf(subscription);
             if (group != null) {
                 batches.computeIfAbsent(group, queueOf -> new ArrayList<>()).add(group.inMemory(message));
             }
@@ -234,7 +233,7 @@ final class SharedDeliveries {
         if (stores != null && !batches.isEmpty()) {
             stores.of(session.owner()).flush(); // before other event loops write these
         }
-        batches.forEach(GroupQueue::giveBack);
+        batches.forEach(MessageGroup::giveBack);
     }
 
     /** Whether a message may be returned: at QoS 1, or at QoS 2 if it was never sent. */
@@ -246,7 +245,10 @@ final class SharedDeliveries {
     }
 
     private void takeBack(
-            GroupQueue group, ApplicationMessage message, long sequence, Map<GroupQueue, List<GroupMessage>> batches) {
+            MessageGroup group,
+            ApplicationMessage message,
+            long sequence,
+            Map<MessageGroup, List<GroupMessage>> batches) {
         GroupMessage entry = takeLent(sequence);
         boolean isOfSession = journal.giveBack(sequence, message, group);
         inFlight.remove(sequence);
@@ -255,10 +257,9 @@ final class SharedDeliveries {
         }
         if (entry == null) {
             entry = group.inMemory(message);
-        } else if (entry.queue() != group) { // it belongs to an earlier group of this name
+        } else if (entry.group() != group) { // it belongs to an earlier group of this name
             entry = group.isStored()
-                    ? group.record()
-                            .store(Objects.requireNonNull(resources.stores()).of(session.owner()), message)
+                    ? group.store(Objects.requireNonNull(resources.stores()).of(session.owner()), message)
                     : group.inMemory(message);
         }
         batches.computeIfAbsent(group, queueOf -> new ArrayList<>()).add(entry);

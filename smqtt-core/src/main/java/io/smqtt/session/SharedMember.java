@@ -2,6 +2,7 @@
 package io.smqtt.session;
 
 import io.smqtt.routing.Subscription;
+import io.smqtt.thread.AnyThread;
 import io.smqtt.thread.OnEventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ final class SharedMember {
     private boolean mayAsk;
 
     /** A membership in one group. */
-    private static final class Membership {
+    private final class Membership implements GroupPulls.Taker {
 
         private final GroupQueue queue;
         private Subscription subscription;
@@ -33,6 +34,18 @@ final class SharedMember {
         Membership(GroupQueue queue, Subscription subscription) {
             this.queue = queue;
             this.subscription = subscription;
+        }
+
+        @Override
+        @AnyThread
+        public boolean isThere() {
+            return session.isOnline();
+        }
+
+        @Override
+        @AnyThread
+        public void take(List<GroupMessage> batch) {
+            session.execute(() -> offered(queue, batch));
         }
     }
 
@@ -80,7 +93,7 @@ final class SharedMember {
         if (gone != null) {
             memberships.remove(gone);
             gone.queue.members().remove(session);
-            gone.queue.pulls().cancel(session);
+            gone.queue.pulls().cancel(gone);
             OutboundFlow flow = session.outboundOrNull();
             if (flow != null && gone.queue.hasEnded()) {
                 flow.shared().keep(gone.queue);
@@ -92,7 +105,7 @@ final class SharedMember {
     void leaveGroups() {
         for (Membership membership : memberships) {
             membership.queue.members().remove(session);
-            membership.queue.pulls().cancel(session);
+            membership.queue.pulls().cancel(membership);
         }
         memberships.clear();
     }
@@ -113,6 +126,15 @@ final class SharedMember {
             }
         }
         gatherMore();
+    }
+
+    /** Requests messages, or returns those that had to stay until a commit if the client is offline. */
+    void deliveriesChanged() {
+        if (session.isOnline()) {
+            gatherMore();
+        } else if (!session.hasEnded()) {
+            detached();
+        }
     }
 
     /** Requests messages that wait or will wait, if there is room. */
@@ -136,7 +158,7 @@ final class SharedMember {
         }
         GroupQueue queue = membership.queue;
         membership.asked = true;
-        queue.pulls().pull(session, room);
+        queue.pulls().pull(membership, room);
         if (queue.waitsElsewhere()) {
             queue.waitsElsewhere(false);
             groups.wanted(queue);
@@ -150,7 +172,7 @@ final class SharedMember {
             for (Membership membership : memberships) {
                 membership.asked = false;
                 mayAsk = true;
-                membership.queue.pulls().cancel(session);
+                membership.queue.pulls().cancel(membership);
             }
             loop.later(() -> session.execute(() -> {
                 paused = false;
@@ -160,7 +182,7 @@ final class SharedMember {
     }
 
     /** Takes requested messages. Those that do not fit are returned. */
-    void offered(GroupQueue queue, List<GroupMessage> batch) {
+    private void offered(GroupQueue queue, List<GroupMessage> batch) {
         Membership membership = null;
         for (Membership each : memberships) {
             membership = each.queue == queue ? each : membership;
@@ -190,7 +212,7 @@ final class SharedMember {
         }
         for (Membership membership : memberships) {
             membership.here = false;
-            membership.queue.pulls().cancel(session);
+            membership.queue.pulls().cancel(membership);
         }
     }
 

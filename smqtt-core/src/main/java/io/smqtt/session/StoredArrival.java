@@ -36,7 +36,6 @@ final class StoredArrival implements SessionArrival {
 
     private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("unknown", 0);
     private static final long STRAGGLE_SECONDS = 30;
-    private static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
 
     private final SessionResources resources;
     private final SessionRegistry registry;
@@ -66,7 +65,14 @@ final class StoredArrival implements SessionArrival {
         this.number = stores == null ? 0 : stores.store().newSession();
         this.unstored = stores == null
                 ? new Session(
-                        resources, registry, loop, client, state.expirySeconds(), null, SessionRecord.NOTHING_WAITS)
+                        resources,
+                        registry,
+                        loop,
+                        client,
+                        state.expirySeconds(),
+                        SessionPhase.ABSENT,
+                        0,
+                        SessionRecord.NOTHING_WAITS)
                 : null;
     }
 
@@ -178,15 +184,12 @@ final class StoredArrival implements SessionArrival {
             }
             begin(present);
             long expiry = state.expirySeconds();
-            long expiresAt = expiry == ENDLESS_SECONDS
-                    ? StoredSession.NEVER
-                    : present.store().clockMillis() + TimeUnit.SECONDS.toMillis(expiry);
-            StoredSession header = header(expiry, expiresAt);
+            StoredSession header = header(expiry, present.expiresAtMillis(expiry));
             present.of(loop).writer().putSession(header);
             await(present, kept -> {
                 if (kept) {
                     StoredQueue queue = new StoredQueue(1, count + 1L, count, bytes);
-                    Session mine = new Session(resources, registry, loop, client, expiry, header, queue);
+                    Session mine = SessionRecovery.session(resources, registry, loop, header, queue);
                     inMemory.forEach(message -> mine.outbound().restore(message, subscription(mine, message)));
                     become(mine);
                 }
@@ -219,7 +222,7 @@ final class StoredArrival implements SessionArrival {
             older.execute(() -> older.terminate(ReasonCode.SESSION_TAKEN_OVER));
         }
         for (StoredSubscription stored : state.subscriptions()) {
-            Subscription subscription = SessionRecovery.subscription(mine, stored);
+            Subscription subscription = Subscription.of(mine, stored);
             if (subscription.shareName() != null) {
                 mine.member();
             }

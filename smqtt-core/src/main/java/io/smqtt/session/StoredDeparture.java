@@ -88,13 +88,7 @@ final class StoredDeparture implements SessionDeparture {
         readAll = session.record() == null;
         List<StoredSubscription> subscriptions =
                 new ArrayList<>(session.subscriptions().size());
-        session.subscriptions()
-                .forEach(subscription -> subscriptions.add(new StoredSubscription(
-                        subscription.clientFilter(),
-                        subscription.maximumQos(),
-                        subscription.noLocal(),
-                        subscription.retainAsPublished(),
-                        subscription.identifier())));
+        session.subscriptions().forEach(subscription -> subscriptions.add(subscription.stored()));
         InboundFlow inbound = session.inboundOrNull();
         List<Integer> identifiers = inbound == null
                 ? List.of()
@@ -144,9 +138,7 @@ final class StoredDeparture implements SessionDeparture {
     private List<StoredMessage> fromMemory() {
         List<StoredMessage> page = new ArrayList<>();
         int bytes = 0;
-        while (memoryAt < memory.size()
-                && page.size() < DurableQueue.PAGE_MESSAGES
-                && bytes < DurableQueue.PAGE_BYTES) {
+        while (memoryAt < memory.size() && page.size() < Stores.PAGE_MESSAGES && bytes < Stores.PAGE_BYTES) {
             StoredMessage next = memory.get(memoryAt++);
             page.add(next);
             bytes += next.message().footprintBytes();
@@ -158,12 +150,11 @@ final class StoredDeparture implements SessionDeparture {
     public void late(Consumer<List<StoredMessage>> reply) {
         loop.executor().execute(() -> {
             int bytes = 0;
-            while (inHand.size() < DurableQueue.PAGE_MESSAGES && bytes < DurableQueue.PAGE_BYTES && !hold.isEmpty()) {
+            while (inHand.size() < Stores.PAGE_MESSAGES && bytes < Stores.PAGE_BYTES && !hold.isEmpty()) {
                 hold.poll((message, subscription, ticket) -> {
-                    inHand.add(DurableQueue.stored(
+                    inHand.add(subscription.stored(
                             inHand.size() + 1L,
                             message,
-                            subscription,
                             message.qos().atMost(subscription.maximumQos()),
                             StoredDelivery.WAITING));
                     tickets.add(ticket);

@@ -21,8 +21,7 @@ final class StoredJournal extends DeliveryJournal {
 
     private static final byte UNSENT_UNSAFE = InFlightWindow.UNSENT | InFlightWindow.UNSAFE;
 
-    private final Session session;
-    private final SessionRecord record;
+    private final SessionRows rows;
     private final DurableQueue queue;
     private final OutboundFlow flow;
     private final InFlightWindow window;
@@ -30,9 +29,8 @@ final class StoredJournal extends DeliveryJournal {
     // valid for the connection
     private @Nullable WriteBehindWindow unwritten;
 
-    StoredJournal(Session session, SessionRecord record, DurableQueue queue, OutboundFlow flow, InFlightWindow window) {
-        this.session = session;
-        this.record = record;
+    StoredJournal(SessionRows rows, DurableQueue queue, OutboundFlow flow, InFlightWindow window) {
+        this.rows = rows;
         this.queue = queue;
         this.flow = flow;
         this.window = window;
@@ -50,7 +48,7 @@ final class StoredJournal extends DeliveryJournal {
         }
         StoredMessage stored = numbered(sequence, qos);
         if (!queue.joint().offer(stored, sequence, ticket)) {
-            record.loop().writer().putMessage(record.number(), stored);
+            rows.loop().writer().putMessage(rows.number(), stored);
             awaitSafety(sequence, QueueStep.SENT_APPENDED);
             await(ticket);
         }
@@ -60,7 +58,7 @@ final class StoredJournal extends DeliveryJournal {
     /** Whether a QoS 1 message is stored by its shared group. */
     private boolean isOfGroup(long sequence) {
         Subscription subscription = window.subscription(sequence);
-        return subscription != null && subscription.shareName() != null && session.pressure() == null;
+        return subscription != null && flow.isShared(subscription);
     }
 
     /** Gives a message in the window the next number of the queue. At QoS 2 it may not be sent yet. */
@@ -79,7 +77,7 @@ final class StoredJournal extends DeliveryJournal {
 
     private void await(RouteTicket ticket) {
         if (ticket != RouteTicket.NONE) {
-            record.loop().await(ticket);
+            rows.loop().await(ticket);
         }
     }
 
@@ -95,21 +93,21 @@ final class StoredJournal extends DeliveryJournal {
         if (qos == QoS.EXACTLY_ONCE) {
             awaitSafety(sequence, QueueStep.SENT_WRITTEN);
         } else {
-            record.loop().watch(queue, QueueStep.SENT_WRITTEN, sequence, 0);
+            rows.loop().watch(queue, QueueStep.SENT_WRITTEN, sequence, 0);
         }
     }
 
     private void writeStep(long sequence, StoredDelivery.State state) {
         StoredDelivery delivery = new StoredDelivery(state, InFlightWindow.packetId(sequence));
-        record.writer().putDelivery(record.number(), window.number(sequence), delivery);
+        rows.writer().putDelivery(rows.number(), window.number(sequence), delivery);
     }
 
     /** Delays a QoS 2 message until it is committed, if the broker waits for the store at all. */
     private void awaitSafety(long sequence, QueueStep step) {
-        if (record.waits()) {
-            record.loop().await(queue, step, sequence);
+        if (rows.waits()) {
+            rows.loop().await(queue, step, sequence);
         } else {
-            record.loop().watch(queue, step, sequence, 0);
+            rows.loop().watch(queue, step, sequence, 0);
             window.clear(sequence, InFlightWindow.UNSAFE);
         }
     }
@@ -121,8 +119,8 @@ final class StoredJournal extends DeliveryJournal {
             return true;
         }
         StoredMessage stored = numbered(sequence, qos);
-        StoreWriter writer = record.writer();
-        writer.putMessage(record.number(), stored);
+        StoreWriter writer = rows.writer();
+        writer.putMessage(rows.number(), stored);
         if (entry.isStored()) {
             writer.removeHandedOver(entry.record(), entry.number());
         }
@@ -132,11 +130,11 @@ final class StoredJournal extends DeliveryJournal {
 
     @Override
     boolean received(long sequence) {
-        if (record.waits()) {
+        if (rows.waits()) {
             window.set(sequence, InFlightWindow.UNSAFE);
         }
         writeReceived(sequence);
-        return !record.waits();
+        return !rows.waits();
     }
 
     private void writeReceived(long sequence) {
@@ -165,10 +163,10 @@ final class StoredJournal extends DeliveryJournal {
     }
 
     @Override
-    boolean giveBack(long sequence, ApplicationMessage message, GroupQueue group) {
+    boolean giveBack(long sequence, ApplicationMessage message, MessageGroup group) {
         long number = window.number(sequence);
         if (number != 0) {
-            group.record().takeOver(record.loop(), message, record.number(), number);
+            group.takeOver(rows.loop(), message, rows.number(), number);
         }
         return number != 0;
     }
@@ -178,7 +176,7 @@ final class StoredJournal extends DeliveryJournal {
     private WriteBehindWindow unwritten() {
         WriteBehindWindow present = unwritten;
         if (present == null) {
-            present = new WriteBehindWindow(window, this::write, record.loop());
+            present = new WriteBehindWindow(window, this::write, rows.loop());
             unwritten = present;
         }
         return present;
@@ -202,15 +200,15 @@ final class StoredJournal extends DeliveryJournal {
         if (window.number(sequence) != 0) {
             append(sequence);
             await(ticket);
-        } else if (flow.shared().store(sequence, record.loop())) {
+        } else if (flow.shared().store(sequence, rows.loop())) {
             await(ticket);
         }
     }
 
     private void append(long sequence) {
         long number = window.number(sequence);
-        record.writer().putMessage(record.number(), window.snapshot(sequence, number));
-        record.loop().watch(queue, QueueStep.APPENDED, number, 0);
+        rows.writer().putMessage(rows.number(), window.snapshot(sequence, number));
+        rows.loop().watch(queue, QueueStep.APPENDED, number, 0);
     }
 
     // --- answers of the store
@@ -222,7 +220,11 @@ final class StoredJournal extends DeliveryJournal {
         }
         if (kept) {
             window.clear(sequence, InFlightWindow.UNSAFE);
-            flow.stored(sequence, step);
+            switch (step) {
+                case SENT_APPENDED -> flow.stored(sequence);
+                case RECEIVED_WRITTEN -> flow.released(sequence);
+                case SENT_WRITTEN, WAITING_APPENDED, APPENDED, REMOVED -> flow.committed();
+            }
         } else if (step == QueueStep.SENT_APPENDED) {
             flow.notStored(sequence);
         } else {

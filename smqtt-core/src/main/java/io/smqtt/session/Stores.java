@@ -3,12 +3,22 @@ package io.smqtt.session;
 
 import io.smqtt.routing.RoutingLoop;
 import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.StoredSession;
 import io.smqtt.thread.AnyThread;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** The store of a broker, and the writes of its event loops. */
 @AnyThread
 public final class Stores {
+
+    /** The size of a page that is read or removed. */
+    static final int PAGE_MESSAGES = 256;
+
+    static final int PAGE_BYTES = 256 * 1024;
+
+    /** The session expiry interval of a session that does not expire. */
+    static final long ENDLESS_SECONDS = 0xFFFF_FFFFL;
 
     private final BrokerStore store;
     private final List<StoreLoop> loops;
@@ -44,6 +54,13 @@ public final class Stores {
      */
     public StoreLoop of(RoutingLoop loop) {
         return loops.get(loop.index());
+    }
+
+    /** The time when a session ends whose client is offline from now on, by the store's clock. */
+    long expiresAtMillis(long expirySeconds) {
+        return expirySeconds == ENDLESS_SECONDS
+                ? StoredSession.NEVER
+                : store.clockMillis() + TimeUnit.SECONDS.toMillis(expirySeconds);
     }
 
     /** Opens the writers, after the store was read. */

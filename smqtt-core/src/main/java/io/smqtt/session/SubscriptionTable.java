@@ -3,6 +3,7 @@ package io.smqtt.session;
 
 import io.smqtt.routing.Subscription;
 import io.smqtt.thread.OnEventLoop;
+import io.smqtt.topic.SharedFilter;
 import io.smqtt.topic.TopicFilter;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -39,6 +40,13 @@ class SubscriptionTable {
      */
     public @Nullable Subscription get(TopicFilter filter, @Nullable String shareName) {
         return slots.length == 0 ? null : slots[find(slots, filter, shareName)];
+    }
+
+    /** Finds a subscription by the filter that the client sent. */
+    @Nullable
+    Subscription get(String clientFilter) {
+        SharedFilter shared = SharedFilter.isShared(clientFilter) ? SharedFilter.of(clientFilter) : null;
+        return shared == null ? get(TopicFilter.of(clientFilter), null) : get(shared.filter(), shared.shareName());
     }
 
     /** Adds a subscription, or replaces the one with its filter and share name. */

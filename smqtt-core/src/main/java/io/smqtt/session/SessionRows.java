@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.smqtt.session;
+
+import io.smqtt.spi.BrokerStore;
+import io.smqtt.spi.StoreWriter;
+import io.smqtt.thread.OnEventLoop;
+
+/** Where the rows of one session are: its number in the store, and the writes of the event loop that owns it now. */
+@OnEventLoop
+final class SessionRows {
+
+    private final SessionContext session;
+    private final Stores stores;
+    private final long number;
+
+    SessionRows(SessionContext session, Stores stores, long number) {
+        this.session = session;
+        this.stores = stores;
+        this.number = number;
+    }
+
+    /** The number of the session in the store. */
+    long number() {
+        return number;
+    }
+
+    /** The writes of the session's current event loop. */
+    StoreLoop loop() {
+        return stores.of(session.owner());
+    }
+
+    StoreWriter writer() {
+        return loop().writer();
+    }
+
+    BrokerStore store() {
+        return stores.store();
+    }
+
+    /** Whether the broker waits for the store at all. */
+    boolean waits() {
+        return stores.waits();
+    }
+}
